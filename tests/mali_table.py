@@ -256,12 +256,13 @@ def known_words(launch):
     it adds (cl/resize/resize_across.cl). Sums of pixels with alpha have two such parts."""
     args, words = launch['args'], {}
     table = next((i for i, arg in enumerate(args) if isinstance(arg, dict) and arg.get('memory', '').startswith('table')), None)
-    if table is None or not launch['kernel'].startswith(('resize_across', 'resize_down', 'resize_wide')):
+    if table is None or not launch['kernel'].startswith(('resize_across', 'resize_down', 'resize_wide', 'resize_pairs')):
         return {}
     begin = address_of(args[table]['memory'])
     for at, n in [args[table + 1:table + 3], args[table + 4:table + 6]][:2 if '_c4_' in launch['kernel'] else 1]:
-        words.update((begin + 4 * (at + i), RESIZED * i) for i in range(n))
-        if not launch['kernel'].startswith('resize_wide'):
+        results = 2 if launch['kernel'].startswith('resize_pairs') else 1
+        words.update((begin + 4 * (at + i), RESIZED * results * i) for i in range(n))
+        if not launch['kernel'].startswith(('resize_wide', 'resize_pairs')):
             words.update((begin + 4 * (at + n + i), RESIZE_TAPS) for i in range(n))
     return words
 

@@ -1,6 +1,6 @@
 /* Passes of gauss and unsharp: in one on CPUs (cl/gauss/gauss.cl), and on GPUs by tiles in local
  * memory (gauss_tile.cl); without that, and for wide windows, along rows and then down columns
- * (gauss_across.cl, gauss_down.cl). */
+ * (gauss_across.cl, gauss_down.cl; for bytes on Mali gauss_columns.cl). */
 #include "stage/gauss/gauss.h"
 
 #include <inttypes.h>
@@ -238,6 +238,99 @@ static bool add_tile(struct task *task)
     return true;
 }
 
+enum {
+    COLUMNS_ROWS = 2,     /* of a work-item of gauss_columns that sums down */
+    COLUMNS_LANES = 8,    /* samples of a work-item, both ways */
+    COLUMNS_RADIUS = 12,  /* of more weights the text would be too long */
+    COLUMNS_SAMPLES = 16, /* on either side, for the samples of a window to fit into registers */
+};
+
+/* Whether gauss_columns can take the plane: its loads and stores are aligned, and those of alpha
+ * and of what is sharpened stand beside the result's. */
+static bool takes_columns(const struct task *task)
+{
+    const struct plane *in = &task->in.plane;
+    uint32_t radius = (uint32_t)task->config->radius;
+    bool beside = task->config->border != BORDER_CROP || !(plane_has_alpha(in) || task->sharpen);
+    return task->plan->profile->takes_columns && !task->plan->profile->generic &&
+           in->type == SAMPLE_U8 && radius <= COLUMNS_RADIUS &&
+           radius * in->channels <= COLUMNS_SAMPLES && pass_is_aligned(in) &&
+           pass_is_aligned(&task->out.plane) && beside;
+}
+
+/* WEIGHT_OF(d) for constants d, which compilers fold. */
+static void define_weight_of(const struct task *task, struct pass *pass)
+{
+    double weights[GAUSS_RADIUS_MAX + 1];
+    int32_t fixed[GAUSS_RADIUS_MAX + 1];
+    struct text choice = {0};
+    int64_t radius = task->config->radius;
+    gauss_weights(task->config->sigma, radius, weights);
+    gauss_fixed_weights(weights, radius, fixed);
+    for (int64_t i = 0; i < radius; i++)
+        text_printf(&choice, "(d) == %d ? %" PRId32 " : ", (int)i, fixed[i]);
+    text_printf(&choice, "%" PRId32, fixed[radius]);
+    pass_define(pass, "WEIGHT_OF(d)", "(%s)", text_string(&choice));
+    text_finish(&choice);
+}
+
+/* Begins a pass of gauss_columns. */
+static struct pass *begin_columns(const struct task *task, const char *direction,
+                                  uint32_t grid_width, uint32_t grid_height)
+{
+    const struct plane *in = &task->in.plane;
+    struct pass *pass = pass_begin(task->plan, "gauss_columns", direction, FORM_VECTOR,
+                                   COLUMNS_LANES, grid_width, grid_height);
+    pass_define(pass, "PIXEL_SOURCE", "gauss_sums");
+    pass_define_type(pass, "SRC", in->type);
+    pass_channels(pass, in->channels, in->channels);
+    pass_define(pass, "RADIUS", "%u", (uint32_t)task->config->radius);
+    define_weight_of(task, pass);
+    return pass;
+}
+
+static void add_columns_across(const struct task *task, const struct strips_view *middle)
+{
+    const struct plane *in = &task->in.plane;
+    uint32_t reach = (uint32_t)task->config->radius * in->channels;
+    bool crop = task->config->border == BORDER_CROP;
+    uint32_t before = crop ? reach : (reach + 3) / 4 * 4;
+    struct pass *pass =
+        begin_columns(task, "across", middle->plane.width * in->channels, middle->plane.height);
+    pass_define(pass, "BEFORE", "%u", before);
+    pass_define(pass, "CHUNKS", "%u", (before + COLUMNS_LANES + reach + 15) / 16);
+    pass->work = COLUMNS_LANES * (4.0 * (double)task->config->radius + 8);
+    pass->bytes_read = plane_bytes(in);
+    pass->bytes_written = plane_bytes(&middle->plane);
+    pass_plane_at(pass, task->in.operand, in);
+    pass_plane_at(pass, middle->operand, &middle->plane);
+    pass_int(pass, (int32_t)in->width);
+    pass_int(pass, strips_border((enum border)task->config->border));
+    pass_int(pass, crop ? 0 : -(int32_t)before);
+}
+
+static void add_columns_down(const struct task *task, const struct strips_view *middle)
+{
+    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    int32_t radius = (int32_t)task->config->radius;
+    bool crop = task->config->border == BORDER_CROP;
+    struct pass *pass = begin_columns(task, "down", out->width * out->channels,
+                                      (out->height + COLUMNS_ROWS - 1) / COLUMNS_ROWS);
+    pass_define(pass, "ROWS", "%d", COLUMNS_ROWS);
+    pass->work = COLUMNS_ROWS * COLUMNS_LANES * (4.0 * radius + 8);
+    pass->bytes_read = plane_bytes(&middle->plane);
+    pass->bytes_written = plane_bytes(out);
+    pass_plane_at(pass, middle->operand, &middle->plane);
+    pass_plane_at(pass, task->out.operand, out);
+    pass_plane_at(pass, task->in.operand, in);
+    pass_int(pass, (int32_t)in->height);
+    pass_int(pass, (int32_t)out->height);
+    pass_int(pass, strips_border((enum border)task->config->border));
+    pass_int(pass, crop ? radius : 0);
+    pass_buffer(pass, add_weights(task));
+    add_sharpening(task, pass);
+}
+
 /* Between both directions a sample of u8 is 2^-6 of one in 16 bits, of u16 in 32. */
 static void add_two(struct task *task)
 {
@@ -247,8 +340,13 @@ static void add_two(struct task *task)
     if (shape.type != SAMPLE_F32)
         shape.type = shape.type == SAMPLE_U8 ? SAMPLE_I16 : SAMPLE_I32;
     task->too_large |= !strips_scratch(task->plan, &task->middle, &shape, &middle);
-    add_across(task, &middle);
-    add_down(task, &middle);
+    if (takes_columns(task)) {
+        add_columns_across(task, &middle);
+        add_columns_down(task, &middle);
+    } else {
+        add_across(task, &middle);
+        add_down(task, &middle);
+    }
 }
 
 int gauss_plan(const struct gauss_config *config, const struct gauss_sharpen *sharpen,

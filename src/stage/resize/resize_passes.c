@@ -1,6 +1,7 @@
 /* Passes of resize: along rows into scratch memory (cl/resize/resize_across.cl), then down columns
- * (resize_down.cl); on CPUs both at once (resize_bands.cl). First samples, counts and weights of
- * all axes of a plan are one table, because a frame may have planes of many sizes. */
+ * (resize_down.cl); bytes on Mali by pairs of results (resize_pairs.cl); on CPUs both at once
+ * (resize_bands.cl). First samples, counts and weights of all axes of a plan are one table, because
+ * a frame may have planes of many sizes. */
 #include "stage/resize/resize.h"
 
 #include <limits.h>
@@ -25,6 +26,9 @@ enum arithmetic {
 
 /* Rows for each work-item of resize_wide, by channels: as many as fit into registers on Mali. */
 static const uint32_t wide_rows[PLANE_CHANNELS_MAX + 1] = {[1] = 4, [3] = 2};
+
+/* Rows for each work-item of resize_pairs along rows. */
+#define PAIR_ROWS 4
 
 struct task {
     struct stage_plan *plan;
@@ -224,6 +228,39 @@ static void add_bands(struct task *task, const struct sums *sums)
     pass_weights(task, pass, y, sums, false);
 }
 
+/* Pairs of results in a work-item pay where registers are few, and where their weights are exact:
+ * for bytes without alpha. */
+static bool takes_pairs(const struct task *task, const struct sums *sums)
+{
+    return task->plan->profile->takes_columns && sums->plane.type == SAMPLE_U8 &&
+           sums->arithmetic == FIXED;
+}
+
+/* Along rows by pairs; NULL for planes that cannot be read so, as in add_wide. */
+static struct pass *add_pairs_across(struct task *task, const struct sums *sums)
+{
+    const struct plane *source = &sums->source;
+    const struct resize_axis *axis = &sums->layout->x;
+    if (!takes_pairs(task, sums) || source->channels != 1 || !pass_is_aligned(source))
+        return NULL;
+    uint32_t bytes = up_to(source->width, 16);
+    uint32_t steps = up_to(resize_table_pair_steps(axis, 4), 4);
+    if (4 * steps > bytes)
+        return NULL;
+    struct pass *pass =
+        pass_begin(task->plan, "resize_pairs", "across", FORM_SCALAR, 1, (axis->count + 1) / 2,
+                   (source->height + PAIR_ROWS - 1) / PAIR_ROWS);
+    describe_pass(pass, sums);
+    pass_define(pass, "ROWS", "%d", PAIR_ROWS);
+    pass->work = 2 * sums->work * PAIR_ROWS;
+    pass_plane_at(pass, sums->operand, source);
+    pass_plane_at(pass, sums->middle.operand, &sums->middle.plane);
+    pass_buffer(pass, task->table_operand);
+    pass_axis(pass, resize_table_pairs(&task->table, axis, steps, 4, bytes));
+    pass_int(pass, (int32_t)source->height);
+    return pass;
+}
+
 /* Along rows on GPUs by words; NULL for planes that cannot be read in this way. With one channel,
  * one load has four steps, and must stay within the row and its padding. */
 static struct pass *add_wide(struct task *task, const struct sums *sums)
@@ -261,7 +298,7 @@ static struct pass *add_across(struct task *task, const struct sums *sums)
     return pass;
 }
 
-static void add_down(struct task *task, const struct sums *sums)
+static struct pass *add_down(struct task *task, const struct sums *sums)
 {
     const struct resize_layout *layout = sums->layout;
     bool alpha = sums->arithmetic == ALPHA;
@@ -274,8 +311,6 @@ static void add_down(struct task *task, const struct sums *sums)
                    layout->x.count * (alpha ? 1 : sums->plane.channels), layout->y.count);
     describe_pass(pass, sums);
     pass->work = work_down(sums) * (alpha ? sums->plane.channels : 1);
-    pass->bytes_read = plane_bytes(&sums->middle.plane);
-    pass->bytes_written = plane_bytes(&sums->out.plane);
     pass_plane_at(pass, sums->middle.operand, &sums->middle.plane);
     pass_plane_at(pass, sums->out.operand, &sums->out.plane);
     pass_buffer(pass, task->table_operand);
@@ -283,6 +318,31 @@ static void add_down(struct task *task, const struct sums *sums)
     pass_int(pass, (int32_t)sums->first_row);
     if (alpha)
         pass_int(pass, (int32_t)sums->middle.plane.width);
+    return pass;
+}
+
+/* Down columns by pairs; NULL where results cannot be stored so, or rows are too few. */
+static struct pass *add_pairs_down(struct task *task, const struct sums *sums)
+{
+    const struct resize_axis *axis = &sums->layout->y;
+    const uint32_t lanes = 8, end = sums->first_row + sums->source.height;
+    if (!takes_pairs(task, sums) || !pass_is_aligned(&sums->out.plane))
+        return NULL;
+    uint32_t steps = resize_table_pair_steps(axis, 1);
+    if (4 * steps > sums->source.height)
+        return NULL;
+    struct pass *pass =
+        pass_begin(task->plan, "resize_pairs", "down", FORM_VECTOR, lanes,
+                   sums->layout->x.count * sums->plane.channels, (axis->count + 1) / 2);
+    describe_pass(pass, sums);
+    pass->work = 2 * lanes * work_down(sums);
+    pass_plane_at(pass, sums->middle.operand, &sums->middle.plane);
+    pass_plane_at(pass, sums->out.operand, &sums->out.plane);
+    pass_buffer(pass, task->table_operand);
+    pass_axis(pass, resize_table_pairs(&task->table, axis, steps, 1, end));
+    pass_int(pass, (int32_t)sums->first_row);
+    pass_int(pass, (int32_t)axis->count);
+    return pass;
 }
 
 static struct move_view middle_of(struct task *task, const struct sums *sums)
@@ -311,12 +371,18 @@ static void add_sums(struct task *task, const struct move_view *in, const struct
     sums.source.height = rows_needed(&layout->y, &sums.first_row);
     sums.source.offset += sums.first_row * in->plane.stride;
     sums.middle = middle_of(task, &sums);
-    struct pass *pass = add_wide(task, &sums);
+    struct pass *pass = add_pairs_across(task, &sums);
+    if (!pass)
+        pass = add_wide(task, &sums);
     if (!pass)
         pass = add_across(task, &sums);
     pass->bytes_read = plane_bytes(&sums.source);
     pass->bytes_written = plane_bytes(&sums.middle.plane);
-    add_down(task, &sums);
+    pass = add_pairs_down(task, &sums);
+    if (!pass)
+        pass = add_down(task, &sums);
+    pass->bytes_read = plane_bytes(&sums.middle.plane);
+    pass->bytes_written = plane_bytes(&sums.out.plane);
 }
 
 /* Each sample of the result is one sample of the source: the table holds its column and row. */

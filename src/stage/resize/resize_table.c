@@ -146,6 +146,62 @@ struct resize_part resize_table_steps(struct resize_table *table, const struct r
     return part;
 }
 
+/* The support of pair i, and both results of it: the last may stand alone. */
+static uint32_t pair_support(const struct resize_axis *axis, uint32_t i, uint32_t *first)
+{
+    uint32_t last, second = 2 * i + 1 < axis->count ? 2 * i + 1 : 2 * i;
+    resize_support(axis, axis->begin + 2 * i, first);
+    uint32_t count = resize_support(axis, axis->begin + second, &last);
+    return last + count - *first;
+}
+
+uint32_t resize_table_pair_steps(const struct resize_axis *axis, uint32_t multiple)
+{
+    uint32_t first, steps = 0;
+    for (uint32_t i = 0; 2 * i < axis->count; i++) {
+        uint32_t count = pair_support(axis, i, &first) + first % multiple;
+        steps = (count + 3) / 4 > steps ? (count + 3) / 4 : steps;
+    }
+    return steps;
+}
+
+/* Stores the weights of one result, whose pair begins at sample `begin`, from `step` on. */
+static void store_steps(struct row *row, const struct resize_axis *axis, uint32_t i, uint32_t begin,
+                        int32_t *step, size_t distance)
+{
+    uint32_t first, count = resize_weights(axis, axis->begin + i, &first, row->weights);
+    resize_fixed_weights(row->weights, count, row->fixed);
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t place = first - begin + k;
+        ((int16_t *)(step + distance * (place / 4)))[place % 4] = (int16_t)row->fixed[k];
+    }
+}
+
+struct resize_part resize_table_pairs(struct resize_table *table, const struct resize_axis *axis,
+                                      uint32_t steps, uint32_t multiple, uint32_t end)
+{
+    uint32_t first, last = (end - 4 * steps) / multiple * multiple;
+    uint32_t largest = resize_table_largest(axis);
+    struct resize_part part = {.taps = steps, .n = (axis->count + 1) / 2};
+    struct row row = {malloc(largest * sizeof(double)), malloc(largest * sizeof(int32_t))};
+    part.n = (part.n + 3) / 4 * 4; /* weights lie at multiples of 16 bytes */
+    grow(table, (4 - table->count % 4) % 4);
+    part.at = (uint32_t)table->count;
+    int32_t *to = grow(table, (1 + 4 * (size_t)steps) * part.n);
+    table->out_of_memory |= !row.weights || !row.fixed;
+    for (uint32_t i = 0; !table->out_of_memory && 2 * i < axis->count; i++) {
+        pair_support(axis, i, &first);
+        first = first / multiple * multiple < last ? first / multiple * multiple : last;
+        to[i] = (int32_t)first;
+        int32_t *step = to + part.n + 4 * (size_t)i;
+        store_steps(&row, axis, 2 * i, first, step, 4 * (size_t)part.n);
+        if (2 * i + 1 < axis->count)
+            store_steps(&row, axis, 2 * i + 1, first, step + 2, 4 * (size_t)part.n);
+    }
+    row_finish(&row);
+    return part;
+}
+
 uint32_t resize_table_firsts(struct resize_table *table, const struct resize_axis *axis)
 {
     uint32_t at = (uint32_t)table->count;

@@ -35,6 +35,15 @@ struct resize_part resize_table_fixed(struct resize_table *table, const struct r
 struct resize_part resize_table_steps(struct resize_table *table, const struct resize_axis *axis,
                                       uint32_t steps, uint32_t room);
 
+/* The same for pairs of neighbouring results: in each step of n pairs four weights for the first
+ * result, then four for the second. First samples are multiples of `multiple`; all steps end at
+ * sample `end` or before it, so 4 * steps may not be more. */
+struct resize_part resize_table_pairs(struct resize_table *table, const struct resize_axis *axis,
+                                      uint32_t steps, uint32_t multiple, uint32_t end);
+
+/* How many steps cover both of any pair. */
+uint32_t resize_table_pair_steps(const struct resize_axis *axis, uint32_t multiple);
+
 /* The most source samples that one result needs. */
 uint32_t resize_table_largest(const struct resize_axis *axis);
 

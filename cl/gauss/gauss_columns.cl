@@ -1,0 +1,151 @@
+/* gauss and unsharp of bytes for GPUs with few registers (Mali), for a RADIUS of at most 12: computes the same
+ * as gauss_across.cl and gauss_down.cl, behind gauss_sums.cl. WEIGHT_OF(d) is the weight at distance d, in 2^14ths: with
+ * weights in the text and no loops a sample is loaded and converted once for all results of a work-item. (Mesa would
+ * read an array of constants from memory.) Offsets are unsigned, so that an address is the base plus one sum of 32
+ * bits. */
+
+#if defined(KERNEL_across)
+/* Along rows: 8 results from CHUNKS loads of 16 samples, the first of which is BEFORE samples in front of the middle of
+ * the first result's window. The grid counts samples of the result's rows. `start` is where the first load of the row
+ * begins, a multiple of 4. Sums are below 2^23; a result is floor(sum / 256 + 1/2): with 1/512 in addition none lies
+ * half way between two whole numbers, and adding ROUNDER leaves the nearest in the lowest bits. */
+#define FOUR(at, w)                                                                                \
+    v[at] = (float)((w) & 255u), v[at + 1] = (float)((w) >> 8 & 255u),                             \
+    v[at + 2] = (float)((w) >> 16 & 255u), v[at + 3] = (float)((w) >> 24);
+#define CHUNK(k)                                                                                   \
+    if (k < CHUNKS) {                                                                              \
+        uint4 w = inside ? UNALIGNED_IN(uint, 4, src_base + in)                                    \
+                         : FN(gather)(src_base + row, first + 16 * k, width, border);              \
+        FOUR(16 * k, w.s0)                                                                         \
+        FOUR(16 * k + 4, w.s1)                                                                     \
+        FOUR(16 * k + 8, w.s2)                                                                     \
+        FOUR(16 * k + 12, w.s3)                                                                    \
+        in += 16u;                                                                                 \
+    }
+#define TAP(j, i)                                                                                  \
+    if (i <= RADIUS)                                                                               \
+        sum##j = fma(v[BEFORE + j - i * CH] + v[BEFORE + j + i * CH], (float)WEIGHT_OF(i), sum##j);
+#define SUM(j)                                                                                     \
+    float sum##j = v[BEFORE + j] * (float)WEIGHT_OF(0);                                            \
+    TAP(j, 1) TAP(j, 2) TAP(j, 3) TAP(j, 4) TAP(j, 5) TAP(j, 6) TAP(j, 7) TAP(j, 8) TAP(j, 9)      \
+    TAP(j, 10) TAP(j, 11) TAP(j, 12)
+#define RESULT(j) (ushort)as_uint(fma(sum##j, 1.0f / 256, 1.0f / 512) + ROUNDER)
+
+/* 16 samples of a line from sample `first` on, some of which are outside and come from the border. (`never` is 0, but
+ * not for the compiler: Mesa would unroll loops with constant bounds.) */
+inline uint4 FN(gather)(__global const uchar *line, int first, int width, int border)
+{
+    int never = width >> 30;
+    uint4 words = 0;
+    for (int i = first; i < first + 16 + never; i += 4) {
+        uint w = 0;
+        for (int k = i; k < i + 4 + never; k++) {
+            int pixel = (k + 256 * CH) / CH - 256, at = border_near(pixel, width, border);
+            w = w >> 8 | (at < 0 ? 0u : (uint)line[at * CH + k - pixel * CH] << 24);
+        }
+        words = (uint4)(words.yzw, w);
+    }
+    return words;
+}
+
+__kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle), int width, int border, int start)
+{
+    int y = GRID_Y, x = SPAN_BEGIN, first = x + start;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    uint row = (uint)(src_offset + y * src_stride), in = row + (uint)first;
+    bool inside = first >= 0 && first + 16 * CHUNKS <= width * CH;
+    float v[16 * CHUNKS];
+    CHUNK(0)
+    CHUNK(1)
+    CHUNK(2)
+    SUM(0) SUM(1) SUM(2) SUM(3) SUM(4) SUM(5) SUM(6) SUM(7)
+    uint to = (uint)(middle_offset + y * middle_stride + x);
+    *(__global ushort8 *)(middle_base + to) = (ushort8)(RESULT(0), RESULT(1), RESULT(2), RESULT(3), RESULT(4),
+                                                        RESULT(5), RESULT(6), RESULT(7));
+}
+
+#elif defined(KERNEL_down)
+/* Down columns, of LANES samples in ROWS (2) rows, because four need more registers than G57 has. The grid counts samples of the result, and groups of its rows, of which
+ * there are `count`; the other arguments are those of gauss_down.cl. (The source is read for alpha and to sharpen, and
+ * then stands beside the result.) */
+#define LINES (ROWS + 2 * RADIUS)
+#define LINE(at) CONVERT(WORK, as_short8(*(__global const uint4 *)(middle_base + (at))))
+#define DISTANCE(j, k) ((k) > RADIUS + (j) ? (k) - RADIUS - (j) : RADIUS + (j) - (k))
+#define ADD_TO(j, k)                                                                               \
+    if (DISTANCE(j, k) <= RADIUS)                                                                  \
+        ADD(j, v, WEIGHT_OF(DISTANCE(j, k)))
+#define ENTER(k)                                                                                   \
+    if (k < LINES) {                                                                               \
+        V(WORK) v = LINE(in);                                                                      \
+        in += (uint)middle_stride;                                                                 \
+        ADD_TO(0, k)                                                                               \
+        ADD_TO(1, k)                                                                               \
+    }
+#define ENTER_4(k) ENTER(k) ENTER(k + 1) ENTER(k + 2) ENTER(k + 3)
+#define GIVE(j) FN(give)(src_base + src_offset + (row + j) * src_stride + x, ROW(dst, y + j) + x, FINISH(j), \
+                         grid_width - x SHARPEN_ARGUMENTS);
+
+#if defined(TABLE)
+#define SHARPEN_ARGUMENTS , changes
+#elif defined(REAL)
+#define SHARPEN_ARGUMENTS , amount, threshold
+#else
+#define SHARPEN_ARGUMENTS
+#endif
+
+inline void FN(give)(__global const SRC *from, __global SRC *to, V(SRC) out, int count SHARPEN_PARAMETERS)
+{
+#if defined(TABLE) || defined(REAL) || ALPHA
+    V(SRC) in = *(__global const V(SRC) *)from;
+    out = SHARPENED(in, out);
+#endif
+#if ALPHA
+    TAKE_ALPHA(8, CH, out, in);
+#endif
+    if (count >= LANES) {
+        *(__global V(SRC) *)to = out;
+        return;
+    }
+    ulong bits = as_ulong(out);
+    for (int i = 0; i < count; i++) {
+        to[i] = (uchar)bits;
+        bits >>= 8;
+    }
+}
+
+/* The sum for one row, of which some lines are outside. */
+inline V(SRC) FN(edge)(PLANE_IN(MIDDLE, middle), int x, int row, int height, int border,
+                       __global const WEIGHT *restrict table)
+{
+    START(0)
+    for (int i = -RADIUS; i <= RADIUS; i++) {
+        int at = border_near(row + i, height, border);
+        if (at >= 0)
+            ADD(0, LINE(middle_offset + at * middle_stride + x), table[abs(i)])
+    }
+    return FINISH(0);
+}
+
+__kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst), PLANE_IN(SRC, src),
+                     int height, int count, int border, int centre,
+                     __global const WEIGHT *restrict table SHARPEN_PARAMETERS)
+{
+    int y = GRID_Y * ROWS, x = SPAN_BEGIN, row = y + centre;
+    if (GRID_Y >= grid_y_end || x >= grid_width)
+        return;
+    if (row < RADIUS || row + ROWS + RADIUS > height) {
+        for (int j = 0; j < min(ROWS, count - y); j++)
+            FN(give)(src_base + src_offset + (row + j) * src_stride + x, ROW(dst, y + j) + x,
+                     FN(edge)(middle_base, middle_offset, middle_stride, x, row + j, height, border, table),
+                     grid_width - x SHARPEN_ARGUMENTS);
+        return;
+    }
+    uint in = (uint)(middle_offset + (row - RADIUS) * middle_stride + x);
+    START(0)
+    START(1)
+    ENTER_4(0) ENTER_4(4) ENTER_4(8) ENTER_4(12) ENTER_4(16) ENTER_4(20) ENTER_4(24)
+    GIVE(0)
+    GIVE(1)
+}
+#endif

@@ -1,0 +1,128 @@
+/* resize of bytes without alpha for GPUs with few registers (Mali): computes the same as resize_across.cl and
+ * resize_down.cl. A work-item computes two neighbouring results at once, because their windows have most samples in
+ * common: each is loaded and converted once for both.
+ *
+ * A step takes four samples. The table holds, from index `at` on, the first sample for each of `n` pairs of results;
+ * then, for each of `steps` steps, n times four words: four weights of 16 bits for the first result, and four for the
+ * second. Offsets count bytes and are unsigned, so that an address is the base plus one sum of 32 bits. */
+#define FIRST_OF(w)  ((int)((w) << 16) >> 16)
+#define SECOND_OF(w) ((int)(w) >> 16)
+#define WEIGHTS(at)  (*(__global const UNALIGNED(uint, 4) *)((__global const uchar *)table + (at)))
+
+#if defined(KERNEL_across)
+/* Along rows, of one channel, in ROWS rows; each load has four steps. The first sample is a multiple of four. The grid
+ * counts pairs, and groups of rows; scratch memory has room for all pairs and for all rows of the last group. Sums are
+ * below 2^24, so f32 is exact. A result is floor(sum / 256 + 1/2): with 1/512 in addition none lies half way between
+ * two whole numbers, and adding ROUNDER leaves the nearest in the lowest bits. */
+#define FOUR(w)                                                                                    \
+    (float4)((float)((w) & 255u), (float)((w) >> 8 & 255u), (float)((w) >> 16 & 255u), (float)((w) >> 24))
+#define REALS(v, w)                                                                                \
+    (float4)((float)FIRST_OF(v), (float)SECOND_OF(v), (float)FIRST_OF(w), (float)SECOND_OF(w))
+#define RESULT(sum) (ushort)as_uint(fma(sum, 1.0f / 256, 1.0f / 512) + ROUNDER)
+
+inline float FN(add)(float sum, float4 v, float4 w)
+{
+    sum = fma(v.s0, w.s0, sum);
+    sum = fma(v.s1, w.s1, sum);
+    sum = fma(v.s2, w.s2, sum);
+    return fma(v.s3, w.s3, sum);
+}
+
+#define ADD_STEP(part)                                                                             \
+    {                                                                                              \
+        uint4 w = WEIGHTS(weights);                                                                \
+        float4 first = REALS(w.s0, w.s1), second = REALS(w.s2, w.s3);                              \
+        weights += 16u * (uint)n;                                                                  \
+        _Pragma("unroll") for (int r = 0; r < ROWS; r++)                                           \
+        {                                                                                          \
+            float4 v = FOUR(words[r].part);                                                        \
+            sums[r].s0 = FN(add)(sums[r].s0, v, first);                                            \
+            sums[r].s1 = FN(add)(sums[r].s1, v, second);                                           \
+        }                                                                                          \
+    }
+
+__kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
+                     __global const int *restrict table, int at, int n, int steps, int rows)
+{
+    int row = GRID_Y * ROWS, pair = SPAN_BEGIN;
+    if (GRID_Y >= grid_y_end || pair >= grid_width)
+        return;
+    uint weights = 4u * (uint)(at + n) + 16u * (uint)pair;
+    uint from = (uint)(src_offset + row * src_stride + table[at + pair]), in[ROWS];
+    uint last = from + (uint)((rows - 1 - row) * src_stride);
+    float2 sums[ROWS];
+    _Pragma("unroll") for (int r = 0; r < ROWS; r++)
+    {
+        in[r] = from;
+        from = min(from + (uint)src_stride, last);
+        sums[r] = 0;
+    }
+    for (int k = 0; k < steps; k += 4) {
+        uint4 words[ROWS];
+        _Pragma("unroll") for (int r = 0; r < ROWS; r++)
+        {
+            words[r] = UNALIGNED_IN(uint, 4, src_base + in[r]);
+            in[r] += 16u;
+        }
+        ADD_STEP(s0)
+        ADD_STEP(s1)
+        ADD_STEP(s2)
+        ADD_STEP(s3)
+    }
+    uint to = (uint)(middle_offset + row * middle_stride + 2 * pair) * 2u;
+    _Pragma("unroll") for (int r = 0; r < ROWS; r++)
+    {
+        *(__global ushort2 *)((__global uchar *)middle_base + to) =
+            (ushort2)(RESULT(sums[r].s0), RESULT(sums[r].s1));
+        to += 2u * (uint)middle_stride;
+    }
+}
+
+#elif defined(KERNEL_down)
+/* Down columns, of LANES samples, over the rows that were made along rows. The first of them belongs to row `row` of
+ * the source. The grid counts samples of the result, and pairs of its rows, of which there are `count`. */
+#define ADD_ROW(weight, first, second)                                                             \
+    {                                                                                              \
+        V(int) v = convert_int8(as_short8(UNALIGNED_IN(uint, 4, (__global const uchar *)middle_base + in))); \
+        in += 2u * (uint)middle_stride;                                                            \
+        upper += v * (V(int))(weight(first));                                                      \
+        lower += v * (V(int))(weight(second));                                                     \
+    }
+
+inline void FN(put)(__global uchar *to, V(int) sum, int count)
+{
+    V(uchar) v = CAT3(convert_uchar, LANES, _sat)(sum >> 20);
+    if (count >= LANES) {
+        *(__global V(uchar) *)to = v;
+        return;
+    }
+    ulong bits = as_ulong(v);
+    for (int i = 0; i < count; i++) {
+        to[i] = (uchar)bits;
+        bits >>= 8;
+    }
+}
+
+__kernel void KERNEL(GRID, PLANE_IN(short, middle), PLANE_OUT(uchar, dst),
+                     __global const int *restrict table, int at, int n, int steps, int row, int count)
+{
+    int pair = GRID_Y, x = SPAN_BEGIN;
+    if (pair >= grid_y_end || x >= grid_width)
+        return;
+    uint weights = 4u * (uint)(at + n) + 16u * (uint)pair;
+    uint in = 2u * (uint)(middle_offset + (table[at + pair] - row) * middle_stride + x);
+    V(int) upper = 1 << 19, lower = 1 << 19;
+    for (int k = 0; k < steps; k++) {
+        uint4 w = WEIGHTS(weights);
+        weights += 16u * (uint)n;
+        ADD_ROW(FIRST_OF, w.s0, w.s2)
+        ADD_ROW(SECOND_OF, w.s0, w.s2)
+        ADD_ROW(FIRST_OF, w.s1, w.s3)
+        ADD_ROW(SECOND_OF, w.s1, w.s3)
+    }
+    __global uchar *to = ROW(dst, 2 * pair) + x;
+    FN(put)(to, upper, grid_width - x);
+    if (2 * pair + 1 < count)
+        FN(put)(to + dst_stride, lower, grid_width - x);
+}
+#endif
