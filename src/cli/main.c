@@ -90,8 +90,10 @@ static int run_command(int argc, char **argv)
         return run_enqueue(argv);
     struct options_usage usage = *command->usage;
     void *options = calloc(1, command->size + 1);
+    if (!options)
+        return cli_refuse(70, "%s: no memory for its options", argv[0]);
     usage.program = "sluice";
-    int first = options ? options_parse(&usage, options, argc, argv, cli_stdout) : -70;
+    int first = options_parse(&usage, options, argc, argv, cli_stdout);
     int status = first == OPTIONS_HELP_SHOWN ? 0 : -first;
     if (first >= 0)
         status = check_operands(command, argc - first, argv + first);
