@@ -15,7 +15,7 @@
  * they are infinite or NaN. Sums are added in the order of rows. Vectors compute positions whose window lies inside
  * the plane; all others, and all in the scalar form, are computed sample by sample. */
 #if defined(NUM_BITS) && defined(GENERIC) && NUM_BITS == 16
-/* As quotient_by_uint, but for any n + d/2 of 16 bits (quotient_numbers in src/stage/quotient.c). The upper half of a
+/* As quotient_by_uint of cl/prelude.cl, but for any n + d/2 of 16 bits (quotient_numbers in src/stage/quotient.c). The upper half of a
  * product is one instruction if both factors are converted right beside it. `volatile` keeps LLVM from moving the
  * conversion of the constant factor out of the loop. */
 inline V(ushort) FN(quotient)(V(ushort) n, ushort d, ushort multiplier, ushort shift)

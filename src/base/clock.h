@@ -1,4 +1,4 @@
-/* Clocks that never go backwards, and spans of time. */
+/* Clocks that never go backwards, in nanoseconds, and sleeping. */
 #ifndef SLUICE_BASE_CLOCK_H
 #define SLUICE_BASE_CLOCK_H
 

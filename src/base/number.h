@@ -1,5 +1,6 @@
-/* Numbers as they are written in chains, options and configuration files: decimals of the C locale
- * without a plus sign and without surrounding text. Hexadecimal, NaN and infinities are refused. */
+/* Numbers, with and without units, as they are written in chains, options and configuration files,
+ * and as messages print them: decimals of the C locale without a plus sign and without surrounding
+ * text. Hexadecimal, NaN and infinities are refused. */
 #ifndef SLUICE_BASE_NUMBER_H
 #define SLUICE_BASE_NUMBER_H
 

@@ -49,8 +49,8 @@ struct plan_options {
     bool no_fuse;                         /* each step has its own kernels */
     plan_fit *fit;                        /* NULL: planes stay as they are */
     void *fit_context;
-    double mosaic_gain; /* the planes of a transform become one picture (stage/mosaic.h) whose
-                           details are multiplied by this; 0: they stay planes */
+    double mosaic_gain; /* the planes of a transform become one picture (stage/sink/mosaic.h)
+                           whose details are multiplied by this; 0: they stay planes */
 };
 
 /* Makes a plan. The chain must outlive it; `in` is copied. FAULT_SHAPE, FAULT_LIMIT: this chain

@@ -7,6 +7,8 @@
 #include "chain/plan_internal.h"
 #include "chain/source.h"
 
+/* ---- programs and kernels ---- */
+
 /* The programs and kernels of a plan. A device whose kernels were compiled with sluice has no
  * programs.
  *
@@ -154,6 +156,8 @@ static void put_programs(struct plan_programs *programs, struct device *device)
     free(programs->kernels);
     *programs = (struct plan_programs){0};
 }
+
+/* ---- recordings ---- */
 
 struct recording {
     const struct plan *plan;

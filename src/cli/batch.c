@@ -1,4 +1,5 @@
-/* A batch's files, from beginning to end. */
+/* The files of a batch from their beginning to their end: the names of results, reports and the
+ * summary, and the ring of files that are under way. */
 #include "cli/batch.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Decisions before the first file: where results go, in which format, which pictures. */
+/* Before the first file: the options; where results go, in which format, which pictures. And, as
+ * long as the batch lasts, the thread that draws the progress bar and takes signals. */
 #include "cli/batch.h"
 
 #include <errno.h>
@@ -241,9 +242,8 @@ static void interrupted(void *batch_)
                 count_pictures(batch));
 }
 
-/* ---- a thread that handles SIGINT, SIGTERM and SIGHUP for the whole process, and calls a function
- * ten times a second ---- */
-
+/* A thread that handles SIGINT, SIGTERM and SIGHUP for the whole process, and calls `tick` ten
+ * times a second. */
 static struct {
     bool begun;
     pthread_t thread;

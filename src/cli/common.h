@@ -1,4 +1,5 @@
-/* Options that most subcommands have, and their meaning for the engine. */
+/* What subcommands share: common options and their meaning for the engine, the configuration,
+ * complaints, stdout and JSON; and what a subcommand is (struct command). */
 #ifndef SLUICE_CLI_COMMON_H
 #define SLUICE_CLI_COMMON_H
 

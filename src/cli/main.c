@@ -1,3 +1,4 @@
+/* sluice: which subcommands there are, and how the one that was named is run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

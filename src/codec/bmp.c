@@ -1,7 +1,7 @@
-/* The BMP decoder. A file has a header of 14 bytes, then BITMAPCOREHEADER, BITMAPINFOHEADER or one
- * of its extensions (V2 to V5, OS/2 2.x), as "Bitmap Storage" in the Windows GDI reference
- * describes them. Pixels have 1, 4, 8, 16, 24 or 32 bits, run lengths (RLE4, RLE8) or any bit
- * fields, in rows from the bottom up or from the top down.
+/* BMP, decoder and encoder. A file has a header of 14 bytes, then BITMAPCOREHEADER,
+ * BITMAPINFOHEADER or one of its extensions (V2 to V5, OS/2 2.x), as "Bitmap Storage" in the
+ * Windows GDI reference describes them. Pixels have 1, 4, 8, 16, 24 or 32 bits, run lengths (RLE4,
+ * RLE8) or any bit fields, in rows from the bottom up or from the top down.
  *
  * A palette of 8 bits in which colour i is grey i gives a plane of one channel; every other palette
  * gives RGB. The fourth byte of a pixel of 32 bits is alpha if the header has a mask for it, else
@@ -58,6 +58,8 @@ struct header {
     uint32_t colours_used;
     size_t end; /* in bytes from the file's beginning, with masks that follow the header */
 };
+
+/* ---- the header ---- */
 
 /* The signature is only two letters, so the header's size must be a known one, too. */
 static bool probe(const uint8_t *data, size_t size)
@@ -254,6 +256,8 @@ static int open_bmp(struct decoder *d, struct fault *fault)
     return 0;
 }
 
+/* ---- rows ---- */
+
 static uint8_t *row_of(const struct bmp_state *s, const struct picture *into, uint32_t y)
 {
     return picture_row(into, 0, s->top_down ? y : into->frame.planes[0].height - 1 - y);
@@ -339,6 +343,8 @@ static int read_rows(struct decoder *d, const struct picture *into, struct fault
     }
     return result;
 }
+
+/* ---- run lengths ---- */
 
 /* Run lengths of BMP ("Bitmap Compression" in the Windows GDI reference). The data are pairs of
  * bytes: a count and a colour (RLE4: two colours in turn), or 0 and
@@ -481,6 +487,8 @@ static int read_bmp(struct decoder *d, struct picture *into, struct fault *fault
         return read_runs(d, into, fault);
     return read_rows(d, into, fault);
 }
+
+/* ---- the encoder ---- */
 
 /* The BMP encoder writes 8 bits with a grey palette, 24 bits, or 32 bits with masks in a V4 header,
  * because readers take the fourth byte for alpha only if there is a mask for it. Rows go from the

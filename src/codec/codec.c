@@ -22,6 +22,8 @@ const struct codec *const codecs[] = {
     &codec_pnm, &codec_pbm, &codec_raw, NULL,
 };
 
+/* ---- foreign formats ---- */
+
 /* Formats that sluice does not read or not write, but people try: so a fault can say what the file
  * is and which format to use instead. */
 struct foreign {
@@ -114,6 +116,8 @@ static const struct param_choice raw_layouts[] = {
     {"nv12", RAW_NV12},   {"yuyv", RAW_YUYV},     {NULL, RAW_NONE},
 };
 
+/* ---- options for reading ---- */
+
 /* Parameters of raw frames come first, in the order in which they may be given without names:
  * nv12:640:360. */
 const struct param decode_params[] = {
@@ -159,6 +163,8 @@ int decode_options_parse(struct decode_options *options, const char *text, const
                            "%s: w, h and stride are those of a frame with raw=", what);
     return result;
 }
+
+/* ---- decoders ---- */
 
 const struct codec *codec_find(const uint8_t *data, size_t size)
 {
@@ -360,6 +366,8 @@ void codec_blacken_rows(const struct picture *picture, uint32_t y)
     for (; y < plane->height; y++)
         memset(picture_row(picture, 0, y), 0, row);
 }
+
+/* ---- output formats ---- */
 
 static bool is_word(const char *word, const char *text, size_t length)
 {

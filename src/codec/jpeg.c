@@ -29,6 +29,8 @@
 #define MARKER_RST7 0xD7
 #define MARKER_TEM  0x01
 
+/* ---- libjpeg's errors as faults ---- */
+
 /* The fault for a message of libjpeg, and in `what` the beginning of its text. */
 static enum fault_code code_of(int message, const char **what)
 {
@@ -108,6 +110,8 @@ int jpeg_attempt(struct jpeg_errors *errors, void (*step)(void *context), void *
     errors->fault = NULL;
     return errors->code;
 }
+
+/* ---- the data, and warnings about them ---- */
 
 static bool probe(const uint8_t *data, size_t size)
 {
@@ -194,6 +198,8 @@ static void on_progress(j_common_ptr common)
                   "a jpeg of more than 100 scans, which none is read with");
 }
 
+/* ---- metadata ---- */
+
 static bool begins_with(const struct jpeg_part *part, const char *text, size_t size)
 {
     return part->size > size && memcmp(part->data, text, size) == 0;
@@ -277,6 +283,8 @@ static void take_metadata(struct decoder *d, const struct jpeg_reader *r)
         metadata->density_y = r->info.Y_density;
     }
 }
+
+/* ---- opening ---- */
 
 /* The end of a scan's coded data, which begin at `at`: the next marker except restart markers. */
 static size_t skip_scan(const uint8_t *data, size_t size, size_t at)
@@ -456,6 +464,8 @@ static void close_jpeg(struct decoder *d)
     orient_finish(&r->place);
     free(r->cmyk_row);
 }
+
+/* ---- the format ---- */
 
 static int fit_jpeg(const void *config, struct plane *plane, struct fault *fault)
 {

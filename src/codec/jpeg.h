@@ -1,4 +1,5 @@
-/* Shared by the files jpeg*.c alone: the reader, and libjpeg's errors as faults.
+/* Shared by the files jpeg*.c alone: the reader, the encoder's options, and libjpeg's errors as
+ * faults.
  *
  * libjpeg calls error_exit, which must not return, so it ends in a longjmp. The only setjmp is in
  * jpeg_attempt, which runs a step: a function with a context on the heap. Locals of a step are lost

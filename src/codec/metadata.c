@@ -6,6 +6,8 @@
 
 #include "codec/byte_order.h"
 
+/* ---- Exif ---- */
+
 /* Exif 2.32 §4.5–4.6: a TIFF 6.0 structure, with offsets from its own header. The first directory
  * (IFD0) is the picture's, the second (IFD1) its thumbnail's. Each is read once, so a chain of
  * directories that loops does no harm. */
@@ -154,6 +156,8 @@ bool exif_clean(uint8_t *data, size_t *size, bool upright)
     *size = c.end;
     return c.left > 0;
 }
+
+/* ---- all blocks ---- */
 
 /* ICC.1:2022 §7.2: the profile's header begins with its size; at these offsets are the colour space
  * of its input and the signature "acsp". */

@@ -84,6 +84,8 @@ int output_flush(struct output *output, struct fault *fault)
     return output->fault.code ? fault_set(fault, output->fault.code, "%s", output->fault.text) : 0;
 }
 
+/* ---- planes as formats store them ---- */
+
 int fit_type(const char *format, enum fit_depth depth, struct plane *plane, struct fault *fault)
 {
     switch (plane->type) {

@@ -33,6 +33,8 @@
 
 #define SIGNATURE 8 /* bytes of PNG_SIGNATURE */
 
+/* ---- libpng's errors as faults ---- */
+
 void png_fail(struct png_errors *errors, enum fault_code code, const char *text)
 {
     errors->code = fault_set(errors->fault, code, "%s", text);
@@ -114,6 +116,8 @@ void png_use_host_order(png_structp png, int depth)
         png_set_swap(png);
 }
 
+/* ---- opening ---- */
+
 struct png_reader {
     struct png_errors errors;
     png_structp png;
@@ -159,6 +163,8 @@ static unsigned find_orientation(const uint8_t *data, size_t size)
     }
     return ORIENT_NONE;
 }
+
+/* ---- metadata ---- */
 
 /* Metadata in PNG's chunks (ISO/IEC 15948 §11.3): eXIf, iCCP, pHYs, and XMP in iTXt (XMP part 3,
  * §1.1.5). libpng is told to skip these chunks; they are read from the file in memory. */
@@ -261,6 +267,8 @@ static void read_metadata(struct decoder *d)
     }
 }
 
+/* ---- the header ---- */
+
 static void read_header(void *context)
 {
     struct png_reader *r = context;
@@ -312,6 +320,8 @@ static int open_png(struct decoder *d, struct fault *fault)
                         orient_memory(r->orientation, width, height, pixel, r->interlaced);
     return result;
 }
+
+/* ---- rows ---- */
 
 static void begin_rows(struct png_reader *r)
 {
@@ -407,6 +417,8 @@ static void close_png(struct decoder *d)
         png_destroy_read_struct(&r->png, &r->info, NULL);
     orient_finish(&r->place);
 }
+
+/* ---- the format ---- */
 
 static int fit_png(const void *config_, struct plane *plane, struct fault *fault)
 {

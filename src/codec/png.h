@@ -1,4 +1,5 @@
-/* Shared by the files png*.c alone: libpng's errors as faults, by steps as in jpeg.h. */
+/* Shared by the files png*.c alone: libpng's errors as faults, by steps as in jpeg.h; the encoder's
+ * options. */
 #ifndef SLUICE_CODEC_PNG_H
 #define SLUICE_CODEC_PNG_H
 

@@ -36,6 +36,8 @@ static void put_chunk(struct output *output, const char *type, const uint8_t *da
     output_write(output, tail, sizeof tail);
 }
 
+/* ---- metadata ---- */
+
 static void put_density(const struct metadata *metadata, struct output *output)
 {
     uint8_t data[9] = {0};
@@ -88,7 +90,7 @@ static void write_metadata(const struct metadata *metadata, uint32_t channels,
         put_text(&metadata->xmp, output);
 }
 
-#define PIECE 65536
+/* ---- by libpng ---- */
 
 struct png_writer {
     struct png_errors errors;
@@ -149,6 +151,8 @@ static void write_picture(void *context)
     }
     png_write_end(w->png, NULL);
 }
+
+/* ---- level 1, by our own DEFLATE ---- */
 
 /* The PNG encoder of level 1: rows under the filter Average, compressed by our own DEFLATE. Among
  * the filters whose loops compilers vectorise, Average gives the smallest files of photographs and

@@ -7,7 +7,7 @@
  *     watch:   [{input: in, output: out, chain: edges}]
  *
  * A section is an entry of the table in config.c. Texts of chains are not checked here, because
- * this module does not know the stages. */
+ * this module does not know the stages. At the end: a configuration with a count of its users. */
 #ifndef SLUICE_CONFIG_CONFIG_H
 #define SLUICE_CONFIG_CONFIG_H
 

@@ -131,7 +131,7 @@ struct settings {
     uint64_t shutdown;   /* nanoseconds that jobs get when the daemon stops */
     struct free_space min_free;
     struct socket_settings http, jobs_socket;
-    const char *state; /* directory; NULL: state.h finds it */
+    const char *state; /* directory; NULL: daemon/front/main.c finds one */
     int log_level;     /* enum log_level */
     struct relay_settings relay;
     size_t n_watches;

@@ -1,4 +1,5 @@
-/* Shared by the files of engine/ alone. */
+/* The engine from within: its budget of memory, its members, and what each file offers the others.
+ * Shared by the files of engine/ alone. */
 #ifndef SLUICE_ENGINE_ENGINE_INTERNAL_H
 #define SLUICE_ENGINE_ENGINE_INTERNAL_H
 

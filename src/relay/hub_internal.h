@@ -1,4 +1,4 @@
-/* Shared by hub.c and jetstream.c alone. */
+/* The connection to the hub. Shared by hub.c and jetstream.c alone. */
 #ifndef SLUICE_RELAY_HUB_INTERNAL_H
 #define SLUICE_RELAY_HUB_INTERNAL_H
 

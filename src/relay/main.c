@@ -180,8 +180,10 @@ static int watch(void)
     return 0;
 }
 
-/* ---- the keeper: a thread that tells the server that this machine works on its jobs, and writes
- * the file of metrics ---- */
+/* ---- the keeper ---- */
+
+/* A thread that tells the server that this machine works on its jobs, and writes the file of
+ * metrics. */
 
 /* If a job's step takes longer than allowed, no more signs of life are sent, and another machine
  * gets the job. */

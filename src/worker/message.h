@@ -1,6 +1,6 @@
 /* What sluiced and sluice-worker say to each other, over a SOCK_SEQPACKET socket pair: one JSON
- * object a message, descriptors beside it by SCM_RIGHTS. Clients will speak the same at the jobs
- * socket, so a job is the plainest message of all and needs no "type":
+ * object a message, descriptors beside it by SCM_RIGHTS. Clients of the jobs socket speak the same,
+ * so a job is the plainest message of all and needs no "type":
  *
  *     front                                  worker
  *     setup (device, limits) [+ fd]     ──►      fd: the configuration, for @name in chains

@@ -24,10 +24,11 @@
 #include "base/log.h"
 #include "device/device.h"
 
-/* ---- Landlock, by its system calls (landlock(7), and the kernel's
- * Documentation/userspace-api/landlock.rst): once enforced, this thread, the threads that it
- * starts, and their children can use only the paths that were allowed before. Threads that exist
- * already are not limited ---- */
+/* ---- Landlock ---- */
+
+/* By its system calls (landlock(7), and the kernel's Documentation/userspace-api/landlock.rst):
+ * once enforced, this thread, the threads that it starts, and their children can use only the paths
+ * that were allowed before. Threads that exist already are not limited. */
 
 /* Constants of the kernel's include/uapi/linux/landlock.h: the headers of the build may be older
  * than the kernel that runs. These system calls have the same numbers on all architectures except

@@ -1,5 +1,5 @@
-/* An OpenCL layer (cl_layer.h, loaded by the ICD loader through OPENCL_LAYERS) that makes the n-th
- * call of one function fail, any of those that sluice uses:
+/* An OpenCL layer (CL/cl_layer.h; loaded by the ICD loader through OPENCL_LAYERS) that makes the
+ * n-th call of one function fail, any of those that sluice uses:
  *
  *     SLUICE_FAULT_CL=clEnqueueNDRangeKernel:2:-5     the second call returns CL_OUT_OF_RESOURCES
  *     SLUICE_FAULT_CL=clCreateBuffer:1+:-4            the first and every later one

@@ -1,4 +1,4 @@
-/* An OpenCL layer (cl_layer.h, loaded by the ICD loader through OPENCL_LAYERS) that acts like a
+/* An OpenCL layer (CL/cl_layer.h; loaded by the ICD loader through OPENCL_LAYERS) that acts like a
  * driver with a broken compiler: with SLUICE_WRONG=FROM=TO it replaces FROM by TO in the source of
  * each program. */
 #include "layer.h"

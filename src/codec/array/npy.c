@@ -14,8 +14,6 @@
 /* Arrays in Fortran order are read in blocks of rows that fit the cache. */
 #define BLOCK_ROWS 64
 
-/* The header's text is a Python dictionary with three known keys; the parser reads just that:
- * {'descr': '<f4', 'fortran_order': False, 'shape': (480, 640), } */
 static const struct {
     char name[3];
     enum sample_type type;
@@ -24,6 +22,10 @@ static const struct {
     {"i4", SAMPLE_I32}, {"f4", SAMPLE_F32}, {"f8", SAMPLE_F64},
 };
 
+/* ---- headers ---- */
+
+/* A header's text is a Python dictionary with three known keys; the parser reads just that:
+ * {'descr': '<f4', 'fortran_order': False, 'shape': (480, 640), } */
 static int damaged(const struct npy_header *h, const char *what, struct fault *fault)
 {
     return fault_set(fault, FAULT_DATA, "damaged npy: %s at byte %zu of the header", what, h->at);
@@ -269,6 +271,8 @@ void npy_print_header(const struct plane *plane, struct text *text)
     text->failed |= header.failed;
     text_finish(&header);
 }
+
+/* ---- the format npy ---- */
 
 struct npy_state {
     size_t at; /* offset of the first sample, in bytes */

@@ -19,6 +19,8 @@
 #define ZIP64    1           /* identifier of the extra field with sizes of 64 bits */
 #define IN_ZIP64 0xFFFFFFFFu /* in a field of 32 bits: the value is in the extra field */
 
+/* ---- ZIP archives ---- */
+
 /* Writes ZIP archives as a stream, without seeking, so that they may go to a pipe. Only the
  * directory is kept in memory. All sizes have 64 bits (ZIP64). libzip, which reads archives here,
  * can write only where it can seek.
@@ -235,6 +237,8 @@ static bool zip_finish(struct zip_writer *w)
     put(w, end, (size_t)(at - end));
     return !w->failed && !w->directory.failed;
 }
+
+/* ---- members ---- */
 
 /* What write_array needs. */
 struct array {

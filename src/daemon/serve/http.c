@@ -109,9 +109,11 @@ static void on_tick(uv_timer_t *timer)
     }
 }
 
-/* ---- hang-ups ---- While a job runs its connection is suspended, and libmicrohttpd does not watch
- * the socket. An edge-triggered epoll entry without events reports a full hang-up only: a client
- * that has shut down its sending side still waits for its answer. */
+/* ---- hang-ups ---- */
+
+/* While a job runs its connection is suspended, and libmicrohttpd does not watch the socket. An
+ * edge-triggered epoll entry without events reports a full hang-up only: a client that has shut
+ * down its sending side still waits for its answer. */
 
 void http_watch_hangup(struct http_connection *connection, bool watch)
 {

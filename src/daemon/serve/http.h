@@ -1,4 +1,4 @@
-/* Shared by http.c and http_*.c alone. */
+/* HTTP connections and their requests. Shared by http.c and http_*.c alone. */
 #ifndef SLUICE_DAEMON_SERVE_HTTP_H
 #define SLUICE_DAEMON_SERVE_HTTP_H
 

@@ -313,7 +313,7 @@ static void requeue(struct http_request *request)
     json_decref(body);
 }
 
-/* ---- pages ---- */
+/* ---- answers about the daemon ---- */
 
 static const struct service *service_of(const struct http_request *request)
 {

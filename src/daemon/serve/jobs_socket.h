@@ -1,4 +1,5 @@
-/* Shared by jobs_socket.c and client.c alone. */
+/* Clients of the jobs socket, and what is sent to them. Shared by jobs_socket.c and client.c alone.
+ */
 #ifndef SLUICE_DAEMON_SERVE_JOBS_SOCKET_H
 #define SLUICE_DAEMON_SERVE_JOBS_SOCKET_H
 

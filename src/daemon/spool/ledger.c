@@ -380,8 +380,10 @@ uint64_t ledger_since(const struct ledger *ledger)
     return ledger ? ledger->since : 0;
 }
 
-/* ---- the thread, the only one that writes to the database ---- Others leave their changes to it
- * and go on, unless they need to know that a change is durable. Readers take turns with it. */
+/* ---- the thread, the only one that writes to the database ---- */
+
+/* Others leave their changes to the thread and go on, unless they need to know that a change is
+ * durable. Readers take turns with it. */
 
 /* Takes one task and runs it in the thread's turn. Called with the lock held, which it gives up
  * meanwhile. A task for an earlier generation is dropped: its row numbers belong to the ledger that

@@ -1,4 +1,4 @@
-/* Shared by ledger.c and ledger_*.c alone. */
+/* The database's statements, transactions and turns. Shared by ledger.c and ledger_rows.c alone. */
 #ifndef SLUICE_DAEMON_SPOOL_LEDGER_INTERNAL_H
 #define SLUICE_DAEMON_SPOOL_LEDGER_INTERNAL_H
 

@@ -224,8 +224,10 @@ int ledger_forget(struct ledger *ledger, const char *folder, const struct identi
     return ledger_submit(ledger, task, durable ? LEDGER_LASTS : LEDGER_ROOM, fault);
 }
 
-/* ---- how long files have been where they are ---- By a clock that nobody can set: the boot clock,
- * continued over restarts. The files' times and the date do not count. */
+/* ---- how long files have been where they are ---- */
+
+/* By a clock that nobody can set: the boot clock, continued over restarts. The files' times and the
+ * date do not count. */
 
 #define AT_ONCE 256 /* files in one turn, so that others can use the ledger in between */
 #define DAY     86400
@@ -362,8 +364,10 @@ int ledger_date_files(struct ledger *ledger, const char *root, struct ledger_kep
     return result;
 }
 
-/* ---- old entries ---- Remembered files are looked for page by page, without holding the ledger in
- * between: a hundred thousand files on a slow card take minutes. */
+/* ---- old entries ---- */
+
+/* Remembered files are looked for page by page, without holding the ledger in between: a hundred
+ * thousand files on a slow card take minutes. */
 
 #define KEEP_DAYS 30
 #define KEEP_ROWS 200000

@@ -1,4 +1,5 @@
-/* Shared by folder.c and folder_*.c alone. */
+/* A watched folder and its jobs from within: their members, and what the files of the folder call
+ * of each other. Shared by folder.c and folder_*.c alone. */
 #ifndef SLUICE_DAEMON_WATCH_FOLDER_INTERNAL_H
 #define SLUICE_DAEMON_WATCH_FOLDER_INTERNAL_H
 

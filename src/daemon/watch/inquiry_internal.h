@@ -1,4 +1,4 @@
-/* Shared by inquiry.c and inquiry_list.c alone. */
+/* A question about files while it is answered. Shared by inquiry.c and inquiry_list.c alone. */
 #ifndef SLUICE_DAEMON_WATCH_INQUIRY_INTERNAL_H
 #define SLUICE_DAEMON_WATCH_INQUIRY_INTERNAL_H
 

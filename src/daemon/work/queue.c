@@ -22,6 +22,8 @@
 #define CRASHES_MAX 2
 #define TAKEN_MAX   2 /* after so many it waits between tries, and runs in quarantine */
 
+/* ---- states and lists ---- */
+
 /* Jobs from being opened to their end in a worker: in quarantine, or in the main one. */
 static unsigned under_way(const struct queue *queue, bool quarantine)
 {
@@ -182,8 +184,6 @@ static void send_job(struct queue *queue, struct job *job, struct worker *worker
         enter(queue, job, JOB_BEGUN); /* as far as anybody knows */
 }
 
-static const enum job_state with_worker[] = {JOB_BEGUN, JOB_SENT};
-
 /* Answers a request for one more output. A worker that asks for more outputs than a picture can
  * have planes gets no answer. */
 static void need_output(struct job *job, const char *plane)
@@ -289,6 +289,7 @@ static void judge(struct queue *queue, struct job *job)
 static void on_died(void *context, struct worker *worker)
 {
     struct queue *queue = context;
+    static const enum job_state with_worker[] = {JOB_BEGUN, JOB_SENT};
     struct job *job, *next;
     for (int i = 1; i >= 0; i--) {
         for (job = TAILQ_LAST(&queue->lists[with_worker[i]], job_list); job; job = next) {
@@ -448,6 +449,8 @@ static void on_turn(uv_check_t *check)
     arm_timer(queue, now);
     queue->events.changed(queue->context);
 }
+
+/* ---- life, and new jobs ---- */
 
 void queue_init(struct queue *queue, uv_loop_t *loop)
 {

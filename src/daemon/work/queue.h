@@ -1,5 +1,10 @@
-/* The queue: which job is opened, sent and tried again when. It holds at most `limit` jobs; what
- * does not fit stays where it is, and its source is told when there is room. */
+/* The queue: whose job is next (turns_next), which jobs are opened, sent to a worker and tried
+ * again, and when. It takes what workers say of jobs (queue_jobs), ends a worker whose job hangs,
+ * and says what becomes of the jobs of one that died: tried again, in quarantine, or failed
+ * (`judge`).
+ *
+ * It holds at most `limit` jobs; what does not fit stays where it is, and its source is told when
+ * there is room. */
 #ifndef SLUICE_DAEMON_WORK_QUEUE_H
 #define SLUICE_DAEMON_WORK_QUEUE_H
 

@@ -109,7 +109,7 @@ struct worker_events {
     /* Another worker should take its place between jobs: it has done its share of jobs, or its
      * memory has grown. */
     void (*due)(struct worker *worker, const char *why);
-    /* The answer to worker_describe is in its file. */
+    /* The answer to supervisor_describe is in its file. */
     void (*described)(struct worker *worker);
 };
 

@@ -1,6 +1,6 @@
 /* Shared by the files of the stage box alone: one run of the filter over one plane, as passes. */
-#ifndef SLUICE_STAGE_BOX_TASK_H
-#define SLUICE_STAGE_BOX_TASK_H
+#ifndef SLUICE_STAGE_BOX_INTERNAL_H
+#define SLUICE_STAGE_BOX_INTERNAL_H
 
 #include "stage/box/box.h"
 #include "stage/box/box_divide.h"
