@@ -76,6 +76,8 @@ CASES = [
     ('gauss:1.5', 'u16', SIZE),
     ('gauss:1.5', 'f32', SIZE),
     ('unsharp:1.5', 'u8', SIZE),
+    ('gauss:5', 'u8', SIZE),
+    ('unsharp:5', 'u8', SIZE),
     ('unsharp:1.5:amount=500', 'u16', SIZE),
     ('median:1', 'u8', SIZE),
     ('median:2', 'u8', SIZE),

@@ -66,9 +66,9 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle), int w
 }
 
 #elif defined(KERNEL_down)
-/* Down columns, of LANES samples in ROWS (2) rows, because four need more registers than G57 has. The grid counts samples of the result, and groups of its rows, of which
- * there are `count`; the other arguments are those of gauss_down.cl. (The source is read for alpha and to sharpen, and
- * then stands beside the result.) */
+/* Down columns, of LANES samples in ROWS (2) rows, because four need more registers than G57 has. The grid counts
+ * samples of the result, and groups of its rows, of which there are `count`; the other arguments are those of
+ * gauss_down.cl. (The source is read for alpha and to sharpen, and then stands beside the result.) */
 #define LINES (ROWS + 2 * RADIUS)
 #define LINE(at) CONVERT(WORK, as_short8(*(__global const uint4 *)(middle_base + (at))))
 #define DISTANCE(j, k) ((k) > RADIUS + (j) ? (k) - RADIUS - (j) : RADIUS + (j) - (k))
