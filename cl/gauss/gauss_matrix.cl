@@ -8,10 +8,6 @@
  * columns by as many rows around the 16 by 16 of the result, with weights of 0 where the filter does not reach. */
 #define ITEMS  128
 #define MARGIN (16 * STEPS - 8)
-#ifndef TILES
-#define TILES 1
-#endif
-#define PARTS  (TILES * CH)
 #define WORDS  (2 * STEPS) /* of each column in a window; in one, four work-items share 16 rows */
 
 /* Eight pixels as they lie in memory; those of a channel. */
@@ -88,18 +84,14 @@ inline void FN(put_sharpened)(__global uchar *out, __global const uint *source, 
     FN(put)(out, v, count);
 }
 
-/* The grid counts work-items of strips in x, and bands of `rows` rows in y. The table has weights along rows, then down
- * columns: for each step the lower bytes, then the upper ones. */
-__attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
-KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), int width, int height, int rows, int border,
-       __global const uint *restrict table SHARPEN_PARAMETERS)
+/* Blurs a strip of 16 columns from x on, in rows `top` to `bottom`. `inside`: a constant, whether no window and no row
+ * of 16 leaves the plane, so that nothing has to be looked up. */
+__attribute__((always_inline)) inline void
+FN(strip)(PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), int x, int width, int top, int bottom, int height, int border,
+          __global const uint *restrict table, const bool inside SHARPEN_PARAMETERS MATRIX_PARAMETERS)
 {
-    MATRIX_MEMORY(ITEMS)
-    int item = (int)get_local_id(0), row = item % 32 / 4, quad = item % 4;
-    int x = ((int)get_group_id(0) * ITEMS + item) / 32 * 16 * TILES, begin = min(x, (width - 1) / 16 * 16) - MARGIN;
-    bool inside = begin >= 0 && begin + 32 * STEPS + 16 * (TILES - 1) <= width;
-    int top = GRID_Y * rows, bottom = min(top + rows, height);
-    __global const uint4 *weights = (__global const uint4 *)table + item % 32;
+    int item = (int)get_local_id(0) % 32, row = item / 4, quad = item % 4, begin = x - MARGIN + 8 * quad;
+    __global const uint4 *weights = (__global const uint4 *)table + item;
     uint4 lower_along[STEPS], upper_along[STEPS], lower_down[STEPS], upper_down[STEPS];
     UNROLL for (int k = 0; k < STEPS; k++) {
         lower_along[k] = weights[64 * k];
@@ -107,59 +99,90 @@ KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), int width, int height,
         lower_down[k] = weights[64 * (k + STEPS)];
         upper_down[k] = weights[64 * (k + STEPS) + 32];
     }
-    uint lower[2 * PARTS][WORDS], upper[2 * PARTS][WORDS]; /* of each part, of columns as `down` takes them */
-    PIXELS next[2][TILES][STEPS];
+    int y = top - 16 * (WORDS - 1), column = x + 4 * quad;
+    uint lower[2 * CH][WORDS], upper[2 * CH][WORDS]; /* of each channel, of columns as `down` takes them */
+    PIXELS next[2][STEPS], now[2][STEPS];
 #define LOAD(from)                                                                                 \
     UNROLL for (int e = 0; e < 2; e++) {                                                           \
-        int source_y = border_near((from) + MARGIN + 8 * e + row, height, border);                 \
-        __global const uchar *in = ROW(src, max(source_y, 0));                                     \
-        UNROLL for (int t = 0; t < TILES; t++)                                                     \
-            UNROLL for (int k = 0; k < STEPS; k++) {                                               \
-                next[e][t][k] = FN(pixels)(in, begin + 16 * t + 32 * k + 8 * quad, width, border, inside); \
-                if (source_y < 0)                                                                  \
-                    next[e][t][k] = 0;                                                             \
-            }                                                                                      \
+        int source_y = (from) + MARGIN + 8 * e + row;                                              \
+        if (!inside)                                                                               \
+            source_y = border_near(source_y, height, border);                                      \
+        __global const uchar *in = ROW(src, inside ? source_y : max(source_y, 0));                 \
+        UNROLL for (int k = 0; k < STEPS; k++) {                                                   \
+            next[e][k] = FN(pixels)(in, begin + 32 * k, width, border, inside);                    \
+            if (!inside && source_y < 0)                                                           \
+                next[e][k] = 0;                                                                    \
+        }                                                                                          \
     }
-    LOAD(top - 16 * (WORDS - 1))
-    for (int y = top - 16 * (WORDS - 1); y < bottom; y += 16) {
-        int4 sums[2][PARTS], more[2][PARTS];
-        UNROLL for (int e = 0; e < 2; e++)
-            UNROLL for (int p = 0; p < PARTS; p++) {
-                sums[e][p] = 1 << 7;
-                more[e][p] = 0;
+#if CH == 1 /* loaded a turn ahead, for which three channels have no registers */
+    LOAD(y)
+#endif
+    _Pragma("nounroll")
+    for (; y < bottom; y += 16) {
+#if CH == 1
+        UNROLL for (int k = 0; k < STEPS; k++) {
+            now[0][k] = next[0][k];
+            now[1][k] = next[1][k];
+        }
+        LOAD(inside ? min(y + 16, bottom - 16) : y + 16)
+#else
+        LOAD(y)
+        UNROLL for (int k = 0; k < STEPS; k++) {
+            now[0][k] = next[0][k];
+            now[1][k] = next[1][k];
+        }
+#endif
+        uint words[2][3];
+        UNROLL for (int c = 0; c < CH; c++) {
+            int4 sums[2];
+            UNROLL for (int e = 0; e < 2; e++) {
+                int4 sum = 1 << 7, more = 0;
                 UNROLL for (int k = 0; k < STEPS; k++) {
-                    uint2 v = CHANNEL(next[e][p / CH][k], p % CH);
-                    sums[e][p] = FN(add_uu)(sums[e][p], lower_along[k], v MATRIX_ARGUMENTS);
-                    more[e][p] = FN(add_uu)(more[e][p], upper_along[k], v MATRIX_ARGUMENTS);
+                    uint2 v = CHANNEL(now[e][k], c);
+                    sum = FN(add_uu)(sum, lower_along[k], v MATRIX_ARGUMENTS);
+                    more = FN(add_uu)(more, upper_along[k], v MATRIX_ARGUMENTS);
                 }
+                sums[e] = sum + (more << 8);
             }
-        LOAD(y + 16)
-        UNROLL for (int c = 0; c < 2 * PARTS; c++) {
-            UNROLL for (int i = 0; i + 1 < WORDS; i++) {
-                lower[c][i] = lower[c][i + 1];
-                upper[c][i] = upper[c][i + 1];
+            UNROLL for (int i = 2 * c; i < 2 * c + 2; i++)
+                UNROLL for (int k = 0; k + 1 < WORDS; k++) {
+                    lower[i][k] = lower[i][k + 1];
+                    upper[i][k] = upper[i][k + 1];
+                }
+            uint first = MIDDLE_BYTES(sums[0].s0, sums[0].s1), last = MIDDLE_BYTES(sums[1].s0, sums[1].s1);
+            lower[2 * c][WORDS - 1] = EVEN_BYTES(first, last);
+            upper[2 * c][WORDS - 1] = ODD_BYTES(first, last);
+            first = MIDDLE_BYTES(sums[0].s2, sums[0].s3), last = MIDDLE_BYTES(sums[1].s2, sums[1].s3);
+            lower[2 * c + 1][WORDS - 1] = EVEN_BYTES(first, last);
+            upper[2 * c + 1][WORDS - 1] = ODD_BYTES(first, last);
+            if (y >= top) {
+                int4 a = FN(down)(lower[2 * c], upper[2 * c], lower_down, upper_down MATRIX_ARGUMENTS);
+                int4 b = FN(down)(lower[2 * c + 1], upper[2 * c + 1], lower_down, upper_down MATRIX_ARGUMENTS);
+                words[0][c] = WORD_OF(a.s0, a.s1, b.s0, b.s1);
+                words[1][c] = WORD_OF(a.s2, a.s3, b.s2, b.s3);
             }
-            int4 a = sums[0][c / 2] + (more[0][c / 2] << 8), b = sums[1][c / 2] + (more[1][c / 2] << 8);
-            uint first = c % 2 == 0 ? MIDDLE_BYTES(a.s0, a.s1) : MIDDLE_BYTES(a.s2, a.s3);
-            uint last = c % 2 == 0 ? MIDDLE_BYTES(b.s0, b.s1) : MIDDLE_BYTES(b.s2, b.s3);
-            lower[c][WORDS - 1] = EVEN_BYTES(first, last);
-            upper[c][WORDS - 1] = ODD_BYTES(first, last);
         }
-        if (y < top)
-            continue;
-        uint words[2][TILES][3];
-        UNROLL for (int p = 0; p < PARTS; p++) {
-            int4 a = FN(down)(lower[2 * p], upper[2 * p], lower_down, upper_down MATRIX_ARGUMENTS);
-            int4 b = FN(down)(lower[2 * p + 1], upper[2 * p + 1], lower_down, upper_down MATRIX_ARGUMENTS);
-            words[0][p / CH][p % CH] = WORD_OF(a.s0, a.s1, b.s0, b.s1);
-            words[1][p / CH][p % CH] = WORD_OF(a.s2, a.s3, b.s2, b.s3);
+        UNROLL for (int e = 0; e < 2; e++) {
+            int out_y = y + 8 * e + row, count = y < top || out_y >= bottom ? 0 : inside ? 4 : width - column;
+            FN(put_sharpened)(ROW(dst, out_y) + column * CH, (__global const uint *)(ROW(src, out_y) + column * CH),
+                              (uint3)(words[e][0], words[e][CH > 1], words[e][CH - 1]), count SHARPEN_ARGUMENTS);
         }
-        UNROLL for (int e = 0; e < 2; e++)
-            UNROLL for (int t = 0; t < TILES; t++) {
-                int out_y = y + 8 * e + row, column = x + 16 * t + 4 * quad, at = column * CH;
-                FN(put_sharpened)(ROW(dst, out_y) + at, (__global const uint *)(ROW(src, out_y) + at),
-                                  (uint3)(words[e][t][0], words[e][t][CH > 1], words[e][t][CH - 1]),
-                                  out_y < bottom ? width - column : 0 SHARPEN_ARGUMENTS);
-            }
     }
+}
+
+/* The grid counts work-items of strips in x, and bands of `rows` rows in y. The table has weights along rows, then down
+ * columns: for each step the lower bytes, then the upper ones. */
+__attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
+KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), int width, int height, int rows, int border,
+       __global const uint *restrict table SHARPEN_PARAMETERS)
+{
+    MATRIX_MEMORY(ITEMS)
+    int group = (int)get_group_id(0) * ITEMS / 2, x = group + (int)get_local_id(0) / 32 * 16;
+    int top = GRID_Y * rows, bottom = top + rows;
+    if (group >= MARGIN && group + ITEMS / 2 + MARGIN <= width && top >= 16 * STEPS + MARGIN && bottom + MARGIN <= height)
+        FN(strip)(src_base, src_offset, src_stride, dst_base, dst_offset, dst_stride, x, width, top, bottom, height,
+                  border, table, true SHARPEN_ARGUMENTS MATRIX_ARGUMENTS);
+    else
+        FN(strip)(src_base, src_offset, src_stride, dst_base, dst_offset, dst_stride, x, width, top, min(bottom, height),
+                  height, border, table, false SHARPEN_ARGUMENTS MATRIX_ARGUMENTS);
 }

@@ -8,6 +8,7 @@
  * ones, with signs. */
 #define ITEMS (32 * ACROSS * DOWN)
 #define SUMS  (2 * CH * TILES) /* of four numbers, by each work-item */
+
 #if CH == 1
 #define AT_ONCE 4 /* times eight rows: as registers allow */
 #else
@@ -71,10 +72,22 @@ KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), __global const int *re
                     more[e][c] = 0;
                 }
             }
+#if CH == 1 /* loaded a turn ahead, for which three channels have no registers */
+            PIXELS next[AT_ONCE];
+            UNROLL for (int e = 0; e < AT_ONCE; e++)
+                next[e] = FN(pixels)(in[e], begin, last);
+            for (int pair = 0; pair < pairs; pair++) {
+                PIXELS v[AT_ONCE];
+                UNROLL for (int e = 0; e < AT_ONCE; e++) {
+                    v[e] = next[e];
+                    next[e] = FN(pixels)(in[e], begin + 64 * CH * (pair + 1), last);
+                }
+#else
             for (int pair = 0; pair < pairs; pair++) {
                 PIXELS v[AT_ONCE];
                 UNROLL for (int e = 0; e < AT_ONCE; e++)
                     v[e] = FN(pixels)(in[e], begin + 64 * CH * pair, last);
+#endif
                 UNROLL for (int s = 0; s < 2; s++) {
                     uint4 w = along[128 * pair + 64 * s], w_upper = along[128 * pair + 64 * s + 32];
                     UNROLL for (int e = 0; e < AT_ONCE; e++)

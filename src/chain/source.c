@@ -56,8 +56,8 @@ static void undefine_pass(struct text *text, const char *defines)
     }
 }
 
-/* Finds name `index` of those that PIXEL_SOURCE has among the definitions, with commas between them;
- * false: there are no more. */
+/* Finds name `index` of those that PIXEL_SOURCE has among the definitions, with commas between
+ * them; false: there are no more. */
 static bool pixel_source(const char *defines, unsigned index, char *name, size_t size)
 {
     const char *at = strstr(defines, "PIXEL_SOURCE ");

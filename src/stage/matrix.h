@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Words of a matrix of 16 rows and 32 columns of 16-bit weights: for each of 32 work-items four words
- * of lower bytes, then for each four of upper bytes. */
+/* Words of a matrix of 16 rows and 32 columns of 16-bit weights: for each of 32 work-items four
+ * words of lower bytes, then for each four of upper bytes. */
 #define MATRIX_WORDS 256
 
 /* Sets the weight at `row` and `column` of such a matrix, whose words are 0 at first. */

@@ -248,8 +248,8 @@ enum {
     MATRIX_STEPS_MAX = 4
 };
 
-/* Weights of a window of 32 columns or rows a step around 16 of the result, along rows and then down
- * columns. */
+/* Weights of a window of 32 columns or rows a step around 16 of the result, along rows and then
+ * down columns. */
 static unsigned add_matrices(const struct task *task, uint32_t steps)
 {
     double weights[GAUSS_RADIUS_MAX + 1];
@@ -279,9 +279,12 @@ static bool add_products(struct task *task)
         task->config->border == BORDER_CROP || steps > MATRIX_STEPS_MAX || !pass_is_aligned(in) ||
         !pass_is_aligned(out))
         return false;
-    uint32_t strips = (in->width + 15) / 16, rows = 128 * steps;
-    struct pass *pass = pass_begin(task->plan, "gauss_matrix", "", FORM_SCALAR, 1,
-                                   up_to(32 * strips, MATRIX_ITEMS), (in->height + rows - 1) / rows);
+    uint32_t strips = (in->width + 15) / 16, rows = steps > 2 ? 96 * (steps - 1) : 96;
+    if (steps == 1 && in->channels == 3) /* few work-items, and little to begin with */
+        rows = 48;
+    struct pass *pass =
+        pass_begin(task->plan, "gauss_matrix", "", FORM_SCALAR, 1, up_to(32 * strips, MATRIX_ITEMS),
+                   (in->height + rows - 1) / rows);
     pass->group[0] = MATRIX_ITEMS;
     pass->group[1] = 1;
     pass->lanes = 4;

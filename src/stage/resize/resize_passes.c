@@ -250,12 +250,10 @@ static struct pass *add_wide(struct task *task, const struct sums *sums)
 }
 
 /* Both directions on GPUs that multiply matrices of bytes: work-groups have MATRIX_ACROSS strips of
- * 16 columns of the result, and MATRIX_DOWN times 32 work-items for each. */
+ * 16 columns of the result, and for each `down` times 32 work-items, which have `tiles` times 16
+ * rows: as many as there are registers for. */
 enum {
-    MATRIX_ACROSS = 2,
-    MATRIX_DOWN = 4,
-    MATRIX_ITEMS = 32 * MATRIX_ACROSS * MATRIX_DOWN,
-    MATRIX_TILES = 2, /* of 16 rows of the result */
+    MATRIX_ACROSS = 4,
     MATRIX_WORDS_MAX = 1 << 22
 };
 
@@ -263,7 +261,8 @@ static bool add_matrices(struct task *task, const struct sums *sums)
 {
     const struct plane *source = &sums->plane, *out = &sums->out.plane;
     const struct resize_axis *x = &sums->layout->x, *y = &sums->layout->y;
-    const uint32_t rows = 16 * MATRIX_TILES, strips = (x->count + 15) / 16;
+    const uint32_t tiles = source->channels == 1 ? 2 : 1, down_items = tiles;
+    const uint32_t rows = 16 * tiles, strips = (x->count + 15) / 16;
     if (!task->plan->profile->multiplies_bytes || source->type != SAMPLE_U8 ||
         sums->arithmetic != FIXED || !pass_is_aligned(source) || !pass_is_aligned(out) ||
         resize_table_matrices_size(x, 16, true) > MATRIX_WORDS_MAX ||
@@ -272,15 +271,15 @@ static bool add_matrices(struct task *task, const struct sums *sums)
     struct resize_part along = resize_table_matrices(&task->table, x, 16, true);
     struct resize_part down = resize_table_matrices(&task->table, y, rows, false);
     struct pass *pass = pass_begin(task->plan, "resize_matrix", "", FORM_SCALAR, 1,
-                                   up_to(strips, MATRIX_ACROSS) * 32 * MATRIX_DOWN, down.n);
+                                   up_to(strips, MATRIX_ACROSS) * 32 * down_items, down.n);
     describe_pass(pass, sums);
     pass_define(pass, "PIXEL_SOURCE", "matrix");
     pass_define(pass, "ACROSS", "%d", MATRIX_ACROSS);
-    pass_define(pass, "DOWN", "%d", MATRIX_DOWN);
-    pass_define(pass, "TILES", "%d", MATRIX_TILES);
-    pass->group[0] = MATRIX_ITEMS;
+    pass_define(pass, "DOWN", "%u", down_items);
+    pass_define(pass, "TILES", "%u", tiles);
+    pass->group[0] = 32 * MATRIX_ACROSS * down_items;
     pass->group[1] = 1;
-    pass->work = (sums->work + work_down(sums)) * source->height / down.n / (2 * MATRIX_DOWN);
+    pass->work = (sums->work + work_down(sums)) * source->height / down.n / (2 * down_items);
     pass->bytes_read = plane_bytes(source);
     pass->bytes_written = plane_bytes(out);
     pass_plane_at(pass, sums->operand, source);

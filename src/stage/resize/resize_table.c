@@ -186,7 +186,8 @@ static void set_matrix_row(uint32_t *matrices, uint32_t tiles, uint32_t i, bool 
             row = matrix_row_of(row);
             column = at % 8 / 4 * 16 + at % 64 / 16 * 4 + at % 4;
         }
-        matrix_set(matrices + ((size_t)step * tiles + i / 16) * MATRIX_WORDS, row, column, fixed[k]);
+        matrix_set(matrices + ((size_t)step * tiles + i / 16) * MATRIX_WORDS, row, column,
+                   fixed[k]);
     }
 }
 
