@@ -286,6 +286,55 @@ static struct pass *add_wide(struct task *task, const struct sums *sums)
     return pass;
 }
 
+/* Both directions on GPUs that multiply matrices of bytes: work-groups have MATRIX_ACROSS strips of
+ * 16 columns of the result, and for each `down` times 32 work-items, which have `tiles` times 16
+ * rows: as many as there are registers for. */
+enum {
+    MATRIX_ACROSS = 4,
+    MATRIX_WORDS_MAX = 1 << 22
+};
+
+static bool add_matrices(struct task *task, const struct sums *sums)
+{
+    const struct plane *source = &sums->plane, *out = &sums->out.plane;
+    const struct resize_axis *x = &sums->layout->x, *y = &sums->layout->y;
+    const uint32_t tiles = source->channels == 1 ? 2 : 1, down_items = tiles;
+    const uint32_t rows = 16 * tiles, strips = (x->count + 15) / 16;
+    if (!task->plan->profile->multiplies_bytes || source->type != SAMPLE_U8 ||
+        sums->arithmetic != FIXED || !pass_is_aligned(source) || !pass_is_aligned(out) ||
+        resize_table_matrices_size(x, 16, true) > MATRIX_WORDS_MAX ||
+        resize_table_matrices_size(y, rows, false) > MATRIX_WORDS_MAX)
+        return false;
+    struct resize_part along = resize_table_matrices(&task->table, x, 16, true);
+    struct resize_part down = resize_table_matrices(&task->table, y, rows, false);
+    struct pass *pass = pass_begin(task->plan, "resize_matrix", "", FORM_SCALAR, 1,
+                                   up_to(strips, MATRIX_ACROSS) * 32 * down_items, down.n);
+    describe_pass(pass, sums);
+    pass_define(pass, "PIXEL_SOURCE", "matrix");
+    pass_define(pass, "ACROSS", "%d", MATRIX_ACROSS);
+    pass_define(pass, "DOWN", "%u", down_items);
+    pass_define(pass, "TILES", "%u", tiles);
+    pass->group[0] = 32 * MATRIX_ACROSS * down_items;
+    pass->group[1] = 1;
+    pass->work = (sums->work + work_down(sums)) * source->height / down.n / (2 * down_items);
+    pass->bytes_read = plane_bytes(source);
+    pass->bytes_written = plane_bytes(out);
+    pass_plane_at(pass, sums->operand, source);
+    pass_plane_at(pass, sums->out.operand, out);
+    pass_buffer(pass, task->table_operand);
+    pass_int(pass, (int32_t)along.at);
+    pass_int(pass, (int32_t)along.n);
+    pass_int(pass, (int32_t)along.taps / 2);
+    pass_int(pass, (int32_t)down.at);
+    pass_int(pass, (int32_t)down.n);
+    pass_int(pass, (int32_t)down.taps);
+    pass_int(pass, (int32_t)source->height);
+    pass_int(pass, (int32_t)up_to(source->width * source->channels, 16) - 16);
+    pass_int(pass, (int32_t)x->count);
+    pass_int(pass, (int32_t)y->count);
+    return true;
+}
+
 static struct pass *add_across(struct task *task, const struct sums *sums)
 {
     struct pass *pass = begin_pass(task, "resize_across", FORM_SCALAR, 1, sums,
@@ -368,6 +417,8 @@ static void add_sums(struct task *task, const struct move_view *in, const struct
         add_bands(task, &sums);
         return;
     }
+    if (add_matrices(task, &sums))
+        return;
     sums.source.height = rows_needed(&layout->y, &sums.first_row);
     sums.source.offset += sums.first_row * in->plane.stride;
     sums.middle = middle_of(task, &sums);
