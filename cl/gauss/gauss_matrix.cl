@@ -2,7 +2,7 @@
  * work-items blur a strip of 16 columns from top to bottom, 16 rows at a time. A sum along rows is weights (a) times
  * samples of eight rows (b); a sum down columns is weights (a) times sums along rows (b). Nothing is exchanged between
  * the two: what a work-item holds of the first sums it holds of the second factor, if weights are put in an order that
- * fits (src/stage/gauss/gauss_matrix.c).
+ * fits (src/stage/gauss/gauss_passes.c).
  *
  * Weights and sums along rows have 16 bits, and are multiplied by their lower and upper bytes. A window is 32 * STEPS
  * columns by as many rows around the 16 by 16 of the result, with weights of 0 where the filter does not reach. */
@@ -73,13 +73,14 @@ inline void FN(put_sharpened)(__global uchar *out, __global const uint *source, 
 {
     uint3 v = FN(interleaved)(words);
 #if SHARPENS
-    if (count > 0) {
+    if (count > 0)
         v.s0 = as_uint(SHARPENED(as_uchar4(source[0]), as_uchar4(v.s0)));
-#if CH == 3
+#if CH == 3 /* behind a row's end there need not be three words */
+    if (count > 1)
         v.s1 = as_uint(SHARPENED(as_uchar4(source[1]), as_uchar4(v.s1)));
+    if (count > 2)
         v.s2 = as_uint(SHARPENED(as_uchar4(source[2]), as_uchar4(v.s2)));
 #endif
-    }
 #endif
     FN(put)(out, v, count);
 }
@@ -162,8 +163,10 @@ FN(strip)(PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), int x, int width, int top
                 words[1][c] = WORD_OF(a.s2, a.s3, b.s2, b.s3);
             }
         }
+        if (y < top) /* there are no words yet, and a compiler may take it that what is passed has been set */
+            continue;
         UNROLL for (int e = 0; e < 2; e++) {
-            int out_y = y + 8 * e + row, count = y < top || out_y >= bottom ? 0 : inside ? 4 : width - column;
+            int out_y = y + 8 * e + row, count = out_y >= bottom ? 0 : inside ? 4 : width - column;
             FN(put_sharpened)(ROW(dst, out_y) + column * CH, (__global const uint *)(ROW(src, out_y) + column * CH),
                               (uint3)(words[e][0], words[e][CH > 1], words[e][CH - 1]), count SHARPEN_ARGUMENTS);
         }
