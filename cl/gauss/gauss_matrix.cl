@@ -88,8 +88,9 @@ inline void FN(put_sharpened)(__global uchar *out, __global const uint *source, 
 /* Blurs a strip of 16 columns from x on, in rows `top` to `bottom`. `inside`: a constant, whether no window and no row
  * of 16 leaves the plane, so that nothing has to be looked up. */
 __attribute__((always_inline)) inline void
-FN(strip)(PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), int x, int width, int top, int bottom, int height, int border,
-          __global const uint *restrict table, const bool inside SHARPEN_PARAMETERS MATRIX_PARAMETERS)
+FN(strip)(__global const uchar *src_base, int src_offset, int src_stride, __global uchar *dst_base, int dst_offset,
+          int dst_stride, int x, int width, int top, int bottom, int height, int border, __global const uint *table,
+          const bool inside SHARPEN_PARAMETERS MATRIX_PARAMETERS)
 {
     int item = (int)get_local_id(0) % 32, row = item / 4, quad = item % 4, begin = x - MARGIN + 8 * quad;
     __global const uint4 *weights = (__global const uint4 *)table + item;

@@ -1,6 +1,7 @@
 /* Passes of gauss and unsharp: in one on CPUs (cl/gauss/gauss.cl), and on GPUs by tiles in local
  * memory (gauss_tile.cl); without that, and for wide windows, along rows and then down columns
- * (gauss_across.cl, gauss_down.cl; for bytes on Mali gauss_columns.cl). */
+ * (gauss_across.cl, gauss_down.cl; for bytes on Mali gauss_columns.cl). On NVIDIA's GPUs bytes take
+ * products of matrices (gauss_matrix.cl). */
 #include "stage/gauss/gauss.h"
 
 #include <inttypes.h>
@@ -339,7 +340,9 @@ static void add_columns_down(const struct task *task, const struct strips_view *
 
 enum {
     MATRIX_ITEMS = 128, /* 32 for each strip of 16 columns */
-    MATRIX_STEPS_MAX = 4
+    MATRIX_STEPS_MAX = 4,
+    MATRIX_ITEMS_LEAST =
+        1 << 16 /* of three channels in wide windows; fewer leave the GPU waiting */
 };
 
 /* Weights of a window of 32 columns or rows a step around 16 of the result, along rows and then
@@ -376,9 +379,10 @@ static bool add_products(struct task *task)
     uint32_t strips = (in->width + 15) / 16, rows = steps > 2 ? 96 * (steps - 1) : 96;
     if (steps == 1 && in->channels == 3) /* few work-items, and little to begin with */
         rows = 48;
-    struct pass *pass =
-        pass_begin(task->plan, "gauss_matrix", "", FORM_SCALAR, 1, up_to(32 * strips, MATRIX_ITEMS),
-                   (in->height + rows - 1) / rows);
+    uint32_t items = up_to(32 * strips, MATRIX_ITEMS), bands = (in->height + rows - 1) / rows;
+    if (steps > 1 && in->channels == 3 && (radius < 10 || items * bands < MATRIX_ITEMS_LEAST))
+        return false;
+    struct pass *pass = pass_begin(task->plan, "gauss_matrix", "", FORM_SCALAR, 1, items, bands);
     pass->group[0] = MATRIX_ITEMS;
     pass->group[1] = 1;
     pass->lanes = 4;
@@ -392,10 +396,8 @@ static bool add_products(struct task *task)
     pass->bytes_written = plane_bytes(out);
     pass_plane_at(pass, task->in.operand, in);
     pass_plane_at(pass, task->out.operand, out);
-    pass_int(pass, (int32_t)in->width);
-    pass_int(pass, (int32_t)in->height);
-    pass_int(pass, (int32_t)rows);
-    pass_int(pass, strips_border((enum border)task->config->border));
+    pass_ints(pass, (int32_t)in->width, (int32_t)in->height, (int32_t)rows,
+              strips_border((enum border)task->config->border));
     pass_buffer(pass, add_matrices(task, steps));
     add_sharpening(task, pass);
     return true;

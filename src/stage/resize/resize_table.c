@@ -215,7 +215,7 @@ static uint32_t stretch_of(const struct resize_axis *axis, uint32_t i, uint32_t 
     return last + count - *first;
 }
 
-static uint32_t matrix_steps(const struct resize_axis *axis, uint32_t results, bool along)
+uint32_t resize_table_matrix_steps(const struct resize_axis *axis, uint32_t results, bool along)
 {
     uint32_t most = 1, unit = along ? 64 : 32, first;
     for (uint32_t i = 0; i < axis->count; i += results) {
@@ -223,12 +223,6 @@ static uint32_t matrix_steps(const struct resize_axis *axis, uint32_t results, b
         most = stretch > most ? stretch : most;
     }
     return (most + unit - 1) / unit * (unit / 32);
-}
-
-uint64_t resize_table_matrices_size(const struct resize_axis *axis, uint32_t results, bool along)
-{
-    uint32_t n = (axis->count + results - 1) / results;
-    return n + 7 + (uint64_t)n * matrix_steps(axis, results, along) * (results / 16) * MATRIX_WORDS;
 }
 
 /* Sets the weights of result i of its matrices, whose first sample is `begin`. */
@@ -251,7 +245,7 @@ struct resize_part resize_table_matrices(struct resize_table *table, const struc
                                          uint32_t results, bool along)
 {
     struct resize_part part = {.n = (axis->count + results - 1) / results,
-                               .taps = matrix_steps(axis, results, along)};
+                               .taps = resize_table_matrix_steps(axis, results, along)};
     uint32_t largest = resize_table_largest(axis), tiles = results / 16, first, begin;
     struct row row = {malloc(largest * sizeof(double)), malloc(largest * sizeof(int32_t))};
     grow(table, (4 - table->count % 4) % 4);

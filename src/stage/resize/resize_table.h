@@ -51,8 +51,8 @@ uint32_t resize_table_pair_steps(const struct resize_axis *axis, uint32_t multip
 struct resize_part resize_table_matrices(struct resize_table *table, const struct resize_axis *axis,
                                          uint32_t results, bool along);
 
-/* Its words, without making it. */
-uint64_t resize_table_matrices_size(const struct resize_axis *axis, uint32_t results, bool along);
+/* Its `taps`. */
+uint32_t resize_table_matrix_steps(const struct resize_axis *axis, uint32_t results, bool along);
 
 /* The most source samples that one result needs. */
 uint32_t resize_table_largest(const struct resize_axis *axis);
