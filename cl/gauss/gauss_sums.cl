@@ -28,6 +28,7 @@
 
 #if defined(TABLE)
 #define SHARPEN_PARAMETERS , __global const int *restrict changes
+#define SHARPEN_ARGUMENTS , changes
 #define SHARPENED(in, blurred) FN(sharpened)(in, blurred, changes)
 inline V(SRC) FN(sharpened)(V(SRC) in, V(SRC) blurred, __global const int *restrict changes)
 {
@@ -37,6 +38,7 @@ inline V(SRC) FN(sharpened)(V(SRC) in, V(SRC) blurred, __global const int *restr
 }
 #elif defined(REAL)
 #define SHARPEN_PARAMETERS , float amount, float threshold
+#define SHARPEN_ARGUMENTS , amount, threshold
 #define SHARPENED(in, blurred) FN(sharpened)(in, blurred, amount, threshold)
 inline V(SRC) FN(sharpened)(V(SRC) in, V(SRC) blurred, float amount, float threshold)
 {
@@ -54,5 +56,6 @@ inline V(SRC) FN(sharpened)(V(SRC) in, V(SRC) blurred, float amount, float thres
 }
 #else
 #define SHARPEN_PARAMETERS
+#define SHARPEN_ARGUMENTS
 #define SHARPENED(in, blurred) (blurred)
 #endif

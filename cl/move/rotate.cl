@@ -11,7 +11,7 @@
 #define UNROLLED
 #endif
 
-#if N > 1
+#if N > 1 && UNITS == 1
 #ifdef FORM_ROWS
 typedef CAT(UNIT, N) __attribute__((aligned(UNIT_BYTES))) FN(vector);
 #else
@@ -47,6 +47,17 @@ inline void FN(round)(CAT(UNIT, N) *v)
     UNROLLED for (int i = 0; i < N; i++)
         v[i] = w[i];
 }
+#endif
+
+#if N > 1 && UNITS == 3
+/* Turns 4 × 4 pixels of three bytes, with rows of three words. */
+#define FIRST_PIXEL(v)  (v).s0
+#define SECOND_PIXEL(v) permute((v).s0, (v).s1, 0x0543u)
+#define THIRD_PIXEL(v)  permute((v).s1, (v).s2, 0x0432u)
+#define FOURTH_PIXEL(v) ((v).s2 >> 8)
+#define ROW_OF_PIXELS(a, b, c, d)                                                                  \
+    (uint3)(permute(a, b, 0x4210u), permute(b, c, 0x5421u), permute(c, d, 0x6542u))
+#define TURNED(PIXEL) ROW_OF_PIXELS(PIXEL(v0), PIXEL(v1), PIXEL(v2), PIXEL(v3))
 #endif
 
 #if N > 1 && defined(FORM_ROWS)
@@ -103,6 +114,19 @@ __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int width,
                 FN(turn_tile)(in, (clockwise ? -1 : 1) * src_stride, out, (clockwise ? 1 : -1) * dst_stride);
             }
         }
+        return;
+    }
+#elif N > 1 && UNITS == 3
+    if (column + N <= width && begin + N <= height) {
+        int in_step = (clockwise ? -1 : 1) * src_stride, out_step = (clockwise ? 1 : -1) * dst_stride;
+        __global const uchar *in = ROW(src, clockwise ? height - 1 - begin : begin) + 3 * column;
+        __global uchar *out = ROW(dst, clockwise ? column : width - 1 - column) + 3 * begin;
+        uint3 v0 = vload3(0, (__global const uint *)in), v1 = vload3(0, (__global const uint *)(in + in_step));
+        uint3 v2 = vload3(0, (__global const uint *)(in + 2 * in_step)), v3 = vload3(0, (__global const uint *)(in + 3 * in_step));
+        vstore3(TURNED(FIRST_PIXEL), 0, (__global uint *)out);
+        vstore3(TURNED(SECOND_PIXEL), 0, (__global uint *)(out + out_step));
+        vstore3(TURNED(THIRD_PIXEL), 0, (__global uint *)(out + 2 * out_step));
+        vstore3(TURNED(FOURTH_PIXEL), 0, (__global uint *)(out + 3 * out_step));
         return;
     }
 #elif N > 1

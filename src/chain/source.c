@@ -56,14 +56,20 @@ static void undefine_pass(struct text *text, const char *defines)
     }
 }
 
-/* Finds the value of PIXEL_SOURCE among the definitions; false: there is none. */
-static bool pixel_source(const char *defines, char *name, size_t size)
+/* Finds name `index` of those that PIXEL_SOURCE has among the definitions, with commas between
+ * them; false: there are no more. */
+static bool pixel_source(const char *defines, unsigned index, char *name, size_t size)
 {
     const char *at = strstr(defines, "PIXEL_SOURCE ");
     if (!at)
         return false;
     at += strlen("PIXEL_SOURCE ");
-    snprintf(name, size, "%.*s", (int)strcspn(at, "\n"), at);
+    for (; index > 0; index--) {
+        at += strcspn(at, ",\n");
+        if (*at++ != ',')
+            return false;
+    }
+    snprintf(name, size, "%.*s", (int)strcspn(at, ",\n"), at);
     return true;
 }
 
@@ -87,12 +93,10 @@ int source_add_kernel(struct text *text, const struct pass *pass, const char *na
     char pixel[64];
     if (pass->fused && pass->fused->by_rows)
         return add_parts(text, pass->fused, name, fault);
-    const char *content = stage_source(pass->source), *pixel_content = NULL;
-    if (pixel_source(pass->defines, pixel, sizeof pixel)) {
-        pixel_content = stage_source(pixel);
-        if (!pixel_content)
+    const char *content = stage_source(pass->source);
+    for (unsigned i = 0; pixel_source(pass->defines, i, pixel, sizeof pixel); i++)
+        if (!stage_source(pixel))
             content = NULL;
-    }
     if (!content)
         return fault_set(fault, FAULT_INTERNAL, "stage %s has no kernel source", pass->stage);
     const char *more = pass->fused ? text_string(&pass->fused->defines) : "";
@@ -110,12 +114,12 @@ int source_add_kernel(struct text *text, const struct pass *pass, const char *na
     if (!has_then)
         text_append(text, "#define OUT DST\n#define THEN(v) (v)\n#define THEN_PARAMETERS\n"
                           "#define THEN_WORD(w) (w)\n");
-    if (pixel_content)
-        add_file(text, pixel, pixel_content);
+    for (unsigned i = 0; pixel_source(pass->defines, i, pixel, sizeof pixel); i++)
+        add_file(text, pixel, stage_source(pixel));
     add_file(text, pass->source, content);
     undefine_all(text, content);
-    if (pixel_content)
-        undefine_all(text, pixel_content);
+    for (unsigned i = 0; pixel_source(pass->defines, i, pixel, sizeof pixel); i++)
+        undefine_all(text, stage_source(pixel));
     undefine_pass(text, pass->defines);
     undefine_pass(text, more);
     if (!has_then)

@@ -10,6 +10,7 @@ static void fill_profile(struct device *device)
     if (profile->local_memory > info->local_memory || info->work_group_size < 256)
         /* kernels that use local memory need this much, and work-groups of 256 */
         profile->local_memory = 0;
+    profile->multiplies_bytes &= info->multiplies_bytes;
     profile->has_fp64 = info->has_fp64;
     profile->exact_divide = info->exact_divide;
     profile->max_allocation = info->max_allocation;

@@ -37,7 +37,7 @@ struct device_info {
     size_t work_group_size; /* the largest work-group, in items */
     uint64_t memory, max_allocation;
     uint64_t local_memory; /* bytes; 0: no faster than other memory */
-    bool has_fp64, exact_divide, unified_memory;
+    bool has_fp64, exact_divide, unified_memory, multiplies_bytes;
     const char *profile; /* the class for which its kernels are planned */
 };
 

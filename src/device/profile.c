@@ -49,6 +49,7 @@ static const struct device_profile profiles[] = {
         .local = {[FORM_ROWS] = {64, 1}, [FORM_VECTOR] = {32, 4}, [FORM_SCALAR] = {64, 4}},
         .units = 32,
         .packs_bytes = true,
+        .multiplies_bytes = true,
         .local_memory = 32768,
         .has_fp64 = true,
         .exact_divide = true,

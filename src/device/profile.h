@@ -25,6 +25,8 @@ struct device_profile {
     bool packs_shorts;               /* 16-bit arithmetic is not slower than 32-bit arithmetic */
     bool packs_bytes; /* arithmetic costs more than memory: stencils of u8 compute with two samples
                          in a 32-bit word (cl/packed.cl) */
+    bool multiplies_bytes; /* there are instructions for products of matrices of bytes, which 32
+                              work-items hold together (cl/matrix.cl) */
     bool takes_columns;    /* there are few registers, and local memory is not faster than other
                               memory: work-items go down columns (cl/columns.cl) */
     unsigned local_memory; /* bytes for a work-group; 0: it is not faster than other memory */

@@ -49,12 +49,14 @@ static bool is_asked_in(const char *file, const char *name, size_t length)
 
 static bool is_asked(const struct pass *pass, const char *name)
 {
-    char pixel[64] = "";
+    char pixels[64] = "", *next = pixels, *pixel;
     const char *at = strstr(pass->defines, "PIXEL_SOURCE ");
+    bool asked = is_asked_in(pass->source, name, strlen(name));
     if (at)
-        sscanf(at, "PIXEL_SOURCE %63s", pixel);
-    return is_asked_in(pass->source, name, strlen(name)) ||
-           (at && is_asked_in(pixel, name, strlen(name)));
+        sscanf(at, "PIXEL_SOURCE %63s", pixels);
+    while (at && !asked && (pixel = strsep(&next, ",")))
+        asked = is_asked_in(pixel, name, strlen(name));
+    return asked;
 }
 
 /* A definition as a choice. Large numbers and long texts are a stage's coefficients and what is

@@ -187,6 +187,8 @@ static void test_sizes(void **state)
     harness_check("gauss:90:border=wrap", SAMPLE_U16, 7, 400, 1, HARNESS_EXTREMES);
     harness_check("gauss:1.5", SAMPLE_U8, 4500, 40, 1, HARNESS_RANDOM);
     harness_check("gauss:1.5", SAMPLE_U8, 1500, 70, 3, HARNESS_EXTREMES);
+    harness_check("gauss:1.5", SAMPLE_U8, 200, 230, 1, HARNESS_RANDOM);
+    harness_check("gauss:1.5", SAMPLE_U8, 200, 110, 3, HARNESS_RANDOM);
     harness_check("gauss:12", SAMPLE_U16, 1400, 50, 1, HARNESS_RANDOM);
     harness_check("gauss:3", SAMPLE_F32, 900, 120, 4, HARNESS_RAMP);
     harness_few("sobel:both,convert:type=f32,gauss:1", SAMPLE_U8, 1);

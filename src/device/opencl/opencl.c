@@ -39,6 +39,16 @@ static const char *profile_class(const struct device_info *info)
     return mali ? "mali" : "gpu";
 }
 
+/* Whether NVIDIA's compiler has products of matrices of bytes for the device: from compute
+ * capability 8 on. */
+static bool multiplies_bytes(const struct device_info *info, cl_device_id id)
+{
+    cl_uint major = 0;
+    if (strcmp(info->platform, "NVIDIA CUDA") == 0)
+        QUERY(id, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, cl_uint, major);
+    return major >= 8;
+}
+
 static void describe(struct device_info *info, cl_platform_id platform, cl_device_id id)
 {
     cl_device_type type = 0;
@@ -67,6 +77,7 @@ static void describe(struct device_info *info, cl_platform_id platform, cl_devic
         QUERY(id, CL_DEVICE_LOCAL_MEM_SIZE, cl_ulong, info->local_memory);
     info->has_fp64 = fp64 != 0;
     info->exact_divide = (fp32 & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
+    info->multiplies_bytes = multiplies_bytes(info, id);
     info->profile = profile_class(info);
 }
 

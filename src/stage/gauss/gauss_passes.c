@@ -1,6 +1,7 @@
 /* Passes of gauss and unsharp: in one on CPUs (cl/gauss/gauss.cl), and on GPUs by tiles in local
  * memory (gauss_tile.cl); without that, and for wide windows, along rows and then down columns
- * (gauss_across.cl, gauss_down.cl; for bytes on Mali gauss_columns.cl). */
+ * (gauss_across.cl, gauss_down.cl; for bytes on Mali gauss_columns.cl). On NVIDIA's GPUs bytes take
+ * products of matrices (gauss_matrix.cl). */
 #include "stage/gauss/gauss.h"
 
 #include <inttypes.h>
@@ -9,6 +10,7 @@
 
 #include "base/text.h"
 #include "stage/gauss/unsharp.h"
+#include "stage/matrix.h"
 #include "stage/strips.h"
 
 struct task {
@@ -19,6 +21,11 @@ struct task {
     unsigned scratch, middle;
     bool too_large;
 };
+
+static uint32_t up_to(uint32_t value, uint32_t multiple)
+{
+    return (value + multiple - 1) / multiple * multiple;
+}
 
 /* The weights that kernels read: pairs of them, the last filled up with 0. */
 static unsigned add_weights(const struct task *task)
@@ -331,6 +338,71 @@ static void add_columns_down(const struct task *task, const struct strips_view *
     add_sharpening(task, pass);
 }
 
+enum {
+    MATRIX_ITEMS = 128, /* 32 for each strip of 16 columns */
+    MATRIX_STEPS_MAX = 4,
+    MATRIX_ITEMS_LEAST =
+        1 << 16 /* of three channels in wide windows; fewer leave the GPU waiting */
+};
+
+/* Weights of a window of 32 columns or rows a step around 16 of the result, along rows and then
+ * down columns. */
+static unsigned add_matrices(const struct task *task, uint32_t steps)
+{
+    double weights[GAUSS_RADIUS_MAX + 1];
+    int32_t fixed[GAUSS_RADIUS_MAX + 1];
+    uint32_t words[2 * MATRIX_STEPS_MAX][MATRIX_WORDS] = {0};
+    int64_t radius = task->config->radius;
+    gauss_weights(task->config->sigma, radius, weights);
+    gauss_fixed_weights(weights, radius, fixed);
+    for (uint32_t at = 0; at < 32 * steps; at++)
+        for (uint32_t i = 0; i < 16; i++) {
+            int64_t distance = llabs((int64_t)at - (16 * steps - 8) - i);
+            if (distance > radius)
+                continue;
+            uint32_t step = at / 32, column = at % 8 / 4 * 16 + at % 32 / 8 * 4 + at % 4;
+            matrix_set(words[step], matrix_row_of(i), column, fixed[distance]);
+            matrix_set(words[steps + step], i, matrix_column_of(at % 32), fixed[distance]);
+        }
+    return stage_plan_table(task->plan, words, 2 * steps * sizeof words[0]);
+}
+
+/* Bytes by products of matrices; false: not for this device, plane or radius. */
+static bool add_products(struct task *task)
+{
+    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    const uint32_t radius = (uint32_t)task->config->radius, steps = (radius + 8 + 15) / 16;
+    if (!task->plan->profile->multiplies_bytes || in->type != SAMPLE_U8 || plane_has_alpha(in) ||
+        task->config->border == BORDER_CROP || steps > MATRIX_STEPS_MAX || !pass_is_aligned(in) ||
+        !pass_is_aligned(out))
+        return false;
+    uint32_t strips = (in->width + 15) / 16, rows = steps > 2 ? 96 * (steps - 1) : 96;
+    if (steps == 1 && in->channels == 3) /* few work-items, and little to begin with */
+        rows = 48;
+    uint32_t items = up_to(32 * strips, MATRIX_ITEMS), bands = (in->height + rows - 1) / rows;
+    if (steps > 1 && in->channels == 3 && (radius < 10 || items * bands < MATRIX_ITEMS_LEAST))
+        return false;
+    struct pass *pass = pass_begin(task->plan, "gauss_matrix", "", FORM_SCALAR, 1, items, bands);
+    pass->group[0] = MATRIX_ITEMS;
+    pass->group[1] = 1;
+    pass->lanes = 4;
+    pass_define(pass, "PIXEL_SOURCE", "gauss_sums,matrix");
+    pass_define_type(pass, "SRC", in->type);
+    pass_channels(pass, in->channels, in->channels);
+    pass_define(pass, "STEPS", "%u", steps);
+    pass_define(pass, "SHARPENS", "%d", task->sharpen != NULL);
+    pass->work = 8.0 * (2 * radius + 4) * in->channels * rows / 2;
+    pass->bytes_read = plane_bytes(in);
+    pass->bytes_written = plane_bytes(out);
+    pass_plane_at(pass, task->in.operand, in);
+    pass_plane_at(pass, task->out.operand, out);
+    pass_ints(pass, (int32_t)in->width, (int32_t)in->height, (int32_t)rows,
+              strips_border((enum border)task->config->border));
+    pass_buffer(pass, add_matrices(task, steps));
+    add_sharpening(task, pass);
+    return true;
+}
+
 /* Between both directions a sample of u8 is 2^-6 of one in 16 bits, of u16 in 32. */
 static void add_two(struct task *task)
 {
@@ -358,7 +430,7 @@ int gauss_plan(const struct gauss_config *config, const struct gauss_sharpen *sh
         task.out = (struct strips_view){OPERAND_OUT, plan->out->planes[i]};
         if (plan->profile->form == FORM_ROWS)
             add_rows(&task);
-        else if (!add_tile(&task))
+        else if (!add_products(&task) && !add_tile(&task))
             add_two(&task);
     }
     if (task.too_large)

@@ -40,7 +40,8 @@ static void add_quarter(struct stage_plan *plan, unsigned i, int angle)
     struct move_view in = {OPERAND_IN, plan->in->planes[i]};
     struct move_view out = {OPERAND_OUT, plan->out->planes[i]};
     uint32_t unit = move_unit(&in, &out);
-    bool whole = in.plane.channels * sample_size(in.plane.type) == unit && unit < 8;
+    size_t pixel = in.plane.channels * sample_size(in.plane.type);
+    bool whole = pixel == unit && unit < 8;
     enum kernel_form form = pass_form_for(plan->profile, &in.plane, &out.plane);
     uint32_t square = 1, block = 128;
     if (form == FORM_ROWS && whole)
@@ -48,6 +49,8 @@ static void add_quarter(struct stage_plan *plan, unsigned i, int angle)
     if (form != FORM_ROWS) {
         if (form == FORM_VECTOR && whole)
             square = unit == 1 && plan->profile->packs_bytes ? 8 : 4;
+        else if (form == FORM_VECTOR && plan->profile->packs_bytes && pixel == 3)
+            square = 4;
         form = FORM_SCALAR;
         block = square;
     }

@@ -1,7 +1,7 @@
 /* Passes of resize: along rows into scratch memory (cl/resize/resize_across.cl), then down columns
  * (resize_down.cl); bytes on Mali by pairs of results (resize_pairs.cl); on CPUs both at once
- * (resize_bands.cl). First samples, counts and weights of all axes of a plan are one table, because
- * a frame may have planes of many sizes. */
+ * (resize_bands.cl), and of bytes on NVIDIA's GPUs (resize_matrix.cl). First samples, counts and
+ * weights of all axes of a plan are one table, because a frame may have planes of many sizes. */
 #include "stage/resize/resize.h"
 
 #include <limits.h>
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "stage/common.h"
+#include "stage/matrix.h"
 #include "stage/move/move.h"
 #include "stage/resize/resize_table.h"
 
@@ -286,6 +287,62 @@ static struct pass *add_wide(struct task *task, const struct sums *sums)
     return pass;
 }
 
+/* Both directions on GPUs that multiply matrices of bytes: work-groups have MATRIX_ACROSS strips of
+ * 16 columns of the result, and for each `tiles` times 32 work-items, which have `tiles` times 16
+ * rows: as many as there are registers for. */
+enum {
+    MATRIX_ACROSS = 4,
+    MATRIX_WORDS_MAX = 1 << 22
+};
+
+/* Few work-items with long ways, for small results of large pictures, would leave the GPU waiting.
+ */
+static bool takes_matrices(const struct task *task, const struct sums *sums, uint32_t tiles)
+{
+    const struct plane *source = &sums->plane;
+    const struct resize_axis *x = &sums->layout->x, *y = &sums->layout->y;
+    if (!task->plan->profile->multiplies_bytes || source->type != SAMPLE_U8 ||
+        sums->arithmetic != FIXED || !pass_is_aligned(source) || !pass_is_aligned(&sums->out.plane))
+        return false;
+    const uint64_t strips = (x->count + 15) / 16, bands = (y->count + 16 * tiles - 1) / 16 / tiles;
+    uint64_t along = resize_table_matrix_steps(x, 16, true);
+    uint64_t down = resize_table_matrix_steps(y, 16 * tiles, false);
+    if ((strips * along + bands * tiles * down) * MATRIX_WORDS > MATRIX_WORDS_MAX)
+        return false;
+    return strips * bands * 32 * tiles >= 4096 * source->channels || along / 2 * down <= 12 * tiles;
+}
+
+static bool add_matrices(struct task *task, const struct sums *sums)
+{
+    const struct plane *source = &sums->plane, *out = &sums->out.plane;
+    const struct resize_axis *x = &sums->layout->x, *y = &sums->layout->y;
+    const uint32_t tiles = source->channels == 1 ? 2 : 1, rows = 16 * tiles;
+    if (!takes_matrices(task, sums, tiles))
+        return false;
+    struct resize_part along = resize_table_matrices(&task->table, x, 16, true);
+    struct resize_part down = resize_table_matrices(&task->table, y, rows, false);
+    struct pass *pass = pass_begin(task->plan, "resize_matrix", "", FORM_SCALAR, 1,
+                                   up_to(along.n, MATRIX_ACROSS) * 32 * tiles, down.n);
+    describe_pass(pass, sums);
+    pass_define(pass, "PIXEL_SOURCE", "matrix");
+    pass_define(pass, "ACROSS", "%d", MATRIX_ACROSS);
+    pass_define(pass, "DOWN", "%u", tiles);
+    pass_define(pass, "TILES", "%u", tiles);
+    pass->group[0] = 32 * MATRIX_ACROSS * tiles;
+    pass->group[1] = 1;
+    pass->work = (sums->work + work_down(sums)) * source->height / down.n / (2 * tiles);
+    pass->bytes_read = plane_bytes(source);
+    pass->bytes_written = plane_bytes(out);
+    pass_plane_at(pass, sums->operand, source);
+    pass_plane_at(pass, sums->out.operand, out);
+    pass_buffer(pass, task->table_operand);
+    pass_ints(pass, (int32_t)along.at, (int32_t)along.n, (int32_t)along.taps / 2, (int32_t)down.at,
+              (int32_t)down.n, (int32_t)down.taps, (int32_t)source->height,
+              (int32_t)up_to(source->width * source->channels, 16) - 16, (int32_t)x->count,
+              (int32_t)y->count);
+    return true;
+}
+
 static struct pass *add_across(struct task *task, const struct sums *sums)
 {
     struct pass *pass = begin_pass(task, "resize_across", FORM_SCALAR, 1, sums,
@@ -368,6 +425,8 @@ static void add_sums(struct task *task, const struct move_view *in, const struct
         add_bands(task, &sums);
         return;
     }
+    if (add_matrices(task, &sums))
+        return;
     sums.source.height = rows_needed(&layout->y, &sums.first_row);
     sums.source.offset += sums.first_row * in->plane.stride;
     sums.middle = middle_of(task, &sums);

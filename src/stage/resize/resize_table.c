@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stage/matrix.h"
+
 /* The weights of one sample, while the table is made. */
 struct row {
     double *weights;
@@ -197,6 +199,67 @@ struct resize_part resize_table_pairs(struct resize_table *table, const struct r
         store_steps(&row, axis, 2 * i, first, step, 4 * (size_t)part.n);
         if (2 * i + 1 < axis->count)
             store_steps(&row, axis, 2 * i + 1, first, step + 2, 4 * (size_t)part.n);
+    }
+    row_finish(&row);
+    return part;
+}
+
+/* The first source sample of `results` neighbours from sample i on, and how many they need. */
+static uint32_t stretch_of(const struct resize_axis *axis, uint32_t i, uint32_t results, bool along,
+                           uint32_t *first)
+{
+    uint32_t last, end = i + results < axis->count ? i + results : axis->count;
+    resize_support(axis, axis->begin + i, first);
+    uint32_t count = resize_support(axis, axis->begin + end - 1, &last);
+    *first = along ? *first / 16 * 16 : *first;
+    return last + count - *first;
+}
+
+uint32_t resize_table_matrix_steps(const struct resize_axis *axis, uint32_t results, bool along)
+{
+    uint32_t most = 1, unit = along ? 64 : 32, first;
+    for (uint32_t i = 0; i < axis->count; i += results) {
+        uint32_t stretch = stretch_of(axis, i, results, along, &first);
+        most = stretch > most ? stretch : most;
+    }
+    return (most + unit - 1) / unit * (unit / 32);
+}
+
+/* Sets the weights of result i of its matrices, whose first sample is `begin`. */
+static void set_matrix_row(uint32_t *matrices, uint32_t tiles, uint32_t i, bool along, uint32_t at,
+                           const int32_t *fixed, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++, at++) {
+        uint32_t step = at / 32, row = i % 16, column = matrix_column_of(at % 32);
+        if (along) { /* a work-item loads 16 samples of 64: two words for each of two steps */
+            step = at / 64 * 2 + at % 16 / 8;
+            row = matrix_row_of(row);
+            column = at % 8 / 4 * 16 + at % 64 / 16 * 4 + at % 4;
+        }
+        matrix_set(matrices + ((size_t)step * tiles + i / 16) * MATRIX_WORDS, row, column,
+                   fixed[k]);
+    }
+}
+
+struct resize_part resize_table_matrices(struct resize_table *table, const struct resize_axis *axis,
+                                         uint32_t results, bool along)
+{
+    struct resize_part part = {.n = (axis->count + results - 1) / results,
+                               .taps = resize_table_matrix_steps(axis, results, along)};
+    uint32_t largest = resize_table_largest(axis), tiles = results / 16, first, begin;
+    struct row row = {malloc(largest * sizeof(double)), malloc(largest * sizeof(int32_t))};
+    grow(table, (4 - table->count % 4) % 4);
+    part.at = (uint32_t)table->count;
+    size_t each = (size_t)part.taps * tiles * MATRIX_WORDS, firsts = (part.n + 3) / 4 * 4;
+    int32_t *to = grow(table, firsts + part.n * each);
+    table->out_of_memory |= !row.weights || !row.fixed;
+    for (uint32_t i = 0; !table->out_of_memory && i < axis->count; i++) {
+        stretch_of(axis, i / results * results, results, along, &begin);
+        uint32_t count = resize_weights(axis, axis->begin + i, &first, row.weights);
+        resize_fixed_weights(row.weights, count, row.fixed);
+        to[i / results] = (int32_t)begin;
+        set_matrix_row((uint32_t *)to + firsts + i / results * each, tiles, i % results, along,
+                       first - begin, row.fixed, count);
     }
     row_finish(&row);
     return part;

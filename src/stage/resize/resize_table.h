@@ -44,6 +44,16 @@ struct resize_part resize_table_pairs(struct resize_table *table, const struct r
 /* How many steps cover both of any pair. */
 uint32_t resize_table_pair_steps(const struct resize_axis *axis, uint32_t multiple);
 
+/* The weights as matrices (stage/matrix.h), for each `results` neighbouring results, a multiple of
+ * 16. After n first samples, which are multiples of 16 if `along`, up to a multiple of 4 words: for
+ * each of n, and of `taps` times 32 source samples, a matrix for each 16 results. Along rows steps
+ * come in pairs, whose samples a work-item loads together. */
+struct resize_part resize_table_matrices(struct resize_table *table, const struct resize_axis *axis,
+                                         uint32_t results, bool along);
+
+/* Its `taps`. */
+uint32_t resize_table_matrix_steps(const struct resize_axis *axis, uint32_t results, bool along);
+
 /* The most source samples that one result needs. */
 uint32_t resize_table_largest(const struct resize_axis *axis);
 

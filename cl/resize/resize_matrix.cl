@@ -1,0 +1,150 @@
+/* resize of bytes without alpha on GPUs by products of matrices, behind cl/matrix.cl: both directions at once. 32
+ * work-items sum 32 rows of the source along, for 16 pixels of the result: weights (a) times samples of eight rows (b).
+ * These sums are the second factor (b) of sums down columns, for TILES times 16 rows of the result, as in
+ * cl/gauss/gauss_matrix.cl. A work-group has such 32 for ACROSS strips of the result's columns, and for each DOWN that
+ * share its rows; their sums are added in local memory.
+ *
+ * Weights have 16 bits; a sum along a row, too. Both are multiplied by their lower bytes, without signs, and their upper
+ * ones, with signs. */
+#define ITEMS (32 * ACROSS * DOWN)
+#define SUMS  (2 * CH * TILES) /* of four numbers, by each work-item */
+
+#if CH == 1
+#define AT_ONCE 4 /* times eight rows: as registers allow */
+#else
+#define AT_ONCE 2
+#endif
+
+/* 16 pixels as they lie in memory; word i of channel c. */
+#if CH == 1
+#define PIXELS           uint4
+#define WORD(v, c, i)    ((i) == 0 ? (v).s0 : (i) == 1 ? (v).s1 : (i) == 2 ? (v).s2 : (v).s3)
+#else
+#define PIXELS           uint16
+#define WORD_3(a, b, d, c) ((c) == 0 ? RED(a, b, d) : (c) == 1 ? GREEN(a, b, d) : BLUE(a, b, d))
+#define WORD(v, c, i)                                                                              \
+    ((i) == 0   ? WORD_3((v).s0, (v).s1, (v).s2, c)                                                \
+     : (i) == 1 ? WORD_3((v).s3, (v).s4, (v).s5, c)                                                \
+     : (i) == 2 ? WORD_3((v).s6, (v).s7, (v).s8, c)                                                \
+                : WORD_3((v).s9, (v).sa, (v).sb, c))
+#endif
+
+/* From byte `at` of a row on, as far as there are bytes; what follows is weighted by 0. */
+inline PIXELS FN(pixels)(__global const uchar *row, int at, int last)
+{
+#define SIXTEEN(i) *(__global const uint4 *)(row + min(at + 16 * (i), last))
+#if CH == 1
+    return SIXTEEN(0);
+#else
+    return (uint16)(SIXTEEN(0), SIXTEEN(1), SIXTEEN(2), 0, 0, 0, 0);
+#endif
+}
+
+/* The grid counts work-items for strips in x, and TILES times 16 rows in y. The table has, from x_at on, the first pixel
+ * of each strip, and then for each of `pairs` times two steps of 32 pixels the weights; from y_at on the first row for
+ * each TILES * 16 of the result, and then for each of `steps` of 32 rows the weights of all tiles. */
+__attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
+KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), __global const int *restrict table, int x_at, int x_n, int pairs,
+       int y_at, int y_n, int steps, int source_height, int last, int width, int height)
+{
+    MATRIX_MEMORY(ITEMS)
+    __local int totals[ACROSS * 128 * SUMS];
+    int item = (int)get_local_id(0), lane = item % 32, row = lane / 4, quad = lane % 4;
+    int strip = (int)get_group_id(0) * ACROSS + item / 32 % ACROSS, down = item / 32 / ACROSS, own = min(strip, x_n - 1);
+    int begin = (table[x_at + own] + 16 * quad) * CH, top = table[y_at + GRID_Y] + row;
+    __global const uint4 *along = (__global const uint4 *)(table + x_at + (x_n + 3) / 4 * 4) + own * pairs * 128 + lane;
+    __global const uint4 *weights = (__global const uint4 *)(table + y_at + (y_n + 3) / 4 * 4) + GRID_Y * steps * TILES * 64 + lane;
+    int4 results[SUMS];
+    UNROLL for (int i = 0; i < SUMS; i++)
+        results[i] = 0;
+    for (int i = item; i < ACROSS * 128 * SUMS; i += ITEMS)
+        totals[i] = 0;
+    for (int begin_step = 0; begin_step < steps; begin_step += DOWN) {
+        int step = begin_step + down;
+        uint lower[2 * CH][2], upper[2 * CH][2];
+        UNROLL for (int rows = 0; rows < 4; rows += AT_ONCE) {
+            int4 sums[AT_ONCE][CH], more[AT_ONCE][CH];
+            __global const uchar *in[AT_ONCE];
+            UNROLL for (int e = 0; e < AT_ONCE; e++) {
+                in[e] = ROW(src, min(top + 32 * step + 8 * (rows + e), source_height - 1));
+                UNROLL for (int c = 0; c < CH; c++) {
+                    sums[e][c] = 1 << 7;
+                    more[e][c] = 0;
+                }
+            }
+#if CH == 1 /* loaded a turn ahead, for which three channels have no registers */
+            PIXELS next[AT_ONCE];
+            UNROLL for (int e = 0; e < AT_ONCE; e++)
+                next[e] = FN(pixels)(in[e], begin, last);
+            for (int pair = 0; pair < pairs; pair++) {
+                PIXELS v[AT_ONCE];
+                UNROLL for (int e = 0; e < AT_ONCE; e++) {
+                    v[e] = next[e];
+                    next[e] = FN(pixels)(in[e], begin + 64 * CH * (pair + 1), last);
+                }
+#else
+            for (int pair = 0; pair < pairs; pair++) {
+                PIXELS v[AT_ONCE];
+                UNROLL for (int e = 0; e < AT_ONCE; e++)
+                    v[e] = FN(pixels)(in[e], begin + 64 * CH * pair, last);
+#endif
+                UNROLL for (int s = 0; s < 2; s++) {
+                    uint4 w = along[128 * pair + 64 * s], w_upper = along[128 * pair + 64 * s + 32];
+                    UNROLL for (int e = 0; e < AT_ONCE; e++)
+                        UNROLL for (int c = 0; c < CH; c++) {
+                            uint2 samples = (uint2)(WORD(v[e], c, 2 * s), WORD(v[e], c, 2 * s + 1));
+                            sums[e][c] = FN(add_uu)(sums[e][c], w, samples MATRIX_ARGUMENTS);
+                            more[e][c] = FN(add_su)(more[e][c], w_upper, samples MATRIX_ARGUMENTS);
+                        }
+                }
+            }
+            UNROLL for (int e = 0; e < AT_ONCE; e += 2)
+                UNROLL for (int c = 0; c < CH; c++) {
+                    int4 a = sums[e][c] + (more[e][c] << 8), b = sums[e + 1][c] + (more[e + 1][c] << 8);
+                    uint first = MIDDLE_BYTES(a.s0, a.s1), next = MIDDLE_BYTES(b.s0, b.s1);
+                    lower[2 * c][(rows + e) / 2] = EVEN_BYTES(first, next);
+                    upper[2 * c][(rows + e) / 2] = ODD_BYTES(first, next);
+                    first = MIDDLE_BYTES(a.s2, a.s3), next = MIDDLE_BYTES(b.s2, b.s3);
+                    lower[2 * c + 1][(rows + e) / 2] = EVEN_BYTES(first, next);
+                    upper[2 * c + 1][(rows + e) / 2] = ODD_BYTES(first, next);
+                }
+        }
+        UNROLL for (int t = 0; t < TILES; t++) {
+            uint4 w = 0, w_upper = 0;
+            if (step < steps) {
+                w = weights[(step * TILES + t) * 64];
+                w_upper = weights[(step * TILES + t) * 64 + 32];
+            }
+            UNROLL for (int c = 0; c < 2 * CH; c++) {
+                uint2 low = (uint2)(lower[c][0], lower[c][1]), high = (uint2)(upper[c][0], upper[c][1]);
+                int4 sum = FN(add_ss)(0, w_upper, high MATRIX_ARGUMENTS) << 8;
+                sum = FN(add_us)(sum, w, high MATRIX_ARGUMENTS);
+                sum = FN(add_su)(sum, w_upper, low MATRIX_ARGUMENTS) << 8;
+                results[t * 2 * CH + c] += FN(add_uu)(sum, w, low MATRIX_ARGUMENTS);
+            }
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    __local int *total = totals + item / 32 % ACROSS * 128 * SUMS + lane;
+    UNROLL for (int i = 0; i < SUMS; i++) {
+        atomic_add(total + 128 * i, results[i].s0);
+        atomic_add(total + 128 * i + 32, results[i].s1);
+        atomic_add(total + 128 * i + 64, results[i].s2);
+        atomic_add(total + 128 * i + 96, results[i].s3);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    /* A tile has two stores for each work-item: of rows 0 to 7, and of 8 to 15. */
+    UNROLL for (int i = 0; i < 2 * TILES; i += DOWN) {
+        int store = i + down, y = (GRID_Y * 2 * TILES + store) * 8 + row, x = strip * 16 + 4 * quad;
+        uint words[3];
+        UNROLL for (int c = 0; c < CH; c++) {
+            __local int *at = total + 128 * (store / 2 * 2 * CH + 2 * c) + store % 2 * 64;
+            bool stored = store < 2 * TILES;
+            int4 v = stored ? (int4)(at[0], at[32], at[128], at[160]) : 0;
+            v = clamp((v + (1 << 19)) >> 20, (int4)0, (int4)255);
+            words[c] = WORD_OF(v.s0, v.s1, v.s2, v.s3);
+        }
+        FN(put)(ROW(dst, y) + x * CH, FN(interleaved)((uint3)(words[0], words[CH > 1], words[CH - 1])),
+                store < 2 * TILES && y < height ? width - x : 0);
+    }
+}
