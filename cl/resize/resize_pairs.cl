@@ -5,6 +5,11 @@
  * A step takes four samples. The table holds, from index `at` on, the first sample for each of `n` pairs of results;
  * then, for each of `steps` steps, n times four words: four weights of 16 bits for the first result, and four for the
  * second. Offsets count bytes and are unsigned, so that an address is the base plus one sum of 32 bits. */
+#if defined(__clang__) || defined(HAS_PTX) /* others need not have _Pragma */
+#define UNROLLED _Pragma("unroll")
+#else
+#define UNROLLED
+#endif
 #define FIRST_OF(w)  ((int)((w) << 16) >> 16)
 #define SECOND_OF(w) ((int)(w) >> 16)
 #define WEIGHTS(at)  (*(__global const UNALIGNED(uint, 4) *)((__global const uchar *)table + (at)))
@@ -33,7 +38,7 @@ inline float FN(add)(float sum, float4 v, float4 w)
         uint4 w = WEIGHTS(weights);                                                                \
         float4 first = REALS(w.s0, w.s1), second = REALS(w.s2, w.s3);                              \
         weights += 16u * (uint)n;                                                                  \
-        _Pragma("unroll") for (int r = 0; r < ROWS; r++)                                           \
+        UNROLLED for (int r = 0; r < ROWS; r++)                                                    \
         {                                                                                          \
             float4 v = FOUR(words[r].part);                                                        \
             sums[r].s0 = FN(add)(sums[r].s0, v, first);                                            \
@@ -51,7 +56,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
     uint from = (uint)(src_offset + row * src_stride + table[at + pair]), in[ROWS];
     uint last = from + (uint)((rows - 1 - row) * src_stride);
     float2 sums[ROWS];
-    _Pragma("unroll") for (int r = 0; r < ROWS; r++)
+    UNROLLED for (int r = 0; r < ROWS; r++)
     {
         in[r] = from;
         from = min(from + (uint)src_stride, last);
@@ -59,7 +64,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
     }
     for (int k = 0; k < steps; k += 4) {
         uint4 words[ROWS];
-        _Pragma("unroll") for (int r = 0; r < ROWS; r++)
+        UNROLLED for (int r = 0; r < ROWS; r++)
         {
             words[r] = UNALIGNED_IN(uint, 4, src_base + in[r]);
             in[r] += 16u;
@@ -70,7 +75,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
         ADD_STEP(s3)
     }
     uint to = (uint)(middle_offset + row * middle_stride + 2 * pair) * 2u;
-    _Pragma("unroll") for (int r = 0; r < ROWS; r++)
+    UNROLLED for (int r = 0; r < ROWS; r++)
     {
         *(__global ushort2 *)((__global uchar *)middle_base + to) =
             (ushort2)(RESULT(sums[r].s0), RESULT(sums[r].s1));
