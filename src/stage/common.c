@@ -13,10 +13,7 @@ const struct param_choice stage_type_choices[] = {
     {"edge", BORDER_EDGE}, {"replicate", BORDER_EDGE}, {"clamp", BORDER_EDGE},                     \
         {"reflect", BORDER_REFLECT}, {"reflect101", BORDER_REFLECT}, {"mirror", BORDER_REFLECT},   \
         {"symmetric", BORDER_SYMMETRIC}, {"wrap", BORDER_WRAP}, {"periodic", BORDER_WRAP},         \
-        {"zero", BORDER_ZERO},                                                                     \
-    {                                                                                              \
-        "constant", BORDER_ZERO                                                                    \
-    }
+        {"zero", BORDER_ZERO}, {"constant", BORDER_ZERO}
 
 const struct param_choice stage_border_choices[] = {
     CHOICES_BUT_CROP,

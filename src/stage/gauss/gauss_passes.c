@@ -265,15 +265,20 @@ static bool takes_columns(const struct task *task)
            pass_is_aligned(&task->out.plane) && beside;
 }
 
+static void fixed_weights(const struct task *task, int32_t fixed[GAUSS_RADIUS_MAX + 1])
+{
+    double weights[GAUSS_RADIUS_MAX + 1];
+    gauss_weights(task->config->sigma, task->config->radius, weights);
+    gauss_fixed_weights(weights, task->config->radius, fixed);
+}
+
 /* WEIGHT_OF(d) for constants d, which compilers fold. */
 static void define_weight_of(const struct task *task, struct pass *pass)
 {
-    double weights[GAUSS_RADIUS_MAX + 1];
     int32_t fixed[GAUSS_RADIUS_MAX + 1];
     struct text choice = {0};
     int64_t radius = task->config->radius;
-    gauss_weights(task->config->sigma, radius, weights);
-    gauss_fixed_weights(weights, radius, fixed);
+    fixed_weights(task, fixed);
     for (int64_t i = 0; i < radius; i++)
         text_printf(&choice, "(d) == %d ? %" PRId32 " : ", (int)i, fixed[i]);
     text_printf(&choice, "%" PRId32, fixed[radius]);
@@ -341,20 +346,18 @@ static void add_columns_down(const struct task *task, const struct strips_view *
 enum {
     MATRIX_ITEMS = 128, /* 32 for each strip of 16 columns */
     MATRIX_STEPS_MAX = 4,
-    MATRIX_ITEMS_LEAST =
-        1 << 16 /* of three channels in wide windows; fewer leave the GPU waiting */
+    /* of three channels in wide windows; fewer leave the GPU waiting */
+    MATRIX_ITEMS_LEAST = 1 << 16
 };
 
 /* Weights of a window of 32 columns or rows a step around 16 of the result, along rows and then
  * down columns. */
 static unsigned add_matrices(const struct task *task, uint32_t steps)
 {
-    double weights[GAUSS_RADIUS_MAX + 1];
     int32_t fixed[GAUSS_RADIUS_MAX + 1];
     uint32_t words[2 * MATRIX_STEPS_MAX][MATRIX_WORDS] = {0};
     int64_t radius = task->config->radius;
-    gauss_weights(task->config->sigma, radius, weights);
-    gauss_fixed_weights(weights, radius, fixed);
+    fixed_weights(task, fixed);
     for (uint32_t at = 0; at < 32 * steps; at++)
         for (uint32_t i = 0; i < 16; i++) {
             int64_t distance = llabs((int64_t)at - (16 * steps - 8) - i);
