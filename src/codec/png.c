@@ -29,6 +29,8 @@
  * ends is lost. */
 #define PARTIAL_PIECE 64
 
+#define TIME_PIECE 65536 /* bytes between two looks at the time */
+
 #define KEYWORD_MAX 80
 
 #define SIGNATURE 8 /* bytes of PNG_SIGNATURE */
@@ -136,9 +138,19 @@ static bool probe(const uint8_t *data, size_t size)
     return size >= 4 && memcmp(data, PNG_SIGNATURE, size < SIGNATURE ? size : SIGNATURE) == 0;
 }
 
+static void check_time(struct png_reader *r)
+{
+    if (deadline_check(r->errors.fault) != 0)
+        png_fail(&r->errors, FAULT_TIME, "");
+}
+
+/* A file may have very many small chunks in front of its picture and behind it, so the time is
+ * checked here, too. */
 static void read_bytes(png_structp png, png_bytep to, size_t count)
 {
     struct png_reader *r = png_get_io_ptr(png);
+    if (r->at / TIME_PIECE != (r->at + count) / TIME_PIECE)
+        check_time(r);
     if (r->size - r->at < count) {
         r->at = r->size;
         png_fail(&r->errors, FAULT_TRUNCATED,
@@ -331,12 +343,6 @@ static void begin_rows(struct png_reader *r)
     png_read_update_info(r->png, r->info);
     if (png_get_rowbytes(r->png, r->info) != (size_t)r->place.width * r->place.pixel)
         png_fail(&r->errors, FAULT_INTERNAL, "png: rows of an unexpected size");
-}
-
-static void check_time(struct png_reader *r)
-{
-    if (deadline_check(r->errors.fault) != 0)
-        png_fail(&r->errors, FAULT_TIME, "");
 }
 
 static void read_plain_rows(void *context)

@@ -391,10 +391,28 @@ static void test_bombs(void **state)
     }
 }
 
+/* The job's time ends the reading of chunks in front of a picture, too. */
+static void test_late_chunks(void **state)
+{
+    (void)state;
+    struct fault fault = FAULT_INIT;
+    struct file file = {0};
+    struct decoder decoder;
+    struct decode_options options = {0};
+    png_chunks(&file, 200000);
+    deadline_set(1);
+    assert_int_equal(decoder_open(&decoder, file.data, file.size, &options, &limits, &fault),
+                     FAULT_TIME);
+    deadline_set(0);
+    decoder_close(&decoder);
+    file_finish(&file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bombs),
+        cmocka_unit_test(test_late_chunks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
