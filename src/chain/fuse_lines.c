@@ -128,6 +128,18 @@ static void add_part(struct pass *pass, struct stage_plan *work, const struct li
     }
 }
 
+/* Whether a row that the stencil, or without one the first part, hands on fits a row of the result,
+ * in samples as large. */
+static bool fits_result(const struct lines *lines)
+{
+    unsigned from = lines->window > 0 ? (unsigned)lines->window : 0;
+    const struct frame *out = lines->units[lines->n - 1].out;
+    const struct plane *row = &lines->units[from].out->planes[0], *result = &out->planes[0];
+    return from + 1 < lines->n && out->n_planes == 1 &&
+           sample_size(row->type) == sample_size(result->type) &&
+           row->width * row->channels <= result->width * result->channels;
+}
+
 static void add_arguments(struct pass *pass, struct stage_plan *work, const struct lines *lines,
                           uint32_t band)
 {
@@ -144,7 +156,8 @@ static void add_arguments(struct pass *pass, struct stage_plan *work, const stru
     pass_buffer(pass, memory);
     pass_ints(pass, (int32_t)work->scratch[memory - OPERAND_SCRATCH].planes[0].stride, band,
               last->out->planes[0].height, window ? (int32_t)window->in->planes[0].height : 0,
-              window ? window->reach.border : 0, window ? (int32_t)window->reach.top : 0);
+              window ? window->reach.border : 0, window ? (int32_t)window->reach.top : 0,
+              fits_result(lines));
     for (unsigned i = 0; i < lines->n; i++)
         add_part(pass, work, lines, i, memory, begins);
     pass->bytes_read = plane_bytes(&lines->units[0].in->planes[0]);
@@ -155,7 +168,7 @@ static void add_arguments(struct pass *pass, struct stage_plan *work, const stru
 /* Whether the arguments fit, by an upper bound. */
 static bool has_room(const struct lines *lines)
 {
-    unsigned count = 7;
+    unsigned count = 8;
     for (unsigned i = 0; i < lines->n; i++)
         count += 2 + 4 + lines->units[i].own.passes[0].n_args;
     return count <= PASS_ARGS_MAX;

@@ -81,7 +81,7 @@ static struct device_part describe_part(const struct fused *fused, unsigned inde
         bool is_plane = pass->args[i].kind == PASS_PLANE;
         if (is_plane && pass->args[i].operand == OPERAND_IN && index > 0)
             part.line_in = (int)part.n_args;
-        if (is_plane && pass->args[i].operand == OPERAND_OUT && index + 1 < fused->n_parts)
+        if (is_plane && pass->args[i].operand == OPERAND_OUT)
             part.line_out = (int)part.n_args;
         part.n_args += is_plane ? 3 : 1;
     }

@@ -44,7 +44,8 @@ struct device_part {
     unsigned n_args;       /* as a launch counts them: a plane is three */
     int line_in, line_out; /* index of the first argument of the plane that the part before writes
                               into, and that the part behind reads, in memory for lines instead of
-                              a picture; -1: it is an ordinary plane */
+                              a picture; of the first part line_in is -1, of the last one line_out
+                              is the result's plane */
     unsigned ring;         /* the number of lines at line_in, of which each row overwrites the
                               oldest, for a stencil; 0: one line */
 };
@@ -56,6 +57,8 @@ struct device_part {
  *     memory for lines; bytes of it for each band; rows of a band; rows of the result;
  *     of the plane that the ring replaces: its rows, its border (enum border), and how many rows
  *     above its own a row of the stencil needs;
+ *     whether a row of the result has room for a row that the stencil, or without one the first
+ *     part, hands on: then it is kept there for a while, in the row behind that of its result;
  *     for each part: the grid's width, its work-items in a row, and its own arguments, of which
  *     line_in and line_out point into the first band's memory, with a stride of 0 for a single line
  *     and the distance of lines for a ring.

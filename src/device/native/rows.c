@@ -1,6 +1,6 @@
 /* Several passes computed row by row (device_rows_create): for each row of the result the kernels
  * of the parts are called in turn. What one part hands to the next is a line of memory, which each
- * band of rows has for itself.
+ * band of rows has for itself, or a row of the result that is computed next (struct relay).
  *
  * A stencil needs several rows of its source, so in front of it is a ring of lines with the latest
  * rows; each row is computed once for a band. Rows of the ring are numbered as in the plane with
@@ -22,6 +22,7 @@ enum {
     RING_ROWS,
     RING_BORDER,
     RING_TOP, /* rows above its own that a row of the stencil needs */
+    RELAY,    /* whether a row of the result has room for one behind the stencil (struct relay) */
     HEAD_ARGS
 };
 
@@ -30,6 +31,13 @@ enum {
     PART_WIDTH,
     PART_ITEMS,
     PART_ARGS
+};
+
+/* The three arguments of a plane. */
+enum {
+    PLANE_MEMORY,
+    PLANE_OFFSET,
+    PLANE_STRIDE
 };
 
 /* Limit of the arguments of all parts together; a plane counts as three. A pass has at most
@@ -123,11 +131,48 @@ static void prepare(const struct native_rows *rows, const union native_arg *own,
         memcpy(to + NATIVE_ARGS, from + PART_ARGS, part->n_args * sizeof *to);
         if (part->line_in >= 0)
             to[NATIVE_ARGS + part->line_in].p = (char *)to[NATIVE_ARGS + part->line_in].p + lines;
-        if (part->line_out >= 0)
+        if (i + 1 < rows->n)
             to[NATIVE_ARGS + part->line_out].p = (char *)to[NATIVE_ARGS + part->line_out].p + lines;
         to += NATIVE_ARGS + part->n_args;
         from += PART_ARGS + part->n_args;
     }
+}
+
+/* The row that the stencil, or without one the first part, hands on is not written into a line but
+ * where the next row of the result will be, unless that belongs to another band. A core waits for
+ * memory at the first store into each line of its cache. The stencil has enough to compute
+ * meanwhile; the last part, which mostly computes little, then finds its row in the cache. */
+struct relay {
+    union native_arg *out, *in; /* the plane's arguments, of the part that writes and that reads */
+    const union native_arg *result; /* the result's; NULL: the line is taken for all rows */
+    union native_arg line[2];       /* the line's memory and offset */
+};
+
+static struct relay make_relay(const struct native_rows *rows, const union native_arg *own,
+                               const struct call *calls)
+{
+    unsigned s = rows->stencil, last = rows->n - 1;
+    struct relay relay = {.result = NULL};
+    if (!own[RELAY].i)
+        return relay;
+    relay.result = calls[last].args + NATIVE_ARGS + rows->parts[last].line_out;
+    relay.out = calls[s].args + NATIVE_ARGS + rows->parts[s].line_out;
+    relay.in = calls[s + 1].args + NATIVE_ARGS + rows->parts[s + 1].line_in;
+    memcpy(relay.line, relay.out, sizeof relay.line);
+    return relay;
+}
+
+/* Chooses where row `row` is handed on, of a band that ends in front of row `end`. */
+static void set_relay(const struct relay *relay, int row, int end)
+{
+    union native_arg to[2];
+    if (!relay->result)
+        return;
+    memcpy(to, row + 1 < end ? relay->result : relay->line, sizeof to);
+    if (row + 1 < end)
+        to[PLANE_OFFSET].i += (row + 1) * relay->result[PLANE_STRIDE].i;
+    memcpy(relay->out, to, sizeof to);
+    memcpy(relay->in, to, sizeof to);
 }
 
 static void call_all(const struct call *calls, unsigned first, unsigned end, int row)
@@ -140,17 +185,13 @@ static void call_all(const struct call *calls, unsigned first, unsigned end, int
  * parts in front of the stencil compute it into its line; then, if that was the last row that a row
  * of the result needs, the stencil and the parts behind it compute that row. */
 static void run_ring(const struct native_rows *rows, const union native_arg *own,
-                     const struct call *calls, int begin, int end)
+                     const struct call *calls, const struct relay *relay, int begin, int end)
 {
-    enum {
-        OFFSET = 1, /* of a plane's three arguments: memory, offset, stride */
-        STRIDE = 2
-    };
     unsigned s = rows->stencil;
     const struct part *stencil = &rows->parts[s], *writer = &rows->parts[s - 1];
     int ring = (int)stencil->ring, top = own[RING_TOP].i, last = ring - 1;
-    int stride = calls[s].args[NATIVE_ARGS + stencil->line_in + STRIDE].i;
-    union native_arg *line = &calls[s - 1].args[NATIVE_ARGS + writer->line_out + OFFSET];
+    int stride = calls[s].args[NATIVE_ARGS + stencil->line_in + PLANE_STRIDE].i;
+    union native_arg *line = &calls[s - 1].args[NATIVE_ARGS + writer->line_out + PLANE_OFFSET];
     int offset = line->i;
     for (int v = begin - top; v < end - top + last; v++) {
         int64_t row = border_index(v, own[RING_ROWS].i, (enum border)own[RING_BORDER].i);
@@ -158,8 +199,10 @@ static void run_ring(const struct native_rows *rows, const union native_arg *own
             line->i = offset + ((v % ring + ring) % ring) * stride;
             call_all(calls, 0, s, (int)row);
         }
-        if (v + top - last >= begin)
+        if (v + top - last >= begin) {
+            set_relay(relay, v + top - last, end);
             call_all(calls, s, rows->n, v + top - last);
+        }
     }
 }
 
@@ -174,10 +217,13 @@ void native_rows_run(const struct native_rows *rows, const union native_arg *arg
         if (row_end > own[ROWS].i)
             row_end = own[ROWS].i;
         prepare(rows, own, (size_t)band * (size_t)own[BAND_BYTES].i, memory, calls);
+        struct relay relay = make_relay(rows, own, calls);
         if (rows->stencil > 0)
-            run_ring(rows, own, calls, row, row_end);
+            run_ring(rows, own, calls, &relay, row, row_end);
         else
-            for (; row < row_end; row++)
+            for (; row < row_end; row++) {
+                set_relay(&relay, row, row_end);
                 call_all(calls, 0, rows->n, row);
+            }
     }
 }
