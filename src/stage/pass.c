@@ -352,8 +352,7 @@ void pass_pixel(struct stage_plan *plan, unsigned plane, const struct pixel_func
     bool keep_alpha = function->keep_alpha && plane_has_alpha(in) && in->type == out->type;
     struct pass *pass =
         pass_begin(plan, "point", "", form, span, in->width * in->channels, in->height);
-    /* Native looks up 32 bytes as fast as 16 (cl/native.h). */
-    bool wide = function->looks_up && in->type == SAMPLE_U8 && plan->profile->prebuilt;
+    bool wide = function->wide && in->type == SAMPLE_U8 && plan->profile->prebuilt;
     if (form == FORM_ROWS && !function->scalar)
         pass->lanes = wide ? 32 : 16;
     snprintf(pass->name, sizeof pass->name, "%s", plan->stage);

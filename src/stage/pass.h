@@ -113,7 +113,8 @@ struct pixel_function {
     bool keep_alpha;                /* alpha is copied instead of computed */
     bool identity;                  /* the result equals the input, so no pass is needed */
     bool scalar;                    /* the function takes one sample, not a vector */
-    bool looks_up;                  /* it takes samples from a table */
+    bool wide;                      /* native takes 32 bytes at a time, for which cl/native.h has
+                                       all that the function needs */
     bool generic;                   /* set by the caller: `defines` must not depend on parameters */
     /* set by the caller: where tables are added; NULL: only the type is wanted */
     struct stage_plan *plan;

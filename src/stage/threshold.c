@@ -90,6 +90,7 @@ static void fill_function(const struct threshold_config *config, const struct pl
     enum sample_type type = in->type;
     function->type = type;
     function->keep_alpha = true;
+    function->wide = true; /* half of its time is the loop around it */
     function->work = 3;
     function->n_args = 3;
     function->args[1] = (struct pass_arg){.kind = PASS_INT, .i = as_sample(type, config->low)};

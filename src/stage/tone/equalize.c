@@ -33,7 +33,7 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
             continue;
         }
         struct pixel_function function = {
-            .type = plane->type, .keep_alpha = true, .looks_up = true, .work = 8};
+            .type = plane->type, .keep_alpha = true, .wide = true, .work = 8};
         function.args[function.n_args++] = (struct pass_arg){.kind = PASS_TABLE, .operand = state};
         pass_pixel(plan, i, &function);
     }

@@ -148,7 +148,7 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
         add_line(function, &line);
     } else {
         pixel_add_table(function, table, ((size_t)sample_max(type) + 1) * sample_size(type));
-        function->looks_up = true;
+        function->wide = true;
     }
     free(table);
     return 0;
