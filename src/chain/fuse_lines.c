@@ -1,7 +1,8 @@
 /* Fusing on a device whose kernels were compiled with sluice: the kernels of the steps are called
  * in turn, row by row. Between two of them lies one line of scratch memory, or in front of a
  * stencil a ring of as many lines as the stencil reads, so intermediate results stay in a core's
- * nearest cache. The rows of a result are shared out in bands, one for each work-item. */
+ * nearest cache. Behind the stencil the next row of the result serves as a line where it can. The
+ * rows of a result are shared out in bands, one for each work-item. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -139,9 +139,9 @@ static void prepare(const struct native_rows *rows, const union native_arg *own,
 }
 
 /* The row that the stencil, or without one the first part, hands on is not written into a line but
- * where the next row of the result will be, unless that belongs to another band. A core waits for
- * memory at the first store into each line of its cache. The stencil has enough to compute
- * meanwhile; the last part, which mostly computes little, then finds its row in the cache. */
+ * where the next row of the result will be, unless that belongs to another band. Stores into a row
+ * wait for memory to deliver it. The stencil has enough to compute meanwhile; the last part and the
+ * first one, which follow each other and mostly compute little, would wait one after the other. */
 struct relay {
     union native_arg *out, *in; /* the plane's arguments, of the part that writes and that reads */
     const union native_arg *result; /* the result's; NULL: the line is taken for all rows */
