@@ -64,28 +64,20 @@ static char *make_absolute(const char *path)
     return absolute;
 }
 
-static int make_request(const char *type, const char *file, json_t **request, struct fault *fault)
-{
-    char *path = file ? make_absolute(file) : NULL;
-    *request = !file  ? json_pack("{s:s, s:i, s:b}", "type", type, "id", 1, "failed", 1)
-               : path ? json_pack("{s:s, s:i, s:s}", "type", type, "id", 1, "file", path)
-                      : NULL;
-    free(path);
-    if (*request)
-        return 0;
-    return fault_set(fault, FAULT_USAGE, "the path is too long, or no UTF-8");
-}
-
 /* Asks about a file, by a path that may be relative, or (NULL) about all failed files. The answer
  * is the object of the type `type`; the caller owns it. FAULT_NO_INPUT: the daemon knows no such
  * file. */
 static int ask(int socket, const char *type, const char *file, json_t **answer, struct fault *fault)
 {
-    json_t *request, *message = NULL;
+    char *path = file ? make_absolute(file) : NULL;
+    json_t *request = !file  ? json_pack("{s:s, s:i, s:b}", "type", type, "id", 1, "failed", 1)
+                      : path ? json_pack("{s:s, s:i, s:s}", "type", type, "id", 1, "file", path)
+                             : NULL;
+    json_t *message = NULL;
     *answer = NULL;
-    int result = make_request(type, file, &request, fault);
-    if (result == 0)
-        result = daemon_ask(socket, request, &message, fault);
+    free(path);
+    int result = request ? daemon_ask(socket, request, &message, fault)
+                         : fault_set(fault, FAULT_USAGE, "the path is too long, or no UTF-8");
     if (result == 0)
         *answer = json_incref(json_object_get(message, type));
     if (result == 0 && !*answer)
@@ -234,16 +226,18 @@ static void tell_status(const struct ask_options *o, const json_t *status, bool 
     fflush(cli_stdout);
 }
 
-static int ask_status(const struct ask_options *o, struct fault *fault)
+static int status(void *options_, char **operands, size_t count)
 {
-    int socket, result = daemon_connect(o->socket, &socket, fault);
-    if (result != 0)
-        return result;
-    for (bool again = false; result == 0; again = true) {
+    struct ask_options *o = options_;
+    struct fault fault = FAULT_INIT;
+    int socket;
+    cli_common_apply(&o->common);
+    if (daemon_connect(o->socket, &socket, &fault) != 0)
+        return cli_complain("status", &fault);
+    for (bool again = false; fault.code == FAULT_NONE; again = true) {
         json_t *answer;
-        result =
-            daemon_ask(socket, json_pack("{s:s, s:i}", "type", "status", "id", 1), &answer, fault);
-        if (result == 0)
+        if (daemon_ask(socket, json_pack("{s:s, s:i}", "type", "status", "id", 1), &answer,
+                       &fault) == 0)
             tell_status(o, json_object_get(answer, "status"), again);
         json_decref(answer);
         if (!o->watch || ferror(cli_stdout))
@@ -251,16 +245,7 @@ static int ask_status(const struct ask_options *o, struct fault *fault)
         sleep(1);
     }
     close(socket);
-    return result;
-}
-
-static int status(void *options_, char **operands, size_t count)
-{
-    struct ask_options *o = options_;
-    (void)operands, (void)count;
-    struct fault fault = FAULT_INIT;
-    cli_common_apply(&o->common);
-    return ask_status(o, &fault) == 0 ? 0 : cli_complain("status", &fault);
+    return fault.code == FAULT_NONE ? 0 : cli_complain("status", &fault);
 }
 
 const struct command command_status = {&status_usage, sizeof(struct ask_options), status,

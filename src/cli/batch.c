@@ -122,16 +122,6 @@ static int place_results(struct batch_file *file, struct fault *fault)
     return result;
 }
 
-static void discard_results(struct batch_file *file)
-{
-    while (file->results) {
-        struct batch_result *result = file->results;
-        file->results = result->next;
-        file_draft_discard(&result->draft);
-        free(result);
-    }
-}
-
 int batch_open_output(void *file_, const char *plane, int *fd, struct fault *fault)
 {
     struct batch_file *file = file_;
@@ -444,7 +434,12 @@ static void close_input(struct batch_file *file)
 static void release(struct batch_file *file)
 {
     close_input(file);
-    discard_results(file);
+    while (file->results) {
+        struct batch_result *result = file->results;
+        file->results = result->next;
+        file_draft_discard(&result->draft);
+        free(result);
+    }
     free(file->input);
     free(file->output);
     file->input = file->output = NULL;

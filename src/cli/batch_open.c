@@ -216,7 +216,6 @@ void batch_show(void *batch_)
 static bool make_room_for_log(enum log_level level, const char *program, const char *line,
                               const struct log_subject *about)
 {
-    (void)level, (void)program, (void)line, (void)about;
     /* Only tries: whoever has this lock may wait for a lock of the engine's that this thread has.
      */
     if (pthread_mutex_trylock(&shown->lock) == 0) {
@@ -259,7 +258,6 @@ static void *take_signals(void *unused)
 {
     static const struct timespec interval = {.tv_nsec = 100000000};
     int signal;
-    (void)unused;
     while ((signal = sigtimedwait(&taker.signals, NULL, &interval)) != WAKE) {
         if (signal > 0) {
             taker.ending(taker.context);

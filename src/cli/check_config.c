@@ -35,13 +35,6 @@ static const struct options_usage usage = {
     .tables = {options, cli_output_options},
 };
 
-/* A complaint about a text at a place in the file. */
-static void complain(struct text *errors, const char *file, struct place place, const char *what,
-                     const struct fault *fault)
-{
-    text_printf(errors, "%s:%zu:%zu: %s: %s\n", file, place.line, place.column, what, fault->text);
-}
-
 static void check_chain(const struct config *config, const char *text, struct place place,
                         bool is_watched, struct text *errors)
 {
@@ -76,20 +69,12 @@ static void check_watch(const struct config *config, const struct watch_settings
     if (watch->format && format_parse(&format, watch->format, &fault) == 0)
         format_finish(&format);
     else if (watch->format)
-        complain(errors, file, watch->format_at, "format", &fault);
+        text_printf(errors, "%s:%zu:%zu: format: %s\n", file, watch->format_at.line,
+                    watch->format_at.column, fault.text);
     fault_clear(&fault);
     if (decode_options_parse(&decode, watch->reading, "read", &fault) != 0)
-        complain(errors, file, watch->reading_at, "read", &fault);
-}
-
-static void check_meaning(struct config *config, struct text *errors)
-{
-    const struct settings *settings = &config->settings;
-    config_resolve_chains(config);
-    for (size_t i = 0; i < config->n_chains; i++)
-        check_chain(config, config->chains[i].text, config->chains[i].place, false, errors);
-    for (size_t i = 0; i < settings->n_watches; i++)
-        check_watch(config, &settings->watches[i], errors);
+        text_printf(errors, "%s:%zu:%zu: read: %s\n", file, watch->reading_at.line,
+                    watch->reading_at.column, fault.text);
 }
 
 /* ---- folders: only warnings, since they may be there when sluiced starts ---- */
@@ -114,16 +99,6 @@ static void check_folder(const struct settings *settings, const char *path, stru
         text_printf(warnings,
                     "%s:%zu:%zu: warning: watch: %s: %s: %s; sluiced waits until that is mended\n",
                     settings->file, place.line, place.column, key, path, wrong);
-}
-
-static void check_folders(const struct settings *settings, struct text *warnings)
-{
-    for (size_t i = 0; i < settings->n_watches; i++) {
-        const struct watch_settings *watch = &settings->watches[i];
-        check_folder(settings, watch->input, watch->input_at, "input", watch->claim == CLAIM_RENAME,
-                     warnings);
-        check_folder(settings, watch->output, watch->output_at, "output", true, warnings);
-    }
 }
 
 /* ---- output ---- */
@@ -160,15 +135,6 @@ static json_t *tell(const char *path, const struct text *text)
     return list;
 }
 
-static void print_json(const char *path, const struct config *config, json_t *errors,
-                       json_t *warnings)
-{
-    cli_print_json(json_pack("{s:s, s:b, s:I, s:I, s:O, s:O}", "file", path, "good",
-                             json_array_size(errors) == 0, "chains", (json_int_t)config->n_chains,
-                             "watched_folders", (json_int_t)config->settings.n_watches, "errors",
-                             errors, "warnings", warnings));
-}
-
 static int check(const char *path, const struct common_options *common)
 {
     struct config config;
@@ -180,18 +146,30 @@ static int check(const char *path, const struct common_options *common)
         config_finish(&config);
         return cli_complain(path, &fault);
     }
-    check_meaning(&config, &errors);
-    settings_check_loops(&config.settings, &errors);
-    check_folders(&config.settings, &warnings);
+    const struct settings *settings = &config.settings;
+    config_resolve_chains(&config);
+    for (size_t i = 0; i < config.n_chains; i++)
+        check_chain(&config, config.chains[i].text, config.chains[i].place, false, &errors);
+    for (size_t i = 0; i < settings->n_watches; i++) {
+        const struct watch_settings *watch = &settings->watches[i];
+        check_watch(&config, watch, &errors);
+        check_folder(settings, watch->input, watch->input_at, "input", watch->claim == CLAIM_RENAME,
+                     &warnings);
+        check_folder(settings, watch->output, watch->output_at, "output", true, &warnings);
+    }
+    settings_check_loops(settings, &errors);
     json_t *wrong = tell(path, &errors), *doubtful = tell(path, &warnings);
     if (common->json)
-        print_json(path, &config, wrong, doubtful);
+        cli_print_json(json_pack("{s:s, s:b, s:I, s:I, s:O, s:O}", "file", path, "good",
+                                 json_array_size(wrong) == 0, "chains", (json_int_t)config.n_chains,
+                                 "watched_folders", (json_int_t)settings->n_watches, "errors",
+                                 wrong, "warnings", doubtful));
     json_decref(wrong);
     json_decref(doubtful);
     int status = errors.length > 0 ? fault_exit_status(FAULT_CONFIG) : 0;
     if (status == 0 && !common->quiet && !common->json)
         fprintf(cli_stdout, "%s: good: chains: %zu, watched folders: %zu\n", path, config.n_chains,
-                config.settings.n_watches);
+                settings->n_watches);
     text_finish(&errors);
     text_finish(&warnings);
     config_finish(&config);

@@ -173,19 +173,14 @@ int cli_read_settings(const struct common_options *options, struct config *confi
     return status;
 }
 
-static int move_stdout(void)
-{
-    fflush(stdout);
-    int aside = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    if (aside < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-        return -1;
-    cli_stdout = fdopen(aside, "w");
-    return cli_stdout ? 0 : -1;
-}
-
 int cli_run(int (*run)(int argc, char **argv), int argc, char **argv)
 {
-    int status = move_stdout() == 0 ? run(argc, argv) : 0;
+    int status = 0;
+    fflush(stdout);
+    int aside = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (aside >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0 &&
+        (cli_stdout = fdopen(aside, "w")) != NULL)
+        status = run(argc, argv);
     if ((!cli_stdout || fclose(cli_stdout) != 0) && status == 0) {
         perror("sluice: stdout");
         return 74;

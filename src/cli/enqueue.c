@@ -135,18 +135,6 @@ bool enqueue_is_url(const char *text)
     return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0;
 }
 
-/* OUT itself, or the input's name in the folder OUT. */
-static char *output_path(const char *out, const char *input, const char *extension)
-{
-    name_buffer name;
-    char *path = NULL;
-    if (strcmp(out, "-") == 0 || !path_is_directory(out))
-        return strdup(out);
-    name_of_result(name, strcmp(input, "-") == 0 ? "stdin" : path_name(input), 0, "", extension);
-    const char *slash = out[strlen(out) - 1] == '/' ? "" : "/";
-    return asprintf(&path, "%s%s%s", out, slash, name) < 0 ? NULL : path;
-}
-
 static int add_entry(struct enqueue *enqueue, const char *input, const char *id,
                      struct fault *fault)
 {
@@ -163,8 +151,16 @@ static int add_entry(struct enqueue *enqueue, const char *input, const char *id,
         entry->state = ENTRY_QUEUED;
     }
     entry->name = strndup(input, enqueue_is_url(input) ? strcspn(input, "?#") : strlen(input));
-    if (out && entry->name)
-        entry->output = output_path(out, entry->name, enqueue->extension);
+    if (out && entry->name && (strcmp(out, "-") == 0 || !path_is_directory(out))) {
+        entry->output = strdup(out);
+    } else if (out && entry->name) {
+        name_buffer name;
+        const char *base = strcmp(entry->name, "-") == 0 ? "stdin" : path_name(entry->name);
+        name_of_result(name, base, 0, "", enqueue->extension);
+        const char *slash = out[strlen(out) - 1] == '/' ? "" : "/";
+        if (asprintf(&entry->output, "%s%s%s", out, slash, name) < 0)
+            entry->output = NULL;
+    }
     if (!entry->input || !entry->name || (out && !entry->output))
         return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
     return 0;
@@ -275,15 +271,6 @@ static void print_json(const struct enqueue *enqueue)
     cli_print_json(object);
 }
 
-static int exit_status(const struct enqueue *enqueue, int result)
-{
-    if (result != 0)
-        return fault_exit_status(result);
-    if (enqueue->n_failed == 0)
-        return 0;
-    return enqueue->n_entries == 1 ? fault_exit_status(enqueue->entries[0].fault.code) : 1;
-}
-
 static void finish(struct enqueue *enqueue)
 {
     for (size_t i = 0; i < enqueue->n_entries; i++) {
@@ -297,7 +284,6 @@ static void finish(struct enqueue *enqueue)
 
 static bool never(void *context)
 {
-    (void)context;
     return false;
 }
 
@@ -330,7 +316,11 @@ static int enqueue_with(struct enqueue *enqueue, char **inputs, size_t count)
     progress_clear(&enqueue->progress);
     if (enqueue->options.common.json)
         print_json(enqueue);
-    return exit_status(enqueue, result);
+    if (result != 0)
+        return fault_exit_status(result);
+    if (enqueue->n_failed == 0)
+        return 0;
+    return enqueue->n_entries == 1 ? fault_exit_status(enqueue->entries[0].fault.code) : 1;
 }
 
 static int run(int argc, char **argv)

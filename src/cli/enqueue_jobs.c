@@ -195,17 +195,6 @@ static int make_id(const struct enqueue *enqueue, struct entry *entry, const str
     return result;
 }
 
-/* PREFIX and the name that the result would have in a folder. */
-static char *result_url(const struct enqueue *enqueue, const struct entry *entry)
-{
-    char *url = NULL;
-    const char *base = path_name(entry->name);
-    if (asprintf(&url, "%s%.*s.%s", enqueue->options.result, (int)path_stem_length(base), base,
-                 enqueue->extension) < 0)
-        return NULL;
-    return url;
-}
-
 /* Repeats until the server has the job, or cannot take it. A job that is queued already counts as
  * accepted. */
 static int publish(struct enqueue *enqueue, const struct entry *entry, const struct bytes *bytes,
@@ -254,8 +243,12 @@ static int enqueue_one(struct enqueue *enqueue, struct entry *entry)
 {
     struct bytes bytes = {0};
     struct fault *fault = &entry->fault;
-    char *result_at = enqueue->options.result ? result_url(enqueue, entry) : NULL;
+    const char *below = enqueue->options.result, *base = path_name(entry->name);
+    char *result_at = NULL; /* PREFIX and the name that the result would have in a folder */
     int of_hub = 0;
+    if (below && asprintf(&result_at, "%s%.*s.%s", below, (int)path_stem_length(base), base,
+                          enqueue->extension) < 0)
+        result_at = NULL;
     int result =
         enqueue_is_url(entry->input) ? 0 : read_picture(enqueue, entry->input, &bytes, fault);
     if (result == 0)

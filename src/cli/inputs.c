@@ -91,23 +91,19 @@ struct gathering {
     bool failed;                     /* there was no memory */
 };
 
-static bool is_out(const struct gathering *g, const struct walk_entry *entry)
-{
-    struct stat status;
-    return g->rules->out && fstatat(entry->directory_fd, entry->name, &status, 0) == 0 &&
-           status.st_dev == g->rules->out->st_dev && status.st_ino == g->rules->out->st_ino;
-}
-
 static enum walk_answer visit(void *context, const struct walk_entry *entry)
 {
     struct gathering *g = context;
+    const struct stat *out = g->rules->out;
+    struct stat status;
     unsigned depth = 0;
     if (name_is_ignored(entry->name, g->ignored))
         return WALK_PAST;
     for (const char *at = entry->path; (at = strchr(at, '/')) != NULL; at++)
         depth++;
     if (entry->kind == DT_DIR) {
-        if (is_out(g, entry))
+        if (out && fstatat(entry->directory_fd, entry->name, &status, 0) == 0 &&
+            status.st_dev == out->st_dev && status.st_ino == out->st_ino)
             return WALK_PAST;
         g->inputs->n_left_folders += !g->rules->recursive;
         if (!g->rules->recursive)
@@ -133,7 +129,6 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
 static void unreadable(void *context, const char *path, int error)
 {
     struct gathering *g = context;
-    (void)error;
     g->failed |= !add(g->inputs, g->at[0], keep_name(g->inputs, path));
 }
 

@@ -13,34 +13,20 @@ static const struct options_usage stages_usage = {
     .tables = {cli_output_options},
 };
 
-static void print_param(const struct param *param)
-{
-    struct text allowed = {0};
-    param_print_allowed(param, &allowed);
-    fprintf(cli_stdout, "  %-10s %s\n             %s", param->name, param->help,
-            text_string(&allowed));
-    if (param->fallback)
-        fprintf(cli_stdout, "; default %s", param->fallback);
-    if (param->required)
-        fputs("; required", cli_stdout);
-    fputc('\n', cli_stdout);
-    text_finish(&allowed);
-}
-
 static void print_stage(const struct stage *stage)
 {
     fprintf(cli_stdout, "%s: %s\n", stage->name, stage->summary);
-    for (const struct param *p = stage->params; p && p->name; p++)
-        print_param(p);
-}
-
-static int unknown(const char *name)
-{
-    struct text says = {0};
-    tried_explain(name, strlen(name), &says);
-    int status = cli_refuse(64, "stages: %s", text_string(&says));
-    text_finish(&says);
-    return status;
+    for (const struct param *p = stage->params; p && p->name; p++) {
+        struct text allowed = {0};
+        param_print_allowed(p, &allowed);
+        fprintf(cli_stdout, "  %-10s %s\n             %s", p->name, p->help, text_string(&allowed));
+        if (p->fallback)
+            fprintf(cli_stdout, "; default %s", p->fallback);
+        if (p->required)
+            fputs("; required", cli_stdout);
+        fputc('\n', cli_stdout);
+        text_finish(&allowed);
+    }
 }
 
 static int list_stages(void *options_, char **operands, size_t count)
@@ -48,8 +34,13 @@ static int list_stages(void *options_, char **operands, size_t count)
     struct common_options *o = options_;
     for (size_t i = 0; i < count; i++) {
         const struct stage *stage = stage_find(operands[i], strlen(operands[i]));
-        if (!stage || stage->internal)
-            return unknown(operands[i]);
+        if (stage && !stage->internal)
+            continue;
+        struct text says = {0};
+        tried_explain(operands[i], strlen(operands[i]), &says);
+        int status = cli_refuse(64, "stages: %s", text_string(&says));
+        text_finish(&says);
+        return status;
     }
     json_t *list = o->json ? json_array() : NULL;
     bool any = false;
@@ -125,7 +116,6 @@ static void print_all(const struct common_options *o, const struct device_info *
 static int list_devices(void *options_, char **operands, size_t count)
 {
     struct common_options *o = options_;
-    (void)operands, (void)count;
     struct fault fault = FAULT_INIT, none = FAULT_INIT;
     struct engine_options engine;
     const struct device_info *list[DEVICES_MAX], *order[DEVICES_MAX];

@@ -68,18 +68,6 @@ static int run_enqueue(char **argv)
     return cli_complain("enqueue", &fault);
 }
 
-/* Returns 0, or the exit status after a complaint. */
-static int check_operands(const struct command *command, int count, char **operands)
-{
-    const char *name = command->usage->command;
-    if (count == 0 && command->missing)
-        return cli_refuse(64, "%s: %s (see sluice %s --help)", name, command->missing, name);
-    if (count > 0 && command->no_operands)
-        return cli_refuse(64, "%s: there are no operands, such as '%s' (see sluice %s --help)",
-                          name, operands[0], name);
-    return 0;
-}
-
 /* Runs the command that argv[0] names. */
 static int run_command(int argc, char **argv)
 {
@@ -96,9 +84,13 @@ static int run_command(int argc, char **argv)
     usage.program = "sluice";
     int first = options_parse(&usage, options, argc, argv, cli_stdout);
     int status = first == OPTIONS_HELP_SHOWN ? 0 : -first;
-    if (first >= 0)
-        status = check_operands(command, argc - first, argv + first);
-    if (first >= 0 && status == 0)
+    const char *name = usage.command;
+    if (first == argc && command->missing)
+        status = cli_refuse(64, "%s: %s (see sluice %s --help)", name, command->missing, name);
+    else if (first >= 0 && first < argc && command->no_operands)
+        status = cli_refuse(64, "%s: there are no operands, such as '%s' (see sluice %s --help)",
+                            name, argv[first], name);
+    else if (first >= 0)
         status = command->run(options, argv + first, (size_t)(argc - first));
     free(options);
     return status;
@@ -117,7 +109,6 @@ static const struct options_usage help_usage = {
 
 static int print_version(void *options, char **operands, size_t count)
 {
-    (void)options, (void)operands, (void)count;
     fputs("sluice " SLUICE_VERSION "\n", cli_stdout);
     return 0;
 }
@@ -128,7 +119,6 @@ static const struct command command_version = {&version_usage, 0, print_version,
 static int help(void *options, char **operands, size_t count)
 {
     static char help[] = "--help";
-    (void)options;
     if (count > 1)
         return cli_refuse(64, "help: one command at a time");
     if (count > 0)

@@ -216,14 +216,6 @@ static json_t *args_json(const struct plan_step *step, const struct pass *pass)
     return args;
 }
 
-static json_t *bound_json(const struct board *board, const struct pass *pass)
-{
-    struct board_bound bound = board_bound(board, pass);
-    return json_pack("{s:s, s:f, s:f, s:s?, s:o}", "by", bound.by, "seconds", bound.seconds,
-                     "memory_s", bound.memory, "unit", bound.unit, "unit_s",
-                     bound.unit ? json_real(bound.cycles) : json_null());
-}
-
 static json_t *pass_json(const struct plan *plan, const struct plan_step *step,
                          const struct pass *pass, const struct board *board)
 {
@@ -236,8 +228,14 @@ static json_t *pass_json(const struct plan *plan, const struct plan_step *step,
                   (json_int_t)pass->bytes_read, "bytes_written", (json_int_t)pass->bytes_written,
                   "grid", (int)pass->grid_width, (int)pass->grid_height, "span", (int)pass->span,
                   "group", (int)group[0], (int)group[1], "args", args_json(step, pass));
-    if (board)
-        json_object_set_new(json, "bound", bound_json(board, pass));
+    if (board) {
+        struct board_bound bound = board_bound(board, pass);
+        json_t *unit = bound.unit ? json_real(bound.cycles) : json_null();
+        json_object_set_new(json, "bound",
+                            json_pack("{s:s, s:f, s:f, s:s?, s:o}", "by", bound.by, "seconds",
+                                      bound.seconds, "memory_s", bound.memory, "unit", bound.unit,
+                                      "unit_s", unit));
+    }
     return json;
 }
 
@@ -255,17 +253,6 @@ static json_t *step_json(size_t index, const struct plan *plan, const struct boa
     return json;
 }
 
-/* "STAGE: TEXT" for every step with a warning. */
-static json_t *warnings_json(const struct plan *plan)
-{
-    json_t *warnings = json_array();
-    for (size_t i = 0; i < plan->n_steps; i++)
-        if (plan->steps[i].work.warning)
-            json_array_append_new(warnings, json_sprintf("%s: %s", plan->steps[i].stage->name,
-                                                         plan->steps[i].work.warning));
-    return warnings;
-}
-
 static json_t *totals_json(const struct plan *plan)
 {
     return json_pack("{s:I, s:I, s:I}", "launches", (json_int_t)plan_total_launches(plan),
@@ -273,26 +260,22 @@ static json_t *totals_json(const struct plan *plan)
                      (json_int_t)plan_peak(plan));
 }
 
-static json_t *board_json(const struct board *board, const struct plan *plan)
-{
-    double seconds = board_seconds(board, plan);
-    return json_pack("{s:s, s:s, s:s, s:i, s:f, s:f, s:s, s:o}", "name", board->name, "label",
-                     board->label, "gpu", board_gpu_name(board->gpu), "cores", (int)board->cores,
-                     "clock_hz", board->clock, "bytes_per_s", board->bandwidth, "sources",
-                     board->sources, "seconds", seconds >= 0 ? json_real(seconds) : json_null());
-}
-
 static void print_json(const struct plan *plan, const struct plan *apart, const struct chain *chain,
                        const struct board *board)
 {
     struct text canonical = {0};
-    json_t *steps = json_array();
+    json_t *steps = json_array(), *warnings = json_array();
     chain_print(chain, &canonical);
-    for (size_t i = 0; i < plan->n_steps; i++)
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        const struct plan_step *step = &plan->steps[i];
         json_array_append_new(steps, step_json(i, plan, board));
+        if (step->work.warning)
+            json_array_append_new(warnings,
+                                  json_sprintf("%s: %s", step->stage->name, step->work.warning));
+    }
     json_t *json = json_pack("{s:s, s:o, s:o, s:o, s:o}", "chain", text_string(&canonical), "in",
                              frame_json(&plan->in), "steps", steps, "out", frame_json(plan->out),
-                             "warnings", warnings_json(plan));
+                             "warnings", warnings);
     json_t *totals = totals_json(plan), *jpeg = jpeg_json(chain, &plan->in.planes[0]);
     if (jpeg)
         json_object_set_new(json, "jpeg", jpeg);
@@ -300,8 +283,15 @@ static void print_json(const struct plan *plan, const struct plan *apart, const 
     json_decref(totals);
     if (apart)
         json_object_set_new(json, "not_fused", totals_json(apart));
-    if (board)
-        json_object_set_new(json, "board", board_json(board, plan));
+    if (board) {
+        double seconds = board_seconds(board, plan);
+        json_object_set_new(
+            json, "board",
+            json_pack("{s:s, s:s, s:s, s:i, s:f, s:f, s:s, s:o}", "name", board->name, "label",
+                      board->label, "gpu", board_gpu_name(board->gpu), "cores", (int)board->cores,
+                      "clock_hz", board->clock, "bytes_per_s", board->bandwidth, "sources",
+                      board->sources, "seconds", seconds >= 0 ? json_real(seconds) : json_null()));
+    }
     cli_print_json(json);
     text_finish(&canonical);
 }

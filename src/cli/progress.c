@@ -25,13 +25,6 @@ void progress_begin(struct progress *progress, bool hidden)
         isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0 && !(plain && plain[0]);
 }
 
-/* Rounds an estimate: to seconds, a long one to minutes. */
-static uint64_t estimate(double seconds)
-{
-    unsigned unit = seconds < 600 ? 1 : 60;
-    return (uint64_t)(seconds / unit + 0.5) * unit * UINT64_C(1000000000);
-}
-
 /* Rates count from the end of the first files, because kernels were compiled before that; until
  * there are enough, from the beginning. */
 static void append_rates(const struct progress *progress, const struct progress_state *state,
@@ -45,10 +38,13 @@ static void append_rates(const struct progress *progress, const struct progress_
         return;
     double seconds = (double)(now - since) * 1e-9;
     text_printf(line, "  %.1f MP/s", (double)pixels * 1e-6 / seconds);
-    if (state->ended < state->total)
+    if (state->ended < state->total) {
+        /* rounded to seconds, a long time to minutes */
+        double left = (double)(state->total - state->ended) * seconds / (double)files;
+        unsigned unit = left < 600 ? 1 : 60;
         text_printf(line, "  %s left",
-                    number_duration(
-                        estimate((double)(state->total - state->ended) * seconds / (double)files)));
+                    number_duration((uint64_t)(left / unit + 0.5) * unit * SECOND));
+    }
 }
 
 static void print(struct progress *progress, const struct text *line)

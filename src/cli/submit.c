@@ -131,22 +131,16 @@ static void take_output(struct batch_file *file, const json_t *message, int fd)
         write_result(file, plane, fd, &file->fault);
 }
 
-/* Takes over all mistakes in the chain that the daemon reports. */
-static void take_errors(struct submit *submit, const json_t *message)
-{
-    const json_t *error;
-    size_t i;
-    submit->batch.faults = (struct faults){0};
-    json_array_foreach(json_object_get(message, "errors"), i, error)
-        daemon_fault(error, FAULT_CHAIN, faults_next(&submit->batch.faults));
-}
-
 static void take_done(struct submit *submit, struct batch_file *file, json_t *message, int fd)
 {
     const char *subject = json_string_value(json_object_get(message, "subject"));
+    const json_t *error;
+    size_t i;
     if (!file->fault.code && daemon_result(message, &file->fault) == 0 && fd >= 0)
         write_result(file, "", fd, &file->fault);
-    take_errors(submit, message);
+    submit->batch.faults = (struct faults){0};
+    json_array_foreach(json_object_get(message, "errors"), i, error)
+        daemon_fault(error, FAULT_CHAIN, faults_next(&submit->batch.faults));
     if (subject && strcmp(subject, "chain") != 0) /* its place is in another text */
         file->fault.position = -1;
     const json_t *in = json_object_get(message, "in");

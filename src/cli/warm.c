@@ -118,19 +118,6 @@ static void report(struct engine *engine, const struct warm_options *o, uint64_t
     }
 }
 
-/* The cache must be where sluiced would write to. */
-static int check_cache(const struct warm_options *o)
-{
-    const char *directory = device_cache_directory();
-    const char *wanted = o->cache ? o->cache : getenv("SLUICE_CACHE_DIR");
-    if (wanted && wanted[0] != '/')
-        return cli_refuse(64, "%s: --cache and SLUICE_CACHE_DIR are absolute paths", wanted);
-    if (!directory || (wanted && strcmp(directory, wanted) != 0))
-        return cli_refuse(73, "%s: the cache directory cannot be written to",
-                          wanted ? wanted : "no cache directory");
-    return 0;
-}
-
 static int warm(const struct warm_options *o, struct config *config)
 {
     const struct settings *settings = &config->settings;
@@ -146,12 +133,17 @@ static int warm(const struct warm_options *o, struct config *config)
     cli_engine_options(&common, &how);
     how.self_check = settings->self_check;
     how.fallback = settings->fallback;
-    int status = check_cache(o);
-    if (status != 0)
-        return status;
+    /* The cache must be where sluiced would write to. */
+    const char *directory = device_cache_directory();
+    const char *wanted = o->cache ? o->cache : getenv("SLUICE_CACHE_DIR");
+    if (wanted && wanted[0] != '/')
+        return cli_refuse(64, "%s: --cache and SLUICE_CACHE_DIR are absolute paths", wanted);
+    if (!directory || (wanted && strcmp(directory, wanted) != 0))
+        return cli_refuse(73, "%s: the cache directory cannot be written to",
+                          wanted ? wanted : "no cache directory");
     if (engine_open(&engine, &how, &fault) != 0)
         return cli_complain(NULL, &fault);
-    status = warm_all(engine, config);
+    int status = warm_all(engine, config);
     if (status == 0)
         report(engine, o, began);
     engine_close(&engine);
