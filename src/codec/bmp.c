@@ -304,22 +304,19 @@ static void read_bgr_row(const uint8_t *from, uint8_t *to, uint32_t width)
     }
 }
 
-static uint8_t take_field(const struct bmp_field *field, uint32_t pixel)
-{
-    uint32_t value = (pixel & field->mask) >> field->shift;
-    if (field->max > 255)
-        return (uint8_t)(((uint64_t)value * 255 + field->max / 2) / field->max);
-    return field->scale[value];
-}
-
 static void read_fields_row(const struct bmp_state *s, const uint8_t *from, uint8_t *to,
                             uint32_t width, uint32_t channels)
 {
     for (uint32_t x = 0; x < width; x++, to += channels) {
         uint32_t pixel =
             s->bits == 16 ? load_le16(from + 2 * (size_t)x) : load_le32(from + 4 * (size_t)x);
-        for (uint32_t c = 0; c < channels; c++)
-            to[c] = take_field(&s->fields[c], pixel);
+        for (uint32_t c = 0; c < channels; c++) {
+            const struct bmp_field *field = &s->fields[c];
+            uint32_t value = (pixel & field->mask) >> field->shift;
+            to[c] = field->max > 255
+                        ? (uint8_t)(((uint64_t)value * 255 + field->max / 2) / field->max)
+                        : field->scale[value];
+        }
     }
 }
 
@@ -405,34 +402,6 @@ static int put(struct rle *r, unsigned count, const uint8_t *colours, bool repea
     return result == 0 && inside < count ? left_picture(r) : result;
 }
 
-static int move(struct rle *r)
-{
-    if (!has(r, 2))
-        return truncated(r->fault);
-    r->x += r->at[0];
-    r->y += r->at[1];
-    r->at += 2;
-    return r->x > r->width || r->y > r->height ? left_picture(r) : 0;
-}
-
-static int put_one_by_one(struct rle *r, unsigned count)
-{
-    size_t bytes = r->state->bits == 8 ? count : (count + 1) / 2;
-    size_t padded = (bytes + 1) & ~(size_t)1;
-    if (!has(r, padded))
-        return truncated(r->fault);
-    int result = put(r, count, r->at, false);
-    r->at += padded;
-    return result;
-}
-
-static int end_row(struct rle *r)
-{
-    r->x = 0;
-    r->y++;
-    return r->y > r->height ? left_picture(r) : 0;
-}
-
 static int decode(struct rle *r)
 {
     for (;;) {
@@ -441,16 +410,28 @@ static int decode(struct rle *r)
         unsigned count = r->at[0], what = r->at[1];
         int result;
         r->at += 2;
-        if (count > 0)
+        if (count > 0) {
             result = put(r, count, r->at - 1, true);
-        else if (what == ESCAPE_PICTURE_ENDS)
+        } else if (what == ESCAPE_PICTURE_ENDS) {
             return 0;
-        else if (what == ESCAPE_ROW_ENDS)
-            result = end_row(r);
-        else if (what == ESCAPE_MOVE)
-            result = move(r);
-        else
-            result = put_one_by_one(r, what);
+        } else if (what == ESCAPE_ROW_ENDS) {
+            r->x = 0;
+            result = ++r->y > r->height ? left_picture(r) : 0;
+        } else if (what == ESCAPE_MOVE) {
+            if (!has(r, 2))
+                return truncated(r->fault);
+            r->x += r->at[0];
+            r->y += r->at[1];
+            r->at += 2;
+            result = r->x > r->width || r->y > r->height ? left_picture(r) : 0;
+        } else {
+            size_t bytes = r->state->bits == 8 ? what : (what + 1) / 2;
+            size_t padded = (bytes + 1) & ~(size_t)1;
+            if (!has(r, padded))
+                return truncated(r->fault);
+            result = put(r, what, r->at, false);
+            r->at += padded;
+        }
         if (result != 0)
             return result;
     }
@@ -540,16 +521,6 @@ static void write_header(const struct plane *plane, struct output *output)
     output_write(output, h, FILE_HEADER + size);
 }
 
-static void write_greys(struct output *output)
-{
-    uint8_t greys[GREYS];
-    for (int i = 0; i < 256; i++) {
-        memset(greys + 4 * i, i, 3);
-        greys[4 * i + 3] = 0;
-    }
-    output_write(output, greys, sizeof greys);
-}
-
 /* Writes a row of RGB or RGBA as BGR or BGRA. */
 static void write_colours(const uint8_t *row, const struct plane *plane, struct output *output)
 {
@@ -581,8 +552,14 @@ static int encode_bmp(const void *config, const struct picture *picture, size_t 
     const struct plane *plane = &picture->frame.planes[index];
     size_t row = (size_t)plane->width * plane->channels;
     write_header(plane, output);
-    if (plane->channels == 1)
-        write_greys(output);
+    if (plane->channels == 1) {
+        uint8_t greys[GREYS];
+        for (int i = 0; i < 256; i++) {
+            memset(greys + 4 * i, i, 3);
+            greys[4 * i + 3] = 0;
+        }
+        output_write(output, greys, sizeof greys);
+    }
     for (uint32_t y = plane->height; y-- > 0 && !output->fault.code;) {
         const uint8_t *from = picture_row(picture, index, y);
         if (plane->channels == 1)

@@ -93,16 +93,7 @@ static const struct foreign foreigns[] = {
     {NULL, NULL, NULL, NO_MARK},
 };
 
-/* The format of a file that begins with these bytes, or of that name or extension; NULL: unknown.
- */
-static const struct foreign *foreign_by_bytes(const uint8_t *data, size_t size)
-{
-    for (const struct foreign *f = foreigns; f->name; f++)
-        if (f->size > 0 && size >= f->at + f->size && memcmp(data + f->at, f->mark, f->size) == 0)
-            return f;
-    return NULL;
-}
-
+/* The format of that name or extension; NULL: unknown. */
 static const struct foreign *foreign_by_word(const char *word, size_t length)
 {
     for (const struct foreign *f = foreigns; f->name; f++)
@@ -178,16 +169,19 @@ static int unknown_format(const uint8_t *data, size_t size, struct fault *fault)
 {
     struct text names = {0};
     char start[9] = "";
-    const struct foreign *foreign = foreign_by_bytes(data, size);
+    const struct foreign *f = foreigns;
+    while (f->name &&
+           (f->size == 0 || size < f->at + f->size || memcmp(data + f->at, f->mark, f->size) != 0))
+        f++;
     for (size_t i = 0; i < 8 && i < size; i++)
         start[i] = isprint(data[i]) ? (char)data[i] : '.';
     for (const struct codec *const *c = codecs; *c; c++)
         if ((*c)->probe)
             text_printf(&names, "%s%s", names.length ? ", " : "", (*c)->name);
     int result = fault_set(fault, FAULT_FORMAT, "unknown format: %s%s'%s'; readable are %s%s",
-                           foreign ? foreign->name : "",
-                           foreign ? ", begins with " : "begins with ", start, text_string(&names),
-                           foreign ? "" : ", and with raw=LAYOUT:WIDTH:HEIGHT raw frames");
+                           f->name ? f->name : "", f->name ? ", begins with " : "begins with ",
+                           start, text_string(&names),
+                           f->name ? "" : ", and with raw=LAYOUT:WIDTH:HEIGHT raw frames");
     text_finish(&names);
     return result;
 }
@@ -219,19 +213,6 @@ static bool is_within_one(const struct picture *picture, size_t index)
         }
     }
     return true;
-}
-
-/* Floats from 0 to 1 nearly always come from a picture whose white is 1; with a white of 255 its
- * result would be black. */
-static int check_white(struct decoder *d, const struct picture *picture, struct fault *fault)
-{
-    bool small = d->white_unknown;
-    for (size_t i = 0; i < picture->frame.n_planes && small; i++)
-        small = sample_is_integer(picture->frame.planes[i].type) || is_within_one(picture, i);
-    return small ? decoder_warn(d, fault,
-                                "all samples are within 0...1, and white is 255; if 1 is "
-                                "white, say --input white=1")
-                 : 0;
 }
 
 int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
@@ -274,7 +255,15 @@ int decoder_narrow(struct decoder *decoder, bool luma, uint32_t reduce, struct f
 int decoder_read(struct decoder *decoder, struct picture *into, struct fault *fault)
 {
     int result = decoder->codec->read(decoder, into, fault);
-    return result == 0 ? check_white(decoder, into, fault) : result;
+    /* Floats from 0 to 1 nearly always come from a picture whose white is 1; with a white of 255
+     * its result would be black. */
+    bool small = result == 0 && decoder->white_unknown;
+    for (size_t i = 0; i < into->frame.n_planes && small; i++)
+        small = sample_is_integer(into->frame.planes[i].type) || is_within_one(into, i);
+    return small ? decoder_warn(decoder, fault,
+                                "all samples are within 0...1, and white is 255; if 1 is "
+                                "white, say --input white=1")
+                 : result;
 }
 
 bool decoder_in_place(const struct decoder *decoder, struct frame *frame)
@@ -293,15 +282,6 @@ void decoder_close(struct decoder *decoder)
     *decoder = (struct decoder){0};
 }
 
-static bool has_line(const struct text *lines, const char *line)
-{
-    size_t length = strlen(line);
-    for (const char *at = text_string(lines); *at; at += strcspn(at, "\n") + 1)
-        if (strcspn(at, "\n") == length && memcmp(at, line, length) == 0)
-            return true;
-    return false;
-}
-
 int decoder_warn(struct decoder *d, struct fault *fault, const char *format, ...)
 {
     char line[DECODER_WARNING_MAX];
@@ -315,8 +295,10 @@ int decoder_warn(struct decoder *d, struct fault *fault, const char *format, ...
             *c = '?';
     if (d->options.strict)
         return fault_set(fault, FAULT_DATA, "damaged %s", line);
-    if (has_line(&d->warnings, line))
-        return 0;
+    size_t length = strlen(line);
+    for (const char *said = text_string(&d->warnings); *said; said += strcspn(said, "\n") + 1)
+        if (strcspn(said, "\n") == length && memcmp(said, line, length) == 0)
+            return 0;
     if (++d->n_warnings <= DECODER_WARNINGS_MAX) {
         text_printf(&d->warnings, "%s\n", line);
     } else if (!d->warnings.failed) { /* the last line counts those that have none */

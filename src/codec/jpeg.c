@@ -118,11 +118,6 @@ static bool probe(const uint8_t *data, size_t size)
     return size >= 2 && data[0] == 0xFF && data[1] == 0xD8 && (size == 2 || data[2] == 0xFF);
 }
 
-static struct jpeg_reader *reader_of(j_decompress_ptr info)
-{
-    return info->client_data;
-}
-
 static void fail_truncated(struct jpeg_reader *r)
 {
     jpeg_fail(&r->errors, FAULT_TRUNCATED, "truncated jpeg: the file ends before its picture does");
@@ -132,7 +127,7 @@ static void fail_truncated(struct jpeg_reader *r)
 static boolean fill_input(j_decompress_ptr info)
 {
     static const JOCTET end[] = {0xFF, JPEG_EOI};
-    struct jpeg_reader *r = reader_of(info);
+    struct jpeg_reader *r = info->client_data;
     if (!r->partial)
         fail_truncated(r);
     r->ended = true;
@@ -143,7 +138,7 @@ static boolean fill_input(j_decompress_ptr info)
 
 static void skip_input(j_decompress_ptr info, long count)
 {
-    struct jpeg_reader *r = reader_of(info);
+    struct jpeg_reader *r = info->client_data;
     if (count <= 0)
         return;
     if ((size_t)count > r->source.bytes_in_buffer) {
@@ -158,24 +153,19 @@ static void no_source_work(j_decompress_ptr info)
 {
 }
 
-/* True if the present warning means that the end marker (EOI) stands where coded data are missing.
- * The Huffman decoder warns at once; the arithmetic decoder reads zeros until a code is invalid. */
-static bool ends_early(const struct jpeg_reader *r)
-{
-    int message = r->errors.manager.msg_code;
-    return r->info.unread_marker == JPEG_EOI &&
-           (message == JWRN_HIT_MARKER || message == JWRN_ARITH_BAD_CODE);
-}
-
 /* Handles libjpeg's warnings (levels below 0). An EOI before the picture's end is treated like a
  * truncated file: programs that were interrupted while they wrote leave such files. */
 static void warn(j_common_ptr common, int level)
 {
-    struct jpeg_reader *r = reader_of((j_decompress_ptr)common);
+    struct jpeg_reader *r = common->client_data;
     char message[JMSG_LENGTH_MAX];
     if (level >= 0 || r->ended)
         return;
-    if (ends_early(r)) {
+    /* The Huffman decoder warns at once when EOI stands where coded data are missing; the
+     * arithmetic decoder reads zeros until a code is invalid. */
+    int message_code = r->errors.manager.msg_code;
+    if (r->info.unread_marker == JPEG_EOI &&
+        (message_code == JWRN_HIT_MARKER || message_code == JWRN_ARITH_BAD_CODE)) {
         if (!r->partial)
             fail_truncated(r);
         r->ended = true;
@@ -190,7 +180,7 @@ static void warn(j_common_ptr common, int level)
 /* libjpeg calls this every few rows of every scan. */
 static void on_progress(j_common_ptr common)
 {
-    struct jpeg_reader *r = reader_of((j_decompress_ptr)common);
+    struct jpeg_reader *r = common->client_data;
     if (deadline_check(r->errors.fault) != 0)
         jpeg_fail(&r->errors, FAULT_TIME, "");
     if (r->info.input_scan_number > SCANS_MAX)
@@ -222,7 +212,7 @@ static void note_profile(struct jpeg_reader *r, const struct jpeg_part *part)
  * block and the first XMP packet count. */
 static boolean read_application(j_decompress_ptr info)
 {
-    struct jpeg_reader *r = reader_of(info);
+    struct jpeg_reader *r = info->client_data;
     const uint8_t *at = r->source.next_input_byte;
     size_t have = r->source.bytes_in_buffer;
     size_t length = have >= 2 ? load_be16(at) : 2;

@@ -58,13 +58,6 @@ static uint32_t choose_end(uint32_t at, uint32_t before, uint32_t taken, uint32_
     return (uint32_t)(end < height ? end : height) / ORIENT_ROWS * ORIENT_ROWS;
 }
 
-/* True if other threads have taken more than a quarter of this one's time since then: then no
- * processor is free, and what both threads read costs more than is won. */
-static bool is_crowded(uint64_t now, uint64_t used)
-{
-    return 4 * (clock_thread() - used) < 3 * (clock_now() - now);
-}
-
 static uint32_t taken_rows(struct jpeg_shares *shares)
 {
     pthread_mutex_lock(&shares->lock);
@@ -96,7 +89,10 @@ static bool skip_upper(struct jpeg_reader *r)
         end = end < last ? end : last;
         decided = end <= at;
         end = decided && at < shares->taken ? shares->taken : decided ? at : end;
-        bool leaves = shares->taken > last || is_crowded(now, used);
+        /* If other threads have taken more than a quarter of this one's time, no processor is free,
+         * and what both threads read costs more than is won. */
+        bool is_crowded = 4 * (clock_thread() - used) < 3 * (clock_now() - now);
+        bool leaves = shares->taken > last || is_crowded;
         if (decided && !leaves)
             shares->end = end;
         pthread_mutex_unlock(&shares->lock);

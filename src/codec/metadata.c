@@ -120,16 +120,6 @@ static void wipe_strips(struct cleaning *c, size_t directory, uint16_t places, u
         wipe(c, get_value(&c->tiff, at, i), get_value(&c->tiff, of_size, i));
 }
 
-static void set_upright(const struct tiff *tiff, uint8_t *data)
-{
-    size_t at = find_entry(tiff, get32(tiff, 4), TAG_ORIENTATION);
-    if (!at)
-        return;
-    bool is_long = get16(tiff, at + 2) == TYPE_LONG;
-    memset(data + at + 8, 0, 4);
-    data[at + 8 + (!tiff->big_endian ? 0 : is_long ? 3 : 1)] = 1;
-}
-
 bool exif_clean(uint8_t *data, size_t *size, bool upright)
 {
     struct cleaning c = {.data = data, .end = *size, .left = *size};
@@ -138,8 +128,12 @@ bool exif_clean(uint8_t *data, size_t *size, bool upright)
     size_t first = get32(&c.tiff, 4);
     if (first < 8 || first > *size - 2 || (*size - first - 2) / 12 < get16(&c.tiff, first))
         return false;
-    if (upright)
-        set_upright(&c.tiff, data);
+    size_t at = upright ? find_entry(&c.tiff, first, TAG_ORIENTATION) : 0;
+    if (at) {
+        bool is_long = get16(&c.tiff, at + 2) == TYPE_LONG;
+        memset(data + at + 8, 0, 4);
+        data[at + 8 + (!c.tiff.big_endian ? 0 : is_long ? 3 : 1)] = 1;
+    }
     size_t link = first + 2 + 12 * (size_t)get16(&c.tiff, first);
     if (*size - link < 4)
         return true;

@@ -86,17 +86,6 @@ static inline void mirror_pixels(uint8_t *row, uint32_t width, size_t pixel)
     }
 }
 
-/* Copies column x of the block's first n rows to n adjacent pixels. */
-static inline void column_to_row(const struct orient *o, uint32_t x, uint8_t *to, uint32_t n,
-                                 size_t pixel, bool backwards)
-{
-    const uint8_t *from = o->block + x * pixel + (backwards ? (n - 1) * o->stride : 0);
-    for (uint32_t i = 0; i < n; i++, to += pixel) {
-        memcpy(to, from, pixel);
-        from = backwards ? from - o->stride : from + o->stride;
-    }
-}
-
 /* Transposes rows y … y+n−1, which are the block's first n. */
 static inline void transpose(const struct orient *o, uint32_t y, uint32_t n, size_t pixel)
 {
@@ -105,7 +94,12 @@ static inline void transpose(const struct orient *o, uint32_t y, uint32_t n, siz
     uint32_t first = from_right ? o->height - y - n : y;
     for (uint32_t x = 0; x < o->width; x++) {
         uint8_t *row = picture_row(o->into, 0, from_bottom ? o->width - 1 - x : x);
-        column_to_row(o, x, row + first * pixel, n, pixel, from_right);
+        uint8_t *to = row + first * pixel;
+        const uint8_t *from = o->block + x * pixel + (from_right ? (n - 1) * o->stride : 0);
+        for (uint32_t i = 0; i < n; i++, to += pixel) {
+            memcpy(to, from, pixel);
+            from = from_right ? from - o->stride : from + o->stride;
+        }
     }
 }
 

@@ -51,7 +51,7 @@ static void put_density(const struct metadata *metadata, struct output *output)
     put_chunk(output, "pHYs", data, sizeof data);
 }
 
-/* The profile is left out when memory is out. */
+/* Profile and XMP are left out when memory is out. */
 static void put_profile(const struct metadata_block *icc, struct output *output)
 {
     const size_t head = sizeof ICC_KEYWORD + 1;
@@ -65,18 +65,6 @@ static void put_profile(const struct metadata_block *icc, struct output *output)
     free(data);
 }
 
-static void put_text(const struct metadata_block *xmp, struct output *output)
-{
-    const size_t head = sizeof PNG_XMP + XMP_HEAD;
-    uint8_t *data = calloc(1, head + xmp->size);
-    if (!data)
-        return;
-    memcpy(data, PNG_XMP, sizeof PNG_XMP);
-    memcpy(data + head, xmp->data, xmp->size);
-    put_chunk(output, "iTXt", data, head + xmp->size);
-    free(data);
-}
-
 static void write_metadata(const struct metadata *metadata, uint32_t channels,
                            struct output *output)
 {
@@ -86,8 +74,15 @@ static void write_metadata(const struct metadata *metadata, uint32_t channels,
     put_density(metadata, output);
     if (metadata->exif.data)
         put_chunk(output, "eXIf", metadata->exif.data, metadata->exif.size);
-    if (metadata->xmp.data)
-        put_text(&metadata->xmp, output);
+    const struct metadata_block *xmp = &metadata->xmp;
+    const size_t head = sizeof PNG_XMP + XMP_HEAD;
+    uint8_t *data = xmp->data ? calloc(1, head + xmp->size) : NULL;
+    if (!data)
+        return;
+    memcpy(data, PNG_XMP, sizeof PNG_XMP);
+    memcpy(data + head, xmp->data, xmp->size);
+    put_chunk(output, "iTXt", data, head + xmp->size);
+    free(data);
 }
 
 /* ---- by libpng ---- */
@@ -163,17 +158,6 @@ static void write_compressed(void *output, const uint8_t *data, size_t size)
     put_chunk(output, "IDAT", data, size);
 }
 
-static void write_header(struct output *output, const struct plane *plane)
-{
-    uint8_t header[13] = {0};
-    store_be32(header, plane->width);
-    store_be32(header + 4, plane->height);
-    header[8] = (uint8_t)(8 * sample_size(plane->type));
-    header[9] = colours[plane->channels];
-    output_write(output, PNG_SIGNATURE, sizeof PNG_SIGNATURE - 1);
-    put_chunk(output, "IHDR", header, sizeof header);
-}
-
 /* The filter Average (ISO/IEC 15948, 9.2): each byte minus the mean of the byte `pixel` to its left
  * and the byte above. */
 static void filter(const uint8_t *row, const uint8_t *above, size_t n, size_t pixel,
@@ -185,30 +169,23 @@ static void filter(const uint8_t *row, const uint8_t *above, size_t n, size_t pi
         to[i] = (uint8_t)(row[i] - (row[i - pixel] + above[i]) / 2);
 }
 
-/* A row's bytes as they go into the file: samples of 16 bits are big-endian there, and are
- * converted into `swapped`. */
-static const uint8_t *row_bytes(const struct picture *picture, size_t index, uint32_t y,
-                                uint8_t *swapped)
-{
-    const struct plane *plane = &picture->frame.planes[index];
-    const uint8_t *row = picture_row(picture, index, y);
-    if (plane->type != SAMPLE_U16 || HOST_IS_BIG_ENDIAN)
-        return row;
-    sample_copy(swapped, row, (size_t)plane->width * plane->channels, 2, true);
-    return swapped;
-}
-
 /* `rows` has memory for four rows of n + 1 bytes: the filtered row, a row of zeros above the first
- * one, and two rows of swapped samples. */
+ * one, and two rows of samples of 16 bits, which are big-endian in the file. */
 static void write_rows(const struct picture *picture, size_t index, struct deflate *deflate,
                        uint8_t *rows, size_t n, struct output *output)
 {
     const struct plane *plane = &picture->frame.planes[index];
     size_t pixel = sample_size(plane->type) * plane->channels;
+    bool swap = plane->type == SAMPLE_U16 && !HOST_IS_BIG_ENDIAN;
     const uint8_t *above = rows + n + 1;
     rows[0] = FILTER_AVERAGE;
     for (uint32_t y = 0; y < plane->height && !output->fault.code; y++) {
-        const uint8_t *row = row_bytes(picture, index, y, rows + (2 + y % 2) * n + 1);
+        const uint8_t *row = picture_row(picture, index, y);
+        uint8_t *swapped = rows + (2 + y % 2) * n + 1;
+        if (swap) {
+            sample_copy(swapped, row, (size_t)plane->width * plane->channels, 2, true);
+            row = swapped;
+        }
         filter(row, above, n, pixel, rows + 1);
         deflate_write(deflate, rows, n + 1);
         above = row;
@@ -220,13 +197,18 @@ static int encode_fast(const struct picture *picture, size_t plane, struct outpu
 {
     const struct plane *p = &picture->frame.planes[plane];
     size_t n = (size_t)p->width * p->channels * sample_size(p->type);
-    uint8_t *rows = calloc(4, n + 1);
+    uint8_t *rows = calloc(4, n + 1), header[13] = {0};
     struct deflate *deflate = deflate_create(write_compressed, output);
     int result = 0;
     if (!rows || !deflate) {
         result = fault_set(fault, FAULT_MEMORY, "no memory for an encoder");
     } else {
-        write_header(output, p);
+        store_be32(header, p->width);
+        store_be32(header + 4, p->height);
+        header[8] = (uint8_t)(8 * sample_size(p->type));
+        header[9] = colours[p->channels];
+        output_write(output, PNG_SIGNATURE, sizeof PNG_SIGNATURE - 1);
+        put_chunk(output, "IHDR", header, sizeof header);
         if (output->metadata)
             write_metadata(output->metadata, p->channels, output);
         write_rows(picture, plane, deflate, rows, n, output);

@@ -298,15 +298,6 @@ static int fit_pbm(const void *config, struct plane *plane, struct fault *fault)
     return fit_bitmap("pbm", plane, fault);
 }
 
-static void encode_digits(const struct plane *plane, const uint8_t *bits, struct output *output)
-{
-    for (uint32_t x = 0; x < plane->width; x++) {
-        char text[2] = {(char)('0' + (bits[x / 8] >> (7 - x % 8) & 1)),
-                        x % 70 == 69 || x + 1 == plane->width ? '\n' : '\0'};
-        output_write(output, text, text[1] ? 2 : 1); /* pbm(5): no line above 70 characters */
-    }
-}
-
 static int encode_pbm(const void *config_, const struct picture *picture, size_t index,
                       struct output *output, struct fault *fault)
 {
@@ -325,10 +316,13 @@ static int encode_pbm(const void *config_, const struct picture *picture, size_t
     output_write(output, header, (size_t)length);
     for (uint32_t y = 0; y < plane->height; y++) {
         fit_bits(picture, index, y, true, bits); /* in a bitmap 1 is black */
-        if (config->ascii)
-            encode_digits(plane, bits, output);
-        else
+        if (!config->ascii)
             output_write(output, bits, bytes);
+        for (uint32_t x = 0; config->ascii && x < plane->width; x++) {
+            char text[2] = {(char)('0' + (bits[x / 8] >> (7 - x % 8) & 1)),
+                            x % 70 == 69 || x + 1 == plane->width ? '\n' : '\0'};
+            output_write(output, text, text[1] ? 2 : 1); /* pbm(5): no line above 70 characters */
+        }
     }
     free(bits);
     return 0;

@@ -108,18 +108,6 @@ static int parse_type(struct npy_header *h, struct fault *fault)
     return unknown_type(descr, length, fault);
 }
 
-static bool take_number(struct npy_header *h, uint64_t *number)
-{
-    uint64_t value = 0;
-    skip_blanks(h);
-    size_t begin = h->at;
-    while (h->at < h->length && h->text[h->at] >= '0' && h->text[h->at] <= '9' &&
-           value <= INT32_MAX)
-        value = value * 10 + (uint64_t)(h->text[h->at++] - '0');
-    *number = value;
-    return h->at > begin;
-}
-
 /* (480, 640), (480, 640, 3), (480,), as Python writes tuples. */
 static int parse_shape(struct npy_header *h, struct fault *fault)
 {
@@ -129,9 +117,15 @@ static int parse_shape(struct npy_header *h, struct fault *fault)
         if (h->rank == NPY_RANK_MAX)
             return fault_set(fault, FAULT_FORMAT,
                              "unsupported npy: an array of more than %d dimensions", NPY_RANK_MAX);
-        if (!take_number(h, &h->shape[h->rank]))
+        uint64_t number = 0;
+        skip_blanks(h);
+        size_t begin = h->at;
+        while (h->at < h->length && h->text[h->at] >= '0' && h->text[h->at] <= '9' &&
+               number <= INT32_MAX)
+            number = number * 10 + (uint64_t)(h->text[h->at++] - '0');
+        if (h->at == begin)
             return damaged(h, "no number", fault);
-        h->rank++;
+        h->shape[h->rank++] = number;
         if (h->at < h->length && h->text[h->at] == 'L') { /* a long integer of Python 2 */
             h->warning = "the shape is written as Python 2 wrote it";
             h->at++;
@@ -203,8 +197,8 @@ static int truncated(struct fault *fault)
     return fault_set(fault, FAULT_TRUNCATED, "truncated npy: the file ends before its array does");
 }
 
-/* Finds the header's text, which follows its length: 2 bytes in version 1, 4 in later ones. */
-static int find_header(struct npy_header *h, const uint8_t *data, size_t size, struct fault *fault)
+int npy_read_header(struct npy_header *header, const uint8_t *data, size_t size,
+                    struct fault *fault)
 {
     if (size < NPY_BEGIN_MAX)
         return truncated(fault);
@@ -213,22 +207,16 @@ static int find_header(struct npy_header *h, const uint8_t *data, size_t size, s
         return fault_set(fault, FAULT_DATA, "damaged npy: it does not begin as one");
     if (major < 1 || major > 3 || minor != 0)
         return fault_set(fault, FAULT_FORMAT, "unsupported npy: version %u.%u", major, minor);
+    /* The text follows its length: 2 bytes in version 1, 4 in later ones. */
     uint32_t length = major == 1 ? load_le16(data + 8) : load_le32(data + 8);
     size_t begin = major == 1 ? 10 : 12;
     if (length > NPY_HEADER_MAX)
         return fault_set(fault, FAULT_DATA, "damaged npy: a header of %s", number_size(length));
     if (size - begin < length)
         return truncated(fault);
-    *h = (struct npy_header){
+    *header = (struct npy_header){
         .text = (const char *)data + begin, .length = length, .begin = begin + length};
-    return 0;
-}
-
-int npy_read_header(struct npy_header *header, const uint8_t *data, size_t size,
-                    struct fault *fault)
-{
-    int result = find_header(header, data, size, fault);
-    return result ? result : parse_header(header, fault);
+    return parse_header(header, fault);
 }
 
 int npy_add_plane(struct decoder *d, const struct npy_header *h, struct fault *fault)

@@ -170,24 +170,17 @@ static int member_size(const struct npz_state *state, zip_uint64_t member, uint6
     return 0;
 }
 
-static int read_start(struct npz_state *state, zip_uint64_t member, size_t *got,
-                      struct fault *fault)
-{
-    zip_file_t *file;
-    int result = open_member(state, member, &file, fault);
-    if (result != 0)
-        return result;
-    result = read_some(state, member, file, state->buffer, sizeof state->buffer, got, fault);
-    zip_fclose(file);
-    return result;
-}
-
 static int read_header(struct npz_state *state, zip_uint64_t member, struct npy_header *header,
                        struct fault *fault)
 {
     struct fault why = FAULT_INIT;
+    zip_file_t *file;
     size_t got;
-    int result = read_start(state, member, &got, fault);
+    int result = open_member(state, member, &file, fault);
+    if (result != 0)
+        return result;
+    result = read_some(state, member, file, state->buffer, sizeof state->buffer, &got, fault);
+    zip_fclose(file);
     if (result == 0 && npy_read_header(header, state->buffer, got, &why) != 0)
         result = fault_set(fault, why.code == FAULT_TRUNCATED ? FAULT_DATA : why.code,
                            "npz, %.40s: %s", member_name(state, member), why.text);

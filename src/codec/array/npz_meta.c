@@ -39,17 +39,6 @@ static json_t *plane_json(const struct plane *plane, bool *good)
     return object;
 }
 
-static json_t *origin_json(const struct frame_origin *origin, bool *good)
-{
-    json_t *object = json_object();
-    set(object, "stage", json_string(origin->stage), good);
-    set(object, "parameters", json_string(origin->parameters), good);
-    set(object, "plane", plane_json(&origin->plane, good), good);
-    set(object, "first", json_integer((json_int_t)origin->first), good);
-    set(object, "count", json_integer((json_int_t)origin->count), good);
-    return object;
-}
-
 static int append(const char *bytes, size_t size, void *text)
 {
     text_append_bytes(text, bytes, size);
@@ -62,8 +51,16 @@ bool npz_print_meta(const struct frame *frame, struct text *text)
     json_t *root = json_object(), *planes = json_array(), *origins = json_array();
     for (size_t i = 0; i < frame->n_planes; i++)
         good &= json_array_append_new(planes, plane_json(&frame->planes[i], &good)) == 0;
-    for (size_t i = 0; i < frame->n_origins; i++)
-        good &= json_array_append_new(origins, origin_json(&frame->origins[i], &good)) == 0;
+    for (size_t i = 0; i < frame->n_origins; i++) {
+        const struct frame_origin *origin = &frame->origins[i];
+        json_t *object = json_object();
+        set(object, "stage", json_string(origin->stage), &good);
+        set(object, "parameters", json_string(origin->parameters), &good);
+        set(object, "plane", plane_json(&origin->plane, &good), &good);
+        set(object, "first", json_integer((json_int_t)origin->first), &good);
+        set(object, "count", json_integer((json_int_t)origin->count), &good);
+        good &= json_array_append_new(origins, object) == 0;
+    }
     set(root, "version", json_integer(NPZ_META_VERSION), &good);
     set(root, "planes", planes, &good);
     set(root, "origins", origins, &good);
@@ -97,14 +94,6 @@ static bool get_text(const json_t *object, const char *key, char *to, size_t siz
     return true;
 }
 
-/* The white of a plane of floats; 0 if there is none, as in files of older versions. */
-static bool get_white(const json_t *object, double *white)
-{
-    const json_t *number = json_object_get(object, "white");
-    *white = (float)json_number_value(number);
-    return !number || (json_is_number(number) && *white > 0 && isfinite(*white));
-}
-
 static int parse_plane(const json_t *object, uint64_t max_pixels, struct plane *plane,
                        struct fault *fault)
 {
@@ -123,7 +112,10 @@ static int parse_plane(const json_t *object, uint64_t max_pixels, struct plane *
         return damaged("a plane's zero_x or zero_y is not valid", fault);
     if (!get_text(object, "type", type, sizeof type) || !sample_find(type, &plane->type))
         return damaged("a plane's type is not valid", fault);
-    if (!get_white(object, &plane->white))
+    /* Files of older versions have no white, which is 0 then. */
+    const json_t *white = json_object_get(object, "white");
+    plane->white = (float)json_number_value(white);
+    if (white && !(json_is_number(white) && plane->white > 0 && isfinite(plane->white)))
         return damaged("a plane's white is not valid", fault);
     if ((uint64_t)width * (uint64_t)height > max_pixels)
         return fault_set(fault, FAULT_LIMIT,

@@ -46,18 +46,6 @@ struct zip_writer {
  * write the same bytes. */
 typedef void zip_content(void *context, struct zip_writer *writer);
 
-/* Level 0 stores, levels 1 to 9 deflate. NULL when memory is out. The output is borrowed. */
-static struct zip_writer *zip_create(struct output *output, int level)
-{
-    struct zip_writer *w = malloc(sizeof *w);
-    if (!w)
-        return NULL;
-    memset(w, 0, offsetof(struct zip_writer, buffer));
-    w->output = output;
-    w->level = level;
-    return w;
-}
-
 static void put(struct zip_writer *w, const void *data, size_t size)
 {
     output_write(w->output, data, size);
@@ -97,7 +85,7 @@ static uint8_t *put_common(uint8_t *at, int level, uint32_t crc, size_t name_len
     return put16(at, (uint32_t)extra);
 }
 
-/* Sizes and CRC are known only of a member that is stored; otherwise put_descriptor writes them. */
+/* Sizes and CRC are known only of a member that is stored; otherwise a descriptor follows. */
 static void put_local_header(struct zip_writer *w, const char *name, uint64_t size)
 {
     uint8_t header[30], extra[20], *at;
@@ -109,13 +97,6 @@ static void put_local_header(struct zip_writer *w, const char *name, uint64_t si
     at = put16(put16(extra, ZIP64), 16);
     at = put64(put64(at, known ? size : 0), known ? size : 0);
     put(w, extra, (size_t)(at - extra));
-}
-
-static void put_descriptor(struct zip_writer *w, uint64_t size)
-{
-    uint8_t descriptor[24], *at = put32(put32(descriptor, 0x08074b50), w->crc);
-    at = put64(put64(at, w->packed), size);
-    put(w, descriptor, (size_t)(at - descriptor));
 }
 
 static void add_entry(struct zip_writer *w, const char *name, uint64_t size, uint64_t begin)
@@ -167,18 +148,6 @@ static void zip_write(struct zip_writer *w, const void *data, size_t size)
     }
 }
 
-/* The local header comes first and has the CRC, so the content is made twice. */
-static void add_stored(struct zip_writer *w, const char *name, uint64_t size, zip_content *content,
-                       void *context)
-{
-    w->counting = true;
-    content(context, w);
-    w->counting = false;
-    w->packed = size;
-    put_local_header(w, name, size);
-    content(context, w);
-}
-
 static void add_deflated(struct zip_writer *w, const char *name, uint64_t size,
                          zip_content *content, void *context)
 {
@@ -191,7 +160,9 @@ static void add_deflated(struct zip_writer *w, const char *name, uint64_t size,
     content(context, w);
     deflate_some(w, Z_FINISH);
     deflateEnd(&w->stream);
-    put_descriptor(w, size);
+    uint8_t descriptor[24], *at = put32(put32(descriptor, 0x08074b50), w->crc);
+    at = put64(put64(at, w->packed), size);
+    put(w, descriptor, (size_t)(at - descriptor));
 }
 
 /* Adds a member whose content is `size` bytes. */
@@ -203,10 +174,16 @@ static void zip_add(struct zip_writer *w, const char *name, uint64_t size, zip_c
         return;
     w->crc = 0;
     w->packed = 0;
-    if (w->level == 0)
-        add_stored(w, name, size, content, context);
-    else
+    if (w->level > 0) {
         add_deflated(w, name, size, content, context);
+    } else { /* the local header comes first and has the CRC, so the content is made twice */
+        w->counting = true;
+        content(context, w);
+        w->counting = false;
+        w->packed = size;
+        put_local_header(w, name, size);
+        content(context, w);
+    }
     add_entry(w, name, size, begin);
 }
 
@@ -322,9 +299,12 @@ int npz_encode(const void *config_, const struct picture *picture, struct output
     int result = check_names(frame, fault);
     if (result != 0)
         return result;
-    struct zip_writer *writer = zip_create(output, (int)config->level);
+    struct zip_writer *writer = malloc(sizeof *writer);
     if (!writer)
         return fault_set(fault, FAULT_MEMORY, "no memory for an archive");
+    memset(writer, 0, offsetof(struct zip_writer, buffer));
+    writer->output = output;
+    writer->level = (int)config->level;
     for (size_t i = 0; i < frame->n_planes && result == 0 && !output->fault.code; i++)
         result = add_plane(writer, picture, i, fault);
     if (result == 0 && npz_print_meta(frame, &meta))

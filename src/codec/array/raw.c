@@ -55,25 +55,17 @@ static uint64_t even(uint64_t value)
     return (value + 1) & ~(uint64_t)1;
 }
 
-/* The bytes of a row of w pixels. */
-static uint64_t row_bytes(int raw, uint64_t w)
-{
-    switch (raw) {
-    case RAW_NV12:
-        return w;
-    case RAW_YUYV:
-        return 2 * even(w);
-    default:
-        return w * layouts[raw].channels * sample_size(layouts[raw].type);
-    }
-}
-
 /* Sets the frame's layout; returns its size in bytes without the padding behind the last row, which
  * may be missing; *padding is its size. Numbers are below 2^31 each, so products fit. */
 static uint64_t lay_out(const struct decode_options *o, struct raw_state *s, uint64_t *padding)
 {
     uint64_t w = (uint64_t)o->w, h = (uint64_t)o->h;
-    s->row = row_bytes(o->raw, w);
+    if (o->raw == RAW_NV12)
+        s->row = w;
+    else if (o->raw == RAW_YUYV)
+        s->row = 2 * even(w);
+    else
+        s->row = w * layouts[o->raw].channels * sample_size(layouts[o->raw].type);
     s->stride = o->stride ? (uint64_t)o->stride : s->row;
     *padding = s->stride - s->row;
     if (o->raw != RAW_NV12)

@@ -107,15 +107,6 @@ static unsigned match_of(unsigned run)
     return run < RUN_MAX + RUN_MIN ? run - RUN_MIN : RUN_MAX;
 }
 
-static void count_run(struct deflate *d, unsigned run)
-{
-    while (run > 0) {
-        unsigned match = match_of(run);
-        d->counts[0][FIRST_LENGTH + length_symbol(match)]++;
-        run -= match;
-    }
-}
-
 /* Finds the next place that the following four bytes repeat; `end` if there is none. Counts the
  * bytes that it passes. Only every fourth place is looked at, which takes half the time: runs of
  * eight bytes and more are found, except up to three bytes at their beginning, and some of the runs
@@ -163,7 +154,10 @@ static void find_stretches(struct deflate *d)
         last = at < end ? run_end(d->block, at, end) : end;
         d->stretches[d->n_stretches++] =
             (struct stretch){(uint16_t)(at - begin), (uint16_t)(last - at)};
-        count_run(d, (unsigned)(last - at));
+        for (unsigned run = (unsigned)(last - at), match; run > 0; run -= match) {
+            match = match_of(run);
+            d->counts[0][FIRST_LENGTH + length_symbol(match)]++;
+        }
         at = last;
     }
 }
@@ -271,17 +265,6 @@ static void put_literals(struct deflate *d, const uint8_t *p, size_t n)
         put_code(d, &d->codes[p[i]]);
 }
 
-static void put_run(struct deflate *d, unsigned run)
-{
-    while (run > 0) {
-        unsigned match = match_of(run), s = length_symbol(match);
-        put_code(d, &d->codes[FIRST_LENGTH + s]);
-        put(d, match - lengths[s].base, lengths[s].extra);
-        put(d, 0, 1); /* the code of distance 1 */
-        run -= match;
-    }
-}
-
 static void end_block(struct deflate *d, bool last)
 {
     const uint8_t *p = d->block;
@@ -297,7 +280,13 @@ static void end_block(struct deflate *d, bool last)
     put_codes(d, last);
     for (size_t i = 0; i < d->n_stretches; i++) {
         put_literals(d, p, d->stretches[i].literals);
-        put_run(d, d->stretches[i].run);
+        for (unsigned run = d->stretches[i].run, match; run > 0; run -= match) {
+            match = match_of(run);
+            unsigned s = length_symbol(match);
+            put_code(d, &d->codes[FIRST_LENGTH + s]);
+            put(d, match - lengths[s].base, lengths[s].extra);
+            put(d, 0, 1); /* the code of distance 1 */
+        }
         p += d->stretches[i].literals + d->stretches[i].run;
     }
     put_code(d, &d->codes[END_OF_BLOCK]);

@@ -82,14 +82,6 @@ static void limit_lengths(unsigned *of_length, unsigned longest, unsigned limit)
     }
 }
 
-static uint16_t reversed(unsigned code, unsigned length)
-{
-    unsigned r = 0;
-    for (unsigned i = 0; i < length; i++)
-        r |= (code >> i & 1) << (length - 1 - i);
-    return (uint16_t)r;
-}
-
 /* RFC 1951 3.2.2: codes of one length are consecutive numbers in the order of the symbols. */
 static void assign(const uint8_t *lengths, unsigned n, const unsigned *of_length,
                    struct huffman_code *codes)
@@ -97,9 +89,12 @@ static void assign(const uint8_t *lengths, unsigned n, const unsigned *of_length
     unsigned next[HUFFMAN_BITS_MAX + 2] = {0};
     for (unsigned l = 1; l <= HUFFMAN_BITS_MAX; l++)
         next[l + 1] = (next[l] + of_length[l]) << 1;
-    for (unsigned s = 0; s < n; s++)
-        codes[s] = (struct huffman_code){lengths[s] ? reversed(next[lengths[s]]++, lengths[s]) : 0,
-                                         lengths[s]};
+    for (unsigned s = 0; s < n; s++) {
+        unsigned length = lengths[s], code = length ? next[length]++ : 0, reversed = 0;
+        for (unsigned i = 0; i < length; i++)
+            reversed |= (code >> i & 1) << (length - 1 - i);
+        codes[s] = (struct huffman_code){(uint16_t)reversed, lengths[s]};
+    }
 }
 
 void huffman_make(const uint32_t *counts, unsigned n, unsigned limit, struct huffman_code *codes)
