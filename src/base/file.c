@@ -120,16 +120,6 @@ int file_write(int fd, const void *data, size_t size, struct fault *fault)
     return 0;
 }
 
-static int write_all(int fd, const void *data, size_t size, bool durable, struct fault *fault)
-{
-    int result = file_write(fd, data, size, fault);
-    if (result == 0 && durable && fsync(fd) != 0)
-        result = fault_set_errno(fault, FAULT_IO, "fsync");
-    if (close(fd) != 0 && result == 0)
-        result = fault_set_errno(fault, FAULT_IO, "close");
-    return result;
-}
-
 int file_write_whole(int directory_fd, const char *name, const char *temporary, const void *data,
                      size_t size, bool durable, struct fault *fault)
 {
@@ -140,7 +130,11 @@ int file_write_whole(int directory_fd, const char *name, const char *temporary, 
         openat(directory_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0)
         return fault_set_errno(fault, FAULT_CREATE, temporary);
-    int result = write_all(fd, data, size, durable, fault);
+    int result = file_write(fd, data, size, fault);
+    if (result == 0 && durable && fsync(fd) != 0)
+        result = fault_set_errno(fault, FAULT_IO, "fsync");
+    if (close(fd) != 0 && result == 0)
+        result = fault_set_errno(fault, FAULT_IO, "close");
     if (result == 0 && renameat(directory_fd, temporary, directory_fd, name) != 0)
         result = fault_set_errno(fault, FAULT_CREATE, name);
     if (result != 0) {
@@ -268,13 +262,6 @@ bool path_same_file(const char *a, const char *b)
            sa.st_ino == sb.st_ino;
 }
 
-/* Devices and pipes (/dev/stdout, a FIFO) must not be replaced by a rename. */
-static bool is_special(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
-}
-
 /* Finds the file that a link leads to. It is opened without writing, because the kernel then
  * refuses links of strangers in folders such as /tmp (fs.protected_symlinks), which must not be
  * followed here either. The opened file's own name is used, since the link may have changed since.
@@ -330,7 +317,8 @@ int file_draft_open(struct file_draft *draft, const char *path, struct fault *fa
 {
     struct stat status;
     *draft = (struct file_draft){.fd = -1};
-    if (is_special(path)) {
+    /* Devices and pipes (/dev/stdout, a FIFO) must not be replaced by a rename. */
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
         draft->fd = open(path, O_WRONLY | O_CLOEXEC);
         return draft->fd < 0 ? fault_set_errno(fault, FAULT_CREATE, "open") : 0;
     }
@@ -386,19 +374,6 @@ int file_draft_place(struct file_draft *draft, const char *path, bool *replaced,
                            : fault_set_errno(fault, FAULT_CREATE, path);
 }
 
-/* Makes the new name durable. */
-static int sync_folder_of(const char *path, struct fault *fault)
-{
-    size_t length = (size_t)(path_name(path) - path);
-    char *folder = length ? strndup(path, length) : strdup(".");
-    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1, result = 0;
-    if (fd < 0 || disk_sync_directory(fd) != 0)
-        result = fault_set_errno(fault, FAULT_IO, "fsync of the directory");
-    file_close(&fd);
-    free(folder);
-    return result;
-}
-
 int file_draft_commit(struct file_draft *draft, bool durable, struct fault *fault)
 {
     int result = 0;
@@ -408,8 +383,15 @@ int file_draft_commit(struct file_draft *draft, bool durable, struct fault *faul
     int closed = file_draft_close(draft, fault);
     if (result == 0 && closed == 0)
         result = file_draft_place(draft, NULL, &replaced, fault);
-    if (result == 0 && closed == 0 && draft->path && durable)
-        result = sync_folder_of(draft->path, fault);
+    if (result == 0 && closed == 0 && draft->path && durable) { /* makes the new name durable */
+        size_t length = (size_t)(path_name(draft->path) - draft->path);
+        char *folder = length ? strndup(draft->path, length) : strdup(".");
+        int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+        if (fd < 0 || disk_sync_directory(fd) != 0)
+            result = fault_set_errno(fault, FAULT_IO, "fsync of the directory");
+        file_close(&fd);
+        free(folder);
+    }
     file_draft_discard(draft);
     return result ? result : closed;
 }

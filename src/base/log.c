@@ -76,54 +76,27 @@ bool log_enabled(enum log_level level)
     return level <= log_threshold;
 }
 
-/* What stands in front of the program's name. */
-static const char *line_prefix(enum log_level level, char buffer[16])
+/* One write(2) for a line, so that lines of several processes do not mix. Returns false if the
+ * reader of stderr does not read for longer than a busy one would. */
+static bool write_line(enum log_level level, const char *text)
 {
+    char line[1300], prefix[16] = "";
     time_t now = time(NULL);
     struct tm local;
     if (log_to_journal)
-        return journal_prefixes[level];
-    if (!log_time || !localtime_r(&now, &local) || strftime(buffer, 16, "%H:%M:%S ", &local) == 0)
-        return "";
-    return buffer;
-}
-
-/* Returns false if the reader of stderr does not read for longer than a busy one would. */
-static bool write_at_once(const char *line, size_t length)
-{
-    struct iovec bytes = {(char *)(uintptr_t)line, length};
+        strcpy(prefix, journal_prefixes[level]);
+    else if (log_time && localtime_r(&now, &local))
+        strftime(prefix, sizeof prefix, "%H:%M:%S ", &local);
+    int used = snprintf(line, sizeof line, "%s%s: %s\n", prefix, log_program, text);
+    size_t length = used > 0 && (size_t)used < sizeof line ? (size_t)used : sizeof line - 1;
+    struct iovec bytes = {line, length};
     struct pollfd stream = {.fd = STDERR_FILENO, .events = POLLOUT};
-    if (pwritev2(STDERR_FILENO, &bytes, 1, -1, RWF_NOWAIT) >= 0)
+    if (log_hurries && pwritev2(STDERR_FILENO, &bytes, 1, -1, RWF_NOWAIT) >= 0)
         return true;
-    if (poll(&stream, 1, log_lost == 0 ? PATIENCE : 0) == 0)
+    if (log_hurries && poll(&stream, 1, log_lost == 0 ? PATIENCE : 0) == 0)
         return false;
     (void)!write(STDERR_FILENO, line, length); /* nothing is left to report this to */
     return true;
-}
-
-/* One write(2) for a line, so that lines of several processes do not mix. */
-static bool write_line(enum log_level level, const char *text)
-{
-    char line[1300], prefix[16];
-    int used =
-        snprintf(line, sizeof line, "%s%s: %s\n", line_prefix(level, prefix), log_program, text);
-    size_t length = used > 0 && (size_t)used < sizeof line ? (size_t)used : sizeof line - 1;
-    if (log_hurries)
-        return write_at_once(line, length);
-    (void)!write(STDERR_FILENO, line, length); /* nothing is left to report this to */
-    return true;
-}
-
-/* When there is room again, the log says how many lines were dropped. */
-static void write_or_lose(enum log_level level, const char *text)
-{
-    char about[100];
-    unsigned lost = log_lost;
-    snprintf(about, sizeof about, "%u lines of the log are lost: nobody read stderr", lost);
-    if (lost > 0 && write_line(LOG_LEVEL_WARNING, about))
-        atomic_fetch_sub(&log_lost, lost);
-    if (!write_line(level, text))
-        log_lost++;
 }
 
 static void emit(const struct log_subject *about, enum log_level level, const char *format,
@@ -136,8 +109,16 @@ static void emit(const struct log_subject *about, enum log_level level, const ch
     for (char *c = text; *c; c++) /* file names may contain control characters */
         if ((unsigned char)*c < ' ' && *c != '\t')
             *c = '?';
-    if (!log_other || !log_other(level, log_program, text, about))
-        write_or_lose(level, text);
+    if (log_other && log_other(level, log_program, text, about))
+        return;
+    /* When there is room again, the log says how many lines were dropped. */
+    char missing[100];
+    unsigned lost = log_lost;
+    snprintf(missing, sizeof missing, "%u lines of the log are lost: nobody read stderr", lost);
+    if (lost > 0 && write_line(LOG_LEVEL_WARNING, missing))
+        atomic_fetch_sub(&log_lost, lost);
+    if (!write_line(level, text))
+        log_lost++;
 }
 
 void log_about(const struct log_subject *about, enum log_level level, const char *format, ...)

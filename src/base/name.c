@@ -137,23 +137,18 @@ size_t name_reason_stem(const char *reason)
     return strlen(reason) - strlen(REASON_TAIL);
 }
 
-static void put_beside(char to[PATH_MAX], const char *path, const char *name)
-{
-    snprintf(to, PATH_MAX, "%.*s%s", (int)(path_name(path) - path), path, name);
-}
-
 void name_number_path(char numbered[PATH_MAX], const char *path, unsigned number)
 {
     name_buffer name;
     name_of_original(name, path_name(path), number);
-    put_beside(numbered, path, name);
+    snprintf(numbered, PATH_MAX, "%.*s%s", (int)(path_name(path) - path), path, name);
 }
 
 void name_reason_path(char reason[PATH_MAX], const char *path)
 {
     name_buffer name;
     name_of_reason(name, path_name(path));
-    put_beside(reason, path, name);
+    snprintf(reason, PATH_MAX, "%.*s%s", (int)(path_name(path) - path), path, name);
 }
 
 void name_of_temporary(name_buffer name, const char *final, const char *tag)

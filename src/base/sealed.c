@@ -22,19 +22,15 @@ bool sealed_is(int fd)
     return seals >= 0 && (seals & F_SEAL_WRITE) && (seals & F_SEAL_SHRINK);
 }
 
-static bool is_on_tmpfs(int fd)
-{
-    struct statfs status;
-    return fstatfs(fd, &status) == 0 && status.f_type == TMPFS_MAGIC;
-}
-
 /* A private mapping, because kernels before 6.7 refuse a shared mapping of a file with
  * F_SEAL_WRITE. Nothing is written, so no page is copied. */
 bool sealed_map(int fd, uint64_t limit, struct bytes *bytes)
 {
+    struct statfs system;
     struct stat status;
-    if (!sealed_is(fd) || !is_on_tmpfs(fd) || fstat(fd, &status) != 0 || status.st_size <= 0 ||
-        (uint64_t)status.st_size > limit)
+    if (!sealed_is(fd) || fstatfs(fd, &system) != 0 || system.f_type != TMPFS_MAGIC)
+        return false;
+    if (fstat(fd, &status) != 0 || status.st_size <= 0 || (uint64_t)status.st_size > limit)
         return false;
     void *at = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
     if (at == MAP_FAILED)
