@@ -117,20 +117,16 @@ void sample_store(enum sample_type type, void *at, double value)
         memcpy(to + i * sizeof value, &value, sizeof value);                                       \
     }
 
-static void copy_swapped(uint8_t *to, const uint8_t *from, size_t count, size_t size)
+void sample_copy(void *to_, const void *from_, size_t count, size_t size, bool swap)
 {
-    if (size == 2)
+    uint8_t *to = to_;
+    const uint8_t *from = from_;
+    if (!swap || size == 1)
+        memcpy(to, from, count * size);
+    else if (size == 2)
         SWAP_ALL(16)
     else if (size == 4)
         SWAP_ALL(32)
     else
         SWAP_ALL(64)
-}
-
-void sample_copy(void *to, const void *from, size_t count, size_t size, bool swap)
-{
-    if (swap && size > 1)
-        copy_swapped(to, from, count, size);
-    else
-        memcpy(to, from, count * size);
 }
