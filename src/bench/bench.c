@@ -74,9 +74,9 @@ static const struct options_usage usage = {
 
 /* ---- facts about the machine for reports, from /proc and /sys; missing ones are left out ---- */
 
-/* A file's first line, or NULL. In a list of names that each end with NUL, blanks replace the NULs.
- */
-static json_t *line_of(const char *folder, const char *file)
+/* Adds a file's first line, if there is one. In a list of names that each end with NUL, blanks
+ * replace the NULs. */
+static void add_line(json_t *to, const char *key, const char *folder, const char *file)
 {
     char path[600], line[512];
     snprintf(path, sizeof path, "%s/%s", folder, file);
@@ -85,14 +85,8 @@ static json_t *line_of(const char *folder, const char *file)
         if (line[i] == '\0')
             line[i] = ' ';
     line[strcspn(line, "\n")] = '\0';
-    return length > 0 ? json_string(line) : NULL;
-}
-
-static void add_line(json_t *to, const char *key, const char *folder, const char *file)
-{
-    json_t *line = line_of(folder, file);
-    if (line)
-        json_object_set_new(to, key, line);
+    if (length > 0)
+        json_object_set_new(to, key, json_string(line));
 }
 
 /* These files of each entry of `folder`, as an array of objects in no certain order. */
@@ -194,18 +188,26 @@ static bool is_known_word(const char *word)
 }
 
 /* Returns 0, or the exit status after a complaint. */
-static int check_options(const struct bench_options *o, struct plane *size)
+static int check_options(const struct bench_options *o, char **names, size_t count)
 {
     enum sample_type type;
-    if (!plane_parse_size(o->size, size))
+    struct plane size;
+    if (!plane_parse_size(o->size, &size))
         return cli_refuse(64,
                           "--size=%s: expected WIDTHxHEIGHT[xCHANNELS], 1 to 4 channels (see "
                           "sluice bench --help)",
                           o->size);
-    if ((uint64_t)size->width * size->height > o->common.max_pixels)
+    if ((uint64_t)size.width * size.height > o->common.max_pixels)
         return cli_refuse(65, "--size=%s: more pixels than --max-pixels allows", o->size);
     if (o->type && !sample_find(o->type, &type))
         return cli_refuse(64, "--type=%s: expected u8, i8, u16, i16, i32, f32 or f64", o->type);
+    if (o->end_to_end && count == 0)
+        return cli_refuse(64, "bench: --end-to-end times files: which? (see sluice bench --help)");
+    if (!o->end_to_end && o->chain && count > 0)
+        return cli_refuse(64, "bench: either -c or stages, not both: %s", names[0]);
+    for (size_t i = 0; i < count && !o->end_to_end; i++)
+        if (!is_known_word(names[i]))
+            return 64;
     return 0;
 }
 
@@ -345,46 +347,13 @@ static int bench(struct bench_context *context, const char *chain, char **names,
     return status;
 }
 
-static int check_operands(const struct bench_options *o, char **names, size_t count)
-{
-    if (o->end_to_end && count == 0)
-        return cli_refuse(64, "bench: --end-to-end times files: which? (see sluice bench --help)");
-    if (!o->end_to_end && o->chain && count > 0)
-        return cli_refuse(64, "bench: either -c or stages, not both: %s", names[0]);
-    for (size_t i = 0; i < count && !o->end_to_end; i++)
-        if (!is_known_word(names[i]))
-            return 64;
-    return 0;
-}
-
-/* Returns 0, or the exit status after a complaint. */
-static int find_board(const struct bench_options *o, const struct board **board)
-{
-    struct fault fault = FAULT_INIT;
-    *board = o->board ? board_find(o->board, &fault) : board_here();
-    return o->board && !*board ? cli_complain(NULL, &fault) : 0;
-}
-
-/* Checks before measuring that the report can be written. Returns as find_board does. */
-static int begin_report(struct bench_context *context, struct file_draft *report)
-{
-    struct fault fault = FAULT_INIT;
-    context->report = report;
-    context->before = state_json();
-    if (file_draft_open(report, context->options->report, &fault) != 0)
-        return cli_complain(context->options->report, &fault);
-    return 0;
-}
-
 static int bench_command(void *options_, char **operands, size_t count)
 {
     struct bench_options *o = options_;
     struct config config;
-    struct plane size;
+    struct fault fault = FAULT_INIT;
     cli_common_apply(&o->common);
-    int status = check_options(o, &size);
-    if (status == 0)
-        status = check_operands(o, operands, count);
+    int status = check_options(o, operands, count);
     const char *chain = o->chain;
     if (status == 0)
         status = cli_read_config(&o->common, &config, &chain);
@@ -398,10 +367,15 @@ static int bench_command(void *options_, char **operands, size_t count)
                                     .rows = json_array(),
                                     .lines = !o->common.json};
     struct file_draft report = {.fd = -1};
-    status = find_board(o, &context.board);
-    if (status == 0 && o->report)
-        status = begin_report(&context, &report);
-    if (status == 0)
+    context.board = o->board ? board_find(o->board, &fault) : board_here();
+    if (o->report && !fault.code) { /* a report that cannot be written ends it before measuring */
+        context.report = &report;
+        context.before = state_json();
+        file_draft_open(&report, o->report, &fault);
+    }
+    if (fault.code)
+        status = cli_complain(context.report ? o->report : NULL, &fault);
+    else
         status = bench(&context, chain, operands, count);
     file_draft_discard(&report);
     json_decref(context.before);

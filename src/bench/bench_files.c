@@ -76,7 +76,6 @@ static int open_result(void *context, const char *plane, int *fd, struct fault *
 static int close_result(void *context, int fd, bool good, struct fault *fault)
 {
     struct job *job = context;
-    (void)fd;
     if (good)
         return file_draft_commit(&job->draft, false, fault);
     file_draft_discard(&job->draft);
@@ -170,13 +169,6 @@ static int measure(struct run *run, const char *file, struct figures *f, struct 
     free(all);
     free(one);
     return result ? result : measure_copy(run, f, fault);
-}
-
-static void print_head(void)
-{
-    fprintf(cli_stdout, "%-30s %-18s %8s %8s %8s %8s %8s %8s %8s %8s %9s %10s %8s\n", "file",
-            "picture", "read ms", "decode", "device", "kernels", "encode", "write", "wall", "cpu",
-            "copied B", "file bytes", "files/s");
 }
 
 static void print_figures(const char *file, const struct plane *p, const double spans[SPANS],
@@ -308,7 +300,9 @@ static int all_files(struct run *run, char **files, size_t count)
 {
     struct fault fault = FAULT_INIT;
     if (run->context->lines)
-        print_head();
+        fprintf(cli_stdout, "%-30s %-18s %8s %8s %8s %8s %8s %8s %8s %8s %9s %10s %8s\n", "file",
+                "picture", "read ms", "decode", "device", "kernels", "encode", "write", "wall",
+                "cpu", "copied B", "file bytes", "files/s");
     for (size_t i = 0; i < count; i++) {
         struct figures f = {0};
         int result = measure(run, files[i], &f, &fault);

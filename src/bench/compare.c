@@ -112,16 +112,6 @@ double bench_psnr(const struct bench_difference *d, double peak)
     return mse == 0 ? (double)INFINITY : 10 * log10(peak * peak / mse);
 }
 
-/* 255 or 65535 for integers; for floats the range of A. */
-static double peak_of(const struct plane *plane, const struct bench_difference *d)
-{
-    if (plane->type == SAMPLE_U8 || plane->type == SAMPLE_I8)
-        return 255;
-    if (sample_is_integer(plane->type))
-        return 65535;
-    return d->max - d->min;
-}
-
 /* JSON has neither infinities nor NaN. */
 static json_t *real_or_null(double value)
 {
@@ -133,7 +123,11 @@ static void print(const struct compare_options *o, const struct picture *a,
 {
     char text[NUMBER_TEXT_MAX];
     double mse = d->squares / (double)d->samples;
-    double psnr = bench_psnr(d, peak_of(&a->frame.planes[0], d));
+    enum sample_type type = a->frame.planes[0].type;
+    bool is_byte = type == SAMPLE_U8 || type == SAMPLE_I8;
+    /* 255 or 65535 for integers; for floats the range of A */
+    double peak = !sample_is_integer(type) ? d->max - d->min : is_byte ? 255 : 65535;
+    double psnr = bench_psnr(d, peak);
     if (o->common.json) {
         cli_print_json(json_pack("{s:o, s:o, s:o, s:I}", "mse", real_or_null(mse), "psnr",
                                  real_or_null(psnr), "max_abs", real_or_null(d->largest),
@@ -147,15 +141,19 @@ static void print(const struct compare_options *o, const struct picture *a,
     fprintf(cli_stdout, "differing %" PRIu64 "\n", d->differing);
 }
 
-static int compare_files(const struct compare_options *o, char **paths)
+static int compare_command(void *options_, char **operands, size_t count)
 {
+    struct compare_options *o = options_;
     struct picture pictures[2] = {0};
     struct fault fault = FAULT_INIT;
     int status = 0;
+    cli_common_apply(&o->common);
+    if (count != 2)
+        return cli_refuse(64, "compare: two pictures are compared (see sluice compare --help)");
     for (int i = 0; i < 2 && status == 0; i++)
-        if (read_picture(o, paths[i], &pictures[i], &fault) != 0)
-            status = cli_complain(paths[i], &fault);
-    if (status == 0 && !same_dimensions(paths, &pictures[0].frame, &pictures[1].frame))
+        if (read_picture(o, operands[i], &pictures[i], &fault) != 0)
+            status = cli_complain(operands[i], &fault);
+    if (status == 0 && !same_dimensions(operands, &pictures[0].frame, &pictures[1].frame))
         status = 65;
     if (status == 0) {
         struct bench_difference d = bench_compare(&pictures[0], &pictures[1]);
@@ -165,15 +163,6 @@ static int compare_files(const struct compare_options *o, char **paths)
     picture_destroy(&pictures[0]);
     picture_destroy(&pictures[1]);
     return status;
-}
-
-static int compare_command(void *options_, char **operands, size_t count)
-{
-    struct compare_options *o = options_;
-    cli_common_apply(&o->common);
-    if (count != 2)
-        return cli_refuse(64, "compare: two pictures are compared (see sluice compare --help)");
-    return compare_files(o, operands);
 }
 
 const struct command command_compare = {&usage, sizeof(struct compare_options), compare_command};

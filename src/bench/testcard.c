@@ -33,48 +33,30 @@ struct colour {
     double r, g, b;
 };
 
-/* x goes from 0 to 1, left to right. */
-static struct colour bars(double x)
-{
-    static const struct colour bars[] = {{255, 255, 255}, {255, 255, 0}, {0, 255, 255}, {0, 255, 0},
-                                         {255, 0, 255},   {255, 0, 0},   {0, 0, 255},   {0, 0, 0}};
-    return bars[(int)(x * 8) & 7];
-}
-
 static struct colour grey(double v)
 {
     return (struct colour){v, v, v};
 }
 
-/* x and y in units of the picture's height, from the centre. */
-static struct colour zone_plate(double x, double y)
-{
-    double distance = x * x + y * y;
-    if (distance > 0.16)
-        return grey(64);
-    return grey(127.5 + 127.5 * cos(distance * 700));
-}
-
-/* Spokes: edges at every angle. */
-static struct colour star(double x, double y)
-{
-    if (x * x + y * y > 0.04)
-        return grey(200);
-    return grey(sin(atan2(y, x) * 18) > 0 ? 240 : 20);
-}
-
 static struct colour card(uint32_t px, uint32_t py, uint32_t width, uint32_t height)
 {
+    static const struct colour bars[] = {{255, 255, 255}, {255, 255, 0}, {0, 255, 255}, {0, 255, 0},
+                                         {255, 0, 255},   {255, 0, 0},   {0, 0, 255},   {0, 0, 0}};
     double x = (px + 0.5) / width, y = (py + 0.5) / height, aspect = (double)width / height;
     if (y < 0.2)
-        return bars(x);
+        return bars[(int)(x * 8) & 7];
     if (y > 0.9)
         return grey(x * 256);
-    double from_centre = (x - 0.5) * aspect;
+    /* Distances are in units of the picture's height. A zone plate is in the middle, and at both
+     * sides are spokes, which have edges at every angle. */
+    double from_centre = (x - 0.5) * aspect, down = y - 0.55;
+    double squares = from_centre * from_centre + down * down;
     if (fabs(from_centre) < 0.42)
-        return zone_plate(from_centre, y - 0.55);
+        return grey(squares > 0.16 ? 64 : 127.5 + 127.5 * cos(squares * 700));
     double to_side = (x < 0.5 ? x : 1 - x) * aspect - 0.22;
-    return star(to_side, y - 0.55);
+    if (to_side * to_side + down * down > 0.04)
+        return grey(200);
+    return grey(sin(atan2(down, to_side) * 18) > 0 ? 240 : 20);
 }
 
 static void draw(struct picture *picture)
@@ -150,7 +132,6 @@ static int make_card(const struct testcard_options *o, struct plane plane, struc
 static int testcard(void *options_, char **operands, size_t count)
 {
     struct testcard_options *o = options_;
-    (void)operands, (void)count;
     struct fault fault = FAULT_INIT;
     struct plane plane;
     cli_common_apply(&o->common);
