@@ -184,16 +184,6 @@ static double room(const struct statvfs *status)
     return (double)status->f_bavail * (double)status->f_frsize;
 }
 
-/* The service's cache if its user is checked; otherwise the one that programs of this user have. */
-static const char *cache_directory(const struct doctor *doctor)
-{
-    const char *told = getenv("SLUICE_CACHE_DIR");
-    struct stat status;
-    if (!(told && told[0]) && doctor->uid != geteuid() && stat(SERVICE_CACHE, &status) == 0)
-        return SERVICE_CACHE;
-    return device_cache_directory();
-}
-
 static void look_at_cache_mount(struct doctor *doctor, const char *path)
 {
     struct statvfs status;
@@ -220,7 +210,12 @@ static void look_at_cache_mount(struct doctor *doctor, const char *path)
 static void look_at_cache(struct doctor *doctor)
 {
     const char *told = getenv("SLUICE_CACHE_DIR");
-    const char *path = cache_directory(doctor);
+    struct stat status;
+    /* The service's cache if its user is checked; otherwise the one that programs of this user
+     * have. */
+    bool is_service =
+        !(told && told[0]) && doctor->uid != geteuid() && stat(SERVICE_CACHE, &status) == 0;
+    const char *path = is_service ? SERVICE_CACHE : device_cache_directory();
     const char *below = device_cache_read_only();
     if (below)
         doctor_find(doctor, DOCTOR_OK, "cache", NULL,
@@ -292,16 +287,6 @@ static void look_at_space(struct doctor *doctor, const char *path, const struct 
                     number_size((uint64_t)room(&status)));
 }
 
-/* A file is claimed by a rename, which a mount point within the folder would prevent. */
-static void look_for_mount(struct doctor *doctor, const char *input)
-{
-    struct stat folder, hidden;
-    const char *path = doctor_text("%s/.sluice", input);
-    if (stat(input, &folder) == 0 && stat(path, &hidden) == 0 && folder.st_dev != hidden.st_dev)
-        doctor_find(doctor, DOCTOR_PROBLEM, "input", doctor_text("umount %s", path),
-                    "%s is another file system than %s: files cannot be moved there", path, input);
-}
-
 static void look_at_watch(struct doctor *doctor, const struct watch_settings *watch)
 {
     bool written = watch->claim == CLAIM_RENAME;
@@ -316,21 +301,17 @@ static void look_at_watch(struct doctor *doctor, const struct watch_settings *wa
                         "input %s is on %s: it is read every 2 s", watch->input, remote);
         if (written)
             look_at_space(doctor, watch->input, &watch->min_free);
-        look_for_mount(doctor, watch->input);
+        /* A file is claimed by a rename, which a mount point within the folder would prevent. */
+        struct stat folder, hidden;
+        const char *path = doctor_text("%s/.sluice", watch->input);
+        if (stat(watch->input, &folder) == 0 && stat(path, &hidden) == 0 &&
+            folder.st_dev != hidden.st_dev)
+            doctor_find(doctor, DOCTOR_PROBLEM, "input", doctor_text("umount %s", path),
+                        "%s is another file system than %s: files cannot be moved there", path,
+                        watch->input);
     }
     if (look_at_folder(doctor, watch->output, "output", true))
         look_at_space(doctor, watch->output, &watch->min_free);
-}
-
-static void look_for_loops(struct doctor *doctor)
-{
-    struct text errors = {0};
-    settings_check_loops(&doctor->config.settings, &errors);
-    const char *lines = text_string(&errors);
-    for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + 1)
-        doctor_find(doctor, DOCTOR_PROBLEM, "output", "two folders, apart from all inputs", "%.*s",
-                    (int)length, lines);
-    text_finish(&errors);
 }
 
 static void look_at_folders(struct doctor *doctor)
@@ -339,7 +320,13 @@ static void look_at_folders(struct doctor *doctor)
     for (size_t i = 0; i < settings->n_watches; i++)
         if (settings->watches[i].input && settings->watches[i].output)
             look_at_watch(doctor, &settings->watches[i]);
-    look_for_loops(doctor);
+    struct text errors = {0};
+    settings_check_loops(settings, &errors);
+    const char *lines = text_string(&errors);
+    for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + 1)
+        doctor_find(doctor, DOCTOR_PROBLEM, "output", "two folders, apart from all inputs", "%.*s",
+                    (int)length, lines);
+    text_finish(&errors);
     if (settings->state)
         look_at_folder(doctor, settings->state, "state", true);
 }
@@ -503,17 +490,6 @@ static void look_at_worker(struct doctor *doctor)
 
 /* ---- the report ---- */
 
-static void print_one(const json_t *finding, bool quiet)
-{
-    const char *level = json_string_value(json_object_get(finding, "level"));
-    const char *fix = json_string_value(json_object_get(finding, "fix"));
-    if (quiet && strcmp(level, "ok") == 0)
-        return;
-    fprintf(cli_stdout, "%-8s %s\n", level, json_string_value(json_object_get(finding, "text")));
-    if (fix)
-        fprintf(cli_stdout, "         fix: %s\n", fix);
-}
-
 static void print(const struct doctor *doctor, const struct common_options *common)
 {
     if (common->json) {
@@ -524,7 +500,17 @@ static void print(const struct doctor *doctor, const struct common_options *comm
     }
     size_t index;
     json_t *finding;
-    json_array_foreach(doctor->findings, index, finding) print_one(finding, common->quiet);
+    json_array_foreach(doctor->findings, index, finding)
+    {
+        const char *level = json_string_value(json_object_get(finding, "level"));
+        const char *text = json_string_value(json_object_get(finding, "text"));
+        const char *fix = json_string_value(json_object_get(finding, "fix"));
+        if (common->quiet && strcmp(level, "ok") == 0)
+            continue;
+        fprintf(cli_stdout, "%-8s %s\n", level, text);
+        if (fix)
+            fprintf(cli_stdout, "         fix: %s\n", fix);
+    }
     if (!common->quiet)
         fprintf(cli_stdout, "problems: %u, warnings: %u\n", doctor->problems, doctor->warnings);
 }
@@ -532,7 +518,6 @@ static void print(const struct doctor *doctor, const struct common_options *comm
 static int doctor_command(void *options_, char **operands, size_t count)
 {
     struct doctor_options *o = options_;
-    (void)operands, (void)count;
     struct doctor doctor = {0};
     const char *told = o->common.device;
     cli_common_apply(&o->common);
