@@ -41,7 +41,6 @@ static void read_filter_taps(struct reader *reader, const struct reader_key *key
                              void *to)
 {
     struct bank_filter *filter = to;
-    (void)key;
     filter->n_taps = read_taps(reader, node, filter->taps);
 }
 
@@ -65,7 +64,6 @@ static void read_filters(struct reader *reader, const struct reader_key *key, ya
 {
     struct filter_set *set = to;
     size_t n = reader_count(reader, node, "filters", 1, BANK_FILTERS_MAX);
-    (void)key;
     set->filters = calloc(n + 1, sizeof *set->filters);
     if (!set->filters) {
         reader->errors->failed = true;
@@ -103,7 +101,6 @@ static void read_qmf(struct reader *reader, const struct reader_key *key, yaml_n
                      void *to)
 {
     struct bank_entry *entry = to;
-    (void)key;
     entry->n_qmf = read_taps(reader, node, entry->qmf);
 }
 

@@ -23,7 +23,6 @@ static void read_version(struct reader *reader, const struct reader_key *key, ya
                          void *to)
 {
     const char *text = reader_scalar(reader, node, key->name);
-    (void)to;
     if (text && strcmp(text, "1") != 0)
         reader_complain(reader, node, "version: '%.60s': expected 1", text);
 }

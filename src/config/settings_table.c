@@ -51,7 +51,6 @@ static int parse_relay_jobs(const char *text, void *to, struct fault *fault)
 /* For lists and mappings of the file, which the environment has as one text. */
 static int parse_text(const char *text, void *to, struct fault *fault)
 {
-    (void)fault;
     *(const char **)to = text;
     return 0;
 }
@@ -122,8 +121,8 @@ static const struct setting limit_settings[] = {
            "files that are claimed at a time; others wait in their folders", RANGE(1, 65536),
            DEFAULT("256")),
      .option = "queue", .value_name = "N"},
-    {PARAM(DURATION, "job_time", AT(job_time), "time that a picture may take", RANGE(1e8, 2 * 86400e9),
-           DEFAULT("60s")),
+    {PARAM(DURATION, "job_time", AT(job_time), "time that a picture may take",
+           RANGE(1e8, 2 * 86400e9), DEFAULT("60s")),
      .option = "job-time", .value_name = "TIME"},
     {PARAM(INTEGER, "worker_jobs", AT(worker_jobs),
            "jobs after which the worker is replaced by a fresh one; 0: never", RANGE(0, 1e9),
@@ -160,9 +159,10 @@ static const struct setting log_settings[] = {
 };
 
 static const struct setting top_settings[] = {
-    {PARAM(TEXT, "state", AT(state),
-           "directory for what is kept between runs; else STATE_DIRECTORY, XDG_STATE_HOME/sluice or "
-           "~/.local/state/sluice"),
+    {PARAM(
+         TEXT, "state", AT(state),
+         "directory for what is kept between runs; else STATE_DIRECTORY, XDG_STATE_HOME/sluice or "
+         "~/.local/state/sluice"),
      .option = "state", .value_name = "DIR"},
     {{0}},
 };
@@ -212,8 +212,7 @@ static const struct setting relay_table[] = {
     {PARAM(TEXT, "name", AT(relay.name), "this machine's name in results; else its host name")},
     {PARAM(TEXT, "metrics", AT(relay.metrics),
            "file for metrics in Prometheus' text format, written every 10s")},
-    {PARAM(TEXT, "inbox", AT(relay.inbox),
-           "prefix of subjects for answers; else _INBOX")},
+    {PARAM(TEXT, "inbox", AT(relay.inbox), "prefix of subjects for answers; else _INBOX")},
     {{0}},
 };
 

@@ -81,7 +81,6 @@ static void on_error(natsConnection *nats, natsSubscription *subscription, natsS
 {
     struct hub *hub = user;
     const char *text = last_error(nats);
-    (void)subscription;
     if (hub->ending)
         return;
     hub->denied |= status == NATS_NOT_PERMITTED;

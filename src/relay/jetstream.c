@@ -191,7 +191,6 @@ struct search {
 static void compare_name(void *context, const char *name, const char *value, bool many)
 {
     struct search *search = context;
-    (void)many;
     if (strcasecmp(name, search->name) == 0)
         search->value = value;
 }

@@ -97,7 +97,6 @@ static struct relay relay;
 /* The second signal gives unfinished jobs back. */
 static void on_signal(int number)
 {
-    (void)number;
     if (relay.stopping)
         relay.giving_back = true;
     relay.stopping = true;
@@ -277,7 +276,6 @@ static void write_metrics(void)
 /* Sends signs of life for each job, and writes the metrics. Ends when no slot runs any more. */
 static void *run_keeper(void *unused)
 {
-    (void)unused;
     uint64_t kept = clock_now(), written = 0;
     while (relay.n_running > 0) {
         uint64_t now = clock_now();

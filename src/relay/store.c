@@ -106,7 +106,6 @@ static int on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_
     struct store *store = user;
     curl_off_t bytes = up_total > 0 ? up_total : down_total > 0 ? down_total : down;
     uint64_t allowed = TRANSFER_TIME + ((uint64_t)bytes >> 20);
-    (void)up;
     if (store->stopped(store->context)) {
         fault_set(store->fault, FAULT_INTERRUPTED, "the relay is ending");
     } else if (clock_now() - store->begun > allowed * 1000000000) {

@@ -135,7 +135,6 @@ struct copies {
 static void copy_header(void *context, const char *name, const char *value, bool many)
 {
     struct copies *copies = context;
-    (void)many;
     if (copies->count < HEADERS_MAX && strncasecmp(name, "Nats-", 5) != 0)
         copies->headers[copies->count++] = (struct hub_header){name, value};
 }

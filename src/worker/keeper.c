@@ -16,7 +16,6 @@ static pid_t worker;
 
 static void on_kill(int number)
 {
-    (void)number;
     kill(worker, SIGKILL);
 }
 

@@ -226,8 +226,6 @@ static int open_output(void *context, const char *plane, int *fd, struct fault *
 /* Nothing to do: the front syncs the file and gives it its name when the job is done. */
 static int close_output(void *context, int fd, bool good, struct fault *fault)
 {
-    (void)context;
-    (void)good;
     return close(fd) == 0 ? 0 : fault_set_errno(fault, FAULT_IO, "close");
 }
 

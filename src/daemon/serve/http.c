@@ -126,8 +126,6 @@ static void on_hangup(uv_poll_t *poll, int status, int events)
 {
     struct http *http = poll->data;
     struct epoll_event list[EVENTS_MAX];
-    (void)status;
-    (void)events;
     int count = epoll_wait(http->hangup_fd, list, EVENTS_MAX, 0);
     for (int i = 0; i < count; i++) {
         struct http_connection *connection = list[i].data.ptr;
@@ -159,8 +157,6 @@ static void on_timer(uv_timer_t *timer)
 
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
-    (void)status;
-    (void)events;
     drive(poll->data);
 }
 
@@ -256,7 +252,6 @@ static void on_accepted(void *context, int fd, const struct peer *peer, bool ful
 static void log_mhd(void *context, const char *format, va_list arguments)
 {
     char line[300];
-    (void)context;
     vsnprintf(line, sizeof line, format, arguments);
     line[strcspn(line, "\n")] = '\0';
     log_debug("http: %s", line);

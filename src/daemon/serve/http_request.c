@@ -123,7 +123,6 @@ static enum MHD_Result count_framing(void *context, enum MHD_ValueKind kind, con
                                      const char *value)
 {
     struct framing *framing = context;
-    (void)kind;
     framing->lengths += strcasecmp(name, "Content-Length") == 0;
     if (strcasecmp(name, "Content-Length") == 0 && value && strchr(value, ','))
         framing->lengths++;
@@ -248,10 +247,6 @@ enum MHD_Result http_request_go_on(void *context, struct MHD_Connection *mhd, co
                                    size_t *size, void **context_of_request)
 {
     struct http_request *request = *context_of_request;
-    (void)context;
-    (void)mhd;
-    (void)url;
-    (void)version;
     if (!request || request->connection->phase == HTTP_CUT)
         return MHD_NO;
     if (!request->begun)
@@ -279,8 +274,6 @@ void http_request_end(void *context, struct MHD_Connection *mhd, void **context_
 {
     struct http *http = context;
     struct http_request *request = *context_of_request;
-    (void)mhd;
-    (void)why;
     *context_of_request = NULL;
     if (!request)
         return;

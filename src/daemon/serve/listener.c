@@ -94,7 +94,6 @@ static bool accept_one(struct listener *listener)
 static void on_connection(uv_poll_t *poll, int status, int events)
 {
     struct listener *listener = poll->data;
-    (void)events;
     for (int i = 0; status == 0 && i < ACCEPTS_A_TURN && accept_one(listener); i++)
         ;
 }

@@ -90,8 +90,6 @@ static void on_exit_of_process(uv_process_t *process, int64_t status, int number
 {
     struct receiver *receiver = process->data;
     struct receptions *all = receiver->all;
-    (void)status;
-    (void)number;
     if (uv_is_closing((uv_handle_t *)process))
         return; /* libuv reports several ends together, and a callback has closed everything */
     if (receiver->state != RECEIVER_ABANDONED && receiver->socket >= 0)
@@ -263,8 +261,6 @@ static bool receive_one(struct receiver *receiver)
 static void on_socket(uv_poll_t *poll, int status, int events)
 {
     struct receiver *receiver = poll->data;
-    (void)status;
-    (void)events;
     for (int i = 0; i < RECEIPTS_A_TURN && receive_one(receiver); i++)
         ;
 }

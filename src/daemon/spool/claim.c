@@ -151,7 +151,6 @@ int claim_take(struct claim **claim, struct spool *spool, const char *name,
 /* The file of a claim's folder is the one entry that is not hidden. */
 static int keep_visible_name(void *context, const char *name, unsigned char kind)
 {
-    (void)kind;
     if (name[0] == '.')
         return 0;
     snprintf(context, sizeof(name_buffer), "%s", name);
@@ -173,7 +172,6 @@ static void whole_name(int folder_fd, const char *base, char whole[PATH_MAX])
 
 static int remove_hidden(void *context, const char *name, unsigned char kind)
 {
-    (void)kind;
     if (name[0] == '.')
         unlinkat(*(const int *)context, name, 0);
     return 0;

@@ -278,7 +278,6 @@ static int visit_serial(void *context, const char *name, unsigned char kind)
     struct work *work = context;
     char path[NAME_BYTES * 2];
     struct stat status;
-    (void)kind;
     snprintf(path, sizeof path, "%.30s/%s", name, path_name(work->name));
     work->found = fstatat(work->fd, path, &status, AT_SYMLINK_NOFOLLOW) == 0;
     return work->found;
@@ -288,7 +287,6 @@ static int visit_instance(void *context, const char *name, unsigned char kind)
 {
     struct work *work = context;
     int above = work->fd, fd = disk_open_directory(above, name, 0);
-    (void)kind;
     if (fd < 0)
         return 0;
     work->fd = fd;

@@ -112,7 +112,6 @@ static void close_database(struct ledger *ledger)
 
 static int is_whole(void *context, int count, char **values, char **names)
 {
-    (void)names;
     *(bool *)context = count == 1 && values[0] && strcmp(values[0], "ok") == 0;
     return 0;
 }

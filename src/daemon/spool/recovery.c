@@ -187,7 +187,6 @@ static bool lock(struct remains *remains)
 static int visit_instance(void *context, const char *name, unsigned char kind)
 {
     struct recovery *r = context;
-    (void)kind;
     if (strlen(name) != SPOOL_INSTANCE_ID || strcmp(name, r->spool->instance) == 0)
         return 0;
     struct remains *remains = malloc(sizeof *remains);
@@ -214,7 +213,6 @@ static int visit_claim(void *context, const char *folder, unsigned char kind)
     struct fault fault = FAULT_INIT;
     struct claim *claim;
     bool ended = false;
-    (void)kind;
     if (strcmp(folder, SPOOL_LOCK) == 0)
         return 0;
     int out_fd = r->at->out_fd >= 0 ? r->at->out_fd : r->spool->out_fd;
@@ -253,7 +251,6 @@ static enum walk_answer visit_temporary(void *context, const struct walk_entry *
 
 static void tell_unreadable(void *context, const char *path, int error)
 {
-    (void)context;
     log_warning("%s: %s", path, strerror(error));
 }
 

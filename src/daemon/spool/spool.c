@@ -173,8 +173,6 @@ static int open_instance(struct spool *spool, struct fault *fault)
 
 static int is_work(void *context, const char *name, unsigned char kind)
 {
-    (void)context;
-    (void)kind;
     return strcmp(name, SPOOL_LOCK) != 0;
 }
 

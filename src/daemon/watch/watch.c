@@ -83,7 +83,6 @@ static void on_pause_over(uv_timer_t *pause);
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
     struct watch *watch = poll->data;
-    (void)events;
     if (status < 0) {
         watch->events->lost(watch->context, uv_strerror(status));
         return;

@@ -371,8 +371,6 @@ static void find_start(struct process_figures *figures)
 
 static int count_entry(void *context, const char *name, unsigned char kind)
 {
-    (void)name;
-    (void)kind;
     ++*(double *)context;
     return 0;
 }

@@ -87,7 +87,6 @@ static void enter(struct queue *queue, struct job *job, enum job_state state)
 
 static void on_idle(uv_idle_t *idle)
 {
-    (void)idle;
 }
 
 /* Asks for a turn of the loop, in which jobs are sent and `changed` is called, so that nothing
@@ -516,7 +515,6 @@ void queue_give_output(struct queue *queue, struct job *job, const char *plane, 
                        const struct fault *fault)
 {
     struct message message;
-    (void)queue;
     if (job->state != JOB_SENT && job->state != JOB_BEGUN)
         return; /* its worker died meanwhile */
     message_init(&message, MESSAGE_OUTPUT);
