@@ -211,12 +211,6 @@ static void read_relay(struct reader *reader, const struct reader_key *key, yaml
 
 /* ---- listen ---- */
 
-static bool is_mode(const char *text)
-{
-    size_t length = strlen(text);
-    return (length == 3 || (length == 4 && text[0] == '0')) && strspn(text, "01234567") == length;
-}
-
 static void read_socket(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
                         void *to_)
 {
@@ -237,7 +231,8 @@ static void read_socket(struct reader *reader, const struct reader_key *key, yam
                         to->unix_path);
     if (to->unix_path && strlen(to->unix_path) > 107)
         reader_complain(reader, path, "%s: unix: a socket's path has at most 107 bytes", key->name);
-    if (to->mode && !is_mode(to->mode))
+    size_t digits = to->mode ? strspn(to->mode, "01234567") : 0;
+    if (to->mode && (to->mode[digits] || (digits != 3 && !(digits == 4 && to->mode[0] == '0'))))
         reader_complain(reader, mode, "%s: mode: '%.20s': expected octal digits such as \"0660\"",
                         key->name, to->mode);
 }
@@ -254,20 +249,8 @@ static void read_listen(struct reader *reader, const struct reader_key *key, yam
 
 /* ---- watch ---- */
 
-/* Notes where values stand in the file: whether a chain or a folder is right can be told only
- * later, and the message needs the place. */
-static void note_places(struct reader *reader, const yaml_node_t *node,
-                        struct watch_settings *watch)
-{
-    watch->at = place_of(node);
-    for (const struct setting *s = settings_watch.table; s->param.name; s++) {
-        const yaml_node_t *value = s->place ? reader_value(reader, node, s->param.name) : NULL;
-        if (value)
-            *(struct place *)((char *)watch + s->place) = place_of(value);
-    }
-}
-
-/* An entry with mistakes is kept, so that the rest of it can be checked. */
+/* An entry with mistakes is kept, so that the rest of it can be checked. Places are kept, too:
+ * whether a chain or a folder is right can be told only later, and the message needs the place. */
 static void read_watch(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
                        void *to)
 {
@@ -280,7 +263,12 @@ static void read_watch(struct reader *reader, const struct reader_key *key, yaml
             return;
         }
         read_settings(reader, key->name, entry, settings_watch.table, watch);
-        note_places(reader, entry, watch);
+        watch->at = place_of(entry);
+        for (const struct setting *s = settings_watch.table; s->param.name; s++) {
+            const yaml_node_t *value = s->place ? reader_value(reader, entry, s->param.name) : NULL;
+            if (value)
+                *(struct place *)((char *)watch + s->place) = place_of(value);
+        }
     }
 }
 

@@ -165,28 +165,6 @@ static bool read_mounts(struct mounts *mounts)
     return good;
 }
 
-static void forget_mounts(struct mounts *mounts)
-{
-    for (size_t i = 0; i < mounts->count; i++) {
-        free(mounts->list[i].root);
-        free(mounts->list[i].point);
-    }
-    free(mounts->list);
-}
-
-/* The mount that holds a path: the longest, and the last of several at one place. */
-static const struct mount *find_mount(const struct mounts *mounts, const char *path)
-{
-    const struct mount *found = NULL;
-    for (size_t i = 0; i < mounts->count; i++) {
-        const struct mount *m = &mounts->list[i];
-        bool holds = strcmp(path, m->point) == 0 || part_below(path, m->point) || !m->point[0];
-        if (holds && (!found || strlen(m->point) >= strlen(found->point)))
-            found = m;
-    }
-    return found;
-}
-
 /* Follows links as far as there are folders that answer; the rest stays as written. */
 static void follow(const char *path, char real[PATH_MAX])
 {
@@ -227,13 +205,20 @@ static char *print_place(const struct mount *mount, const char *rest)
 
 static char *find_place(const struct mounts *mounts, const char *path, char real[PATH_MAX])
 {
+    const struct mount *holder = NULL;
     char *absolute = path_absolute(path);
     if (!absolute)
         return NULL;
     follow(absolute, real);
     free(absolute);
-    const struct mount *mount = find_mount(mounts, real);
-    return print_place(mount, real + (mount ? strlen(mount->point) : 0));
+    /* the longest mount that holds the path, and the last of several at one place */
+    for (size_t i = 0; i < mounts->count; i++) {
+        const struct mount *m = &mounts->list[i];
+        bool holds = strcmp(real, m->point) == 0 || part_below(real, m->point) || !m->point[0];
+        if (holds && (!holder || strlen(m->point) >= strlen(holder->point)))
+            holder = m;
+    }
+    return print_place(holder, real + (holder ? strlen(holder->point) : 0));
 }
 
 /* Other file systems that a recursive input finds below itself. */
@@ -351,5 +336,9 @@ void settings_check_loops(const struct settings *settings, struct text *errors)
         complain_of_twin(&check, i);
     errors->failed |= !good || !loops_find(check.folders, check.count, complain_of_circle, &check);
     finish(&check);
-    forget_mounts(&mounts);
+    for (size_t i = 0; i < mounts.count; i++) {
+        free(mounts.list[i].root);
+        free(mounts.list[i].point);
+    }
+    free(mounts.list);
 }

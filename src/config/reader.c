@@ -10,33 +10,18 @@
 
 #define ERRORS_MAX 50
 
-static void add_error(struct reader *reader, size_t line, size_t column, const char *format,
-                      va_list args)
-{
-    char message[400];
-    if (reader->n_errors++ >= ERRORS_MAX)
-        return;
-    vsnprintf(message, sizeof message, format, args);
-    text_printf(reader->errors, "%s:%zu:%zu: %s\n", reader->file, line + 1, column + 1, message);
-}
-
 bool reader_complain(struct reader *reader, const yaml_node_t *node, const char *format, ...)
 {
+    char message[400];
     va_list args;
+    if (reader->n_errors++ >= ERRORS_MAX)
+        return false;
     va_start(args, format);
-    add_error(reader, node->start_mark.line, node->start_mark.column, format, args);
+    vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    text_printf(reader->errors, "%s:%zu:%zu: %s\n", reader->file, node->start_mark.line + 1,
+                node->start_mark.column + 1, message);
     return false;
-}
-
-static void complain_at(struct reader *reader, yaml_mark_t mark, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void complain_at(struct reader *reader, yaml_mark_t mark, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    add_error(reader, mark.line, mark.column, format, args);
-    va_end(args);
 }
 
 static size_t count_nodes(const struct reader *reader)
@@ -93,7 +78,7 @@ static bool has_second_document(yaml_parser_t *parser, struct reader *reader)
         return true;
     const yaml_node_t *root = yaml_document_get_root_node(&second);
     if (root)
-        complain_at(reader, root->start_mark, "a second document; a configuration is one");
+        reader_complain(reader, root, "a second document; a configuration is one");
     yaml_document_delete(&second);
     return root != NULL;
 }
@@ -139,8 +124,9 @@ bool reader_begin(struct reader *reader, const char *file, const void *data, siz
     bool good = yaml_parser_load(&parser, &reader->document);
     if (good && reader_root(reader))
         good = !has_second_document(&parser, reader);
+    const yaml_node_t problem = {.start_mark = parser.problem_mark};
     if (!good && reader->n_errors == 0)
-        complain_at(reader, parser.problem_mark, "%s", in_plain_words(parser.problem));
+        reader_complain(reader, &problem, "%s", in_plain_words(parser.problem));
     yaml_parser_delete(&parser);
     if (good) {
         refuse_aliases(reader);
@@ -225,14 +211,6 @@ bool reader_flag(struct reader *reader, yaml_node_t *node, const char *what, boo
     return reader_complain(reader, node, "%s: '%.60s': expected true or false", what, text);
 }
 
-static const struct reader_key *find_key(const struct reader_key *keys, const char *name)
-{
-    for (; keys->name; keys++)
-        if (strcmp(keys->name, name) == 0)
-            return keys;
-    return NULL;
-}
-
 static void complain_unknown(struct reader *reader, const yaml_node_t *node, const char *what,
                              const struct reader_key *keys, const char *name)
 {
@@ -262,18 +240,6 @@ static void set_option(struct reader *reader, yaml_node_t *value, const char *wh
         reader_complain(reader, value, "%s", fault.text);
 }
 
-/* Whether an earlier key of the mapping has the same text. */
-static bool is_duplicate(struct reader *reader, const yaml_node_t *mapping,
-                         const yaml_node_pair_t *pair, const char *name)
-{
-    for (const yaml_node_pair_t *p = mapping->data.mapping.pairs.start; p < pair; p++) {
-        const yaml_node_t *key = yaml_document_get_node(&reader->document, p->key);
-        if (key->type == YAML_SCALAR_NODE && strcmp((char *)key->data.scalar.value, name) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool is_mapping(struct reader *reader, yaml_node_t *node, const char *what)
 {
     if (node->type == YAML_MAPPING_NODE)
@@ -288,10 +254,15 @@ static const char *key_name(struct reader *reader, const yaml_node_t *mapping,
 {
     yaml_node_t *key = yaml_document_get_node(&reader->document, pair->key);
     const char *name = reader_scalar(reader, key, what);
-    if (!name || !is_duplicate(reader, mapping, pair, name))
-        return name;
-    reader_complain(reader, key, "%s: '%.60s' is there twice", what, name);
-    return NULL;
+    for (const yaml_node_pair_t *p = mapping->data.mapping.pairs.start; name && p < pair; p++) {
+        const yaml_node_t *earlier = yaml_document_get_node(&reader->document, p->key);
+        if (earlier->type == YAML_SCALAR_NODE &&
+            strcmp((char *)earlier->data.scalar.value, name) == 0) {
+            reader_complain(reader, key, "%s: '%.60s' is there twice", what, name);
+            return NULL;
+        }
+    }
+    return name;
 }
 
 uint64_t reader_mapping(struct reader *reader, yaml_node_t *node, const char *what,
@@ -306,8 +277,10 @@ uint64_t reader_mapping(struct reader *reader, yaml_node_t *node, const char *wh
         yaml_node_t *value = yaml_document_get_node(&reader->document, pair->value);
         if (!name)
             continue;
-        const struct reader_key *key = find_key(keys, name);
-        if (!key) {
+        const struct reader_key *key = keys;
+        while (key->name && strcmp(key->name, name) != 0)
+            key++;
+        if (!key->name) {
             complain_unknown(reader, yaml_document_get_node(&reader->document, pair->key), what,
                              keys, name);
             continue;

@@ -392,16 +392,6 @@ static void print_allowed(struct text *text, const struct setting *setting)
     text_finish(&allowed);
 }
 
-static void print_default(struct text *text, const struct param *param)
-{
-    if (param->required)
-        text_append(text, "required");
-    else if (param->fallback && param->type == PARAM_FLAG)
-        text_printf(text, "`%s`", strcmp(param->fallback, "1") == 0 ? "true" : "false");
-    else if (param->fallback)
-        text_printf(text, "`%s`", param->fallback);
-}
-
 static void print_section(struct text *text, const struct settings_section *section)
 {
     char variable[SETTINGS_VARIABLE_MAX];
@@ -414,7 +404,13 @@ static void print_section(struct text *text, const struct settings_section *sect
         text_printf(text, "| `%s` | ", s->param.name);
         print_allowed(text, s);
         text_append(text, " | ");
-        print_default(text, &s->param);
+        const char *fallback = s->param.fallback;
+        if (s->param.type == PARAM_FLAG && fallback)
+            fallback = strcmp(fallback, "1") == 0 ? "true" : "false";
+        if (s->param.required)
+            text_append(text, "required");
+        else if (fallback)
+            text_printf(text, "`%s`", fallback);
         text_printf(text, " | `%s` | %s%s%s | ", setting_variable(section, s, variable),
                     s->option ? "`--" : "", s->option ? s->option : "", s->option ? "`" : "");
         print_cell(text, s->param.help);

@@ -50,23 +50,11 @@ char *hub_show_url(const char *url, char *shown, size_t size)
 
 /* ---- callbacks of the library, on its own threads ---- */
 
-static const char *server_of(natsConnection *nats, char *shown, size_t size)
-{
-    char url[512] = "";
-    natsConnection_GetConnectedUrl(nats, url, sizeof url);
-    return hub_show_url(url, shown, size);
-}
-
 static const char *last_error(natsConnection *nats)
 {
     const char *text = NULL;
     natsConnection_GetLastError(nats, &text);
     return text && text[0] ? text : "the connection broke";
-}
-
-static bool is_refusal(const char *text)
-{
-    return strcasestr(text, "authori") || strcasestr(text, "authenti");
 }
 
 /* OpenSSL's text after it has checked a certificate; a handshake that breaks off is a problem of
@@ -103,10 +91,11 @@ static void on_disconnected(natsConnection *nats, void *user)
 
 static void on_connected(struct hub *hub, natsConnection *nats)
 {
-    char shown[300];
+    char url[512] = "", shown[300];
     hub->connections++;
     hub->up = true;
-    log_info("hub: connected to %s", server_of(nats, shown, sizeof shown));
+    natsConnection_GetConnectedUrl(nats, url, sizeof url);
+    log_info("hub: connected to %s", hub_show_url(url, shown, sizeof shown));
 }
 
 static void on_reconnected(natsConnection *nats, void *user)
@@ -243,23 +232,11 @@ static int make_options(struct hub *hub, const char *name, struct fault *fault)
 
 /* ---- connections ---- */
 
-/* The first server, and whether there are more. */
-static const char *show_servers(const struct hub *hub, char *shown, size_t size)
-{
-    const char *servers = hub->settings->servers;
-    size_t first = strcspn(servers, " ");
-    char url[256];
-    snprintf(url, sizeof url, "%.*s", (int)first, servers);
-    hub_show_url(url, shown, size);
-    if (servers[first])
-        snprintf(shown + strlen(shown), size - strlen(shown), " and others");
-    return shown;
-}
-
 /* FAULT_NO_DEVICE: no server answers, which may pass. Other faults would happen again. */
 static int connect_once(struct hub *hub, natsConnection **nats, jsCtx **js, struct fault *fault)
 {
-    char shown[300];
+    const char *servers = hub->settings->servers;
+    char first[256], shown[300];
     *js = NULL;
     natsStatus status = natsConnection_Connect(nats, hub->options);
     if (status == NATS_OK && (status = natsConnection_JetStream(js, *nats, NULL)) == NATS_OK)
@@ -277,11 +254,13 @@ static int connect_once(struct hub *hub, natsConnection **nats, jsCtx **js, stru
     default:
         if (status == NATS_SSL_ERROR && is_certificate(text))
             return fault_set(fault, FAULT_PERMISSION, BAD_CERTIFICATE, text);
-        if (is_refusal(text))
+        if (strcasestr(text, "authori") || strcasestr(text, "authenti"))
             return fault_set(fault, FAULT_PERMISSION, "the server refuses the credentials: %.300s",
                              text);
-        return fault_set(fault, FAULT_NO_DEVICE, "no server answers at %s: %.200s",
-                         show_servers(hub, shown, sizeof shown),
+        snprintf(first, sizeof first, "%.*s", (int)strcspn(servers, " "), servers);
+        return fault_set(fault, FAULT_NO_DEVICE, "no server answers at %s%s: %.200s",
+                         hub_show_url(first, shown, sizeof shown),
+                         strchr(servers, ' ') ? " and others" : "",
                          strstr(text, "(null)") ? "the TLS handshake breaks off" : text);
     }
 }

@@ -259,30 +259,27 @@ static natsStatus wait_for_job(struct hub *hub, struct hub_mailbox *mailbox, nat
     return status;
 }
 
-/* A message that cannot be acknowledged is the server's answer that there is no job. */
-static enum hub_answer read_status(natsMsg *native, struct fault *fault)
+static enum hub_answer take_job(struct hub_message *message, natsMsg *native, struct fault *fault)
 {
     const char *status = "", *text = "";
+    jsMsgMetaData *meta = NULL;
+    enum hub_answer answer = HUB_NONE; /* also for somebody else's message */
+    if (natsMsg_GetReply(native) && natsMsg_GetMetaData(&meta, native) == NATS_OK) {
+        take(message, native);
+        message->delivery = meta->NumDelivered;
+        message->behind = meta->NumPending;
+        jsMsgMetaData_Destroy(meta);
+        return HUB_OK;
+    }
+    /* A message that cannot be acknowledged is the server's answer that there is no job. */
     natsMsgHeader_Get(native, "Status", &status);
     natsMsgHeader_Get(native, "Description", &text);
-    if (strcmp(status, "404") == 0 || strcmp(status, "408") == 0)
-        return HUB_NONE;
-    fault_set(fault, FAULT_IO, "the server says %.20s %.200s", status, text);
-    return HUB_OTHER;
-}
-
-static enum hub_answer take_job(struct hub_message *message, natsMsg *native)
-{
-    jsMsgMetaData *meta = NULL;
-    if (natsMsg_GetMetaData(&meta, native) != NATS_OK) {
-        natsMsg_Destroy(native);
-        return HUB_NONE; /* somebody else's message */
+    if (!natsMsg_GetReply(native) && strcmp(status, "404") != 0 && strcmp(status, "408") != 0) {
+        fault_set(fault, FAULT_IO, "the server says %.20s %.200s", status, text);
+        answer = HUB_OTHER;
     }
-    take(message, native);
-    message->delivery = meta->NumDelivered;
-    message->behind = meta->NumPending;
-    jsMsgMetaData_Destroy(meta);
-    return HUB_OK;
+    natsMsg_Destroy(native);
+    return answer;
 }
 
 enum hub_answer hub_fetch(struct hub *hub, struct hub_mailbox *mailbox, struct hub_message *message,
@@ -301,12 +298,10 @@ enum hub_answer hub_fetch(struct hub *hub, struct hub_mailbox *mailbox, struct h
         status = wait_for_job(hub, mailbox, &native);
     } while (status == NATS_TIMEOUT);
     mailbox->asked_until = 0; /* the request has been answered */
-    if (status == NATS_OK && natsMsg_GetReply(native))
-        return take_job(message, native);
-    enum hub_answer answer =
-        status == NATS_OK ? read_status(native, fault) : answer_of(status, 0, "fetch", fault);
-    natsMsg_Destroy(native);
-    if (status != NATS_OK && status != NATS_NO_RESPONDERS)
+    if (status == NATS_OK)
+        return take_job(message, native, fault);
+    enum hub_answer answer = answer_of(status, 0, "fetch", fault);
+    if (status != NATS_NO_RESPONDERS)
         hub_mailbox_close(mailbox);
     return answer;
 }

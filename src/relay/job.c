@@ -160,12 +160,6 @@ static void read_header(void *context, const char *name, const char *value, bool
               nearest.best ? "?" : "");
 }
 
-static bool is_digest(const char *text)
-{
-    return strlen(text) == DIGEST_TEXT_MAX - 1 &&
-           strspn(text, "0123456789abcdefABCDEF") == DIGEST_TEXT_MAX - 1;
-}
-
 int job_read(struct job *job, const struct hub_message *message,
              const struct relay_settings *settings, struct fault *fault)
 {
@@ -173,7 +167,8 @@ int job_read(struct job *job, const struct hub_message *message,
     hub_each_header(message, read_header, &reading);
     if (fault->code != FAULT_NONE)
         return fault->code;
-    if (job->sha256 && !is_digest(job->sha256))
+    if (job->sha256 && (strspn(job->sha256, "0123456789abcdefABCDEF") != DIGEST_TEXT_MAX - 1 ||
+                        job->sha256[DIGEST_TEXT_MAX - 1]))
         return fault_set(fault, FAULT_USAGE, "header Sluice-SHA256: expected 64 of 0-9 a-f");
     if (job->source && message->size > 0)
         return fault_set(fault, FAULT_USAGE,

@@ -15,13 +15,6 @@
 #define LOOKUP_TIME (30 * SECOND)
 #define ALONE_TIME  (60 * SECOND) /* that a suspect waits for the other jobs to end */
 
-/* True when jobs may be fetched. */
-static bool may_fetch(const struct relay *relay)
-{
-    return !relay->stopping && relay->ready && relay->usable && relay->suspects == 0 &&
-           hub_is_up(relay->hub) && clock_now() >= relay->pause_until;
-}
-
 bool relay_wait(const struct relay *relay, uint64_t until, bool stop)
 {
     while (clock_now() < until && !relay->giving_back && !(stop && relay->stopping))
@@ -337,7 +330,9 @@ static void let_go(struct slot *slot)
 
 static bool may_not_fetch(void *context)
 {
-    return !may_fetch(((struct slot *)context)->relay);
+    const struct relay *relay = ((struct slot *)context)->relay;
+    return relay->stopping || !relay->ready || !relay->usable || relay->suspects > 0 ||
+           !hub_is_up(relay->hub) || clock_now() < relay->pause_until;
 }
 
 /* Returns false when there was no job. */
@@ -372,7 +367,7 @@ void *slot_run(void *argument)
     if (store_create(&slot->store, is_giving_back, slot, &fault) != 0)
         log_error("%s", fault.text);
     while (slot->store && !relay->stopping) {
-        if (!may_fetch(relay)) {
+        if (may_not_fetch(slot)) {
             hub_mailbox_close(&slot->mailbox);
             relay_wait(relay, clock_now() + SECOND / 10, true);
         } else if (take_job(slot)) {

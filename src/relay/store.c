@@ -49,12 +49,6 @@ void store_destroy(struct store **store)
 
 /* ---- what curl calls while it transfers ---- */
 
-static size_t end_with(struct store *store, enum store_answer answer)
-{
-    store->answer = answer;
-    return 0; /* fewer bytes than offered: curl ends the transfer */
-}
-
 static size_t on_received(char *bytes, size_t one, size_t count, void *user)
 {
     struct store *store = user;
@@ -67,16 +61,17 @@ static size_t on_received(char *bytes, size_t one, size_t count, void *user)
         fault_set(store->fault, FAULT_LIMIT,
                   "more than %" PRIu64 " bytes; max_file is %" PRIu64 " (--max-file)", store->limit,
                   store->limit);
-        return end_with(store, STORE_NEVER);
-    }
-    if (!store->taken(store->context, size)) {
+        store->answer = STORE_NEVER;
+    } else if (!store->taken(store->context, size)) {
         fault_set(store->fault, FAULT_MEMORY, "pictures of other jobs take all memory there is");
-        return end_with(store, STORE_LATER);
+        store->answer = STORE_LATER;
+    } else if (file_write(store->to, bytes, size, store->fault) != 0) {
+        store->answer = STORE_LATER;
+    } else {
+        store->moved += size;
+        return size;
     }
-    store->moved += size;
-    if (file_write(store->to, bytes, size, store->fault) != 0)
-        return end_with(store, STORE_LATER);
-    return size;
+    return 0; /* fewer bytes than offered: curl ends the transfer */
 }
 
 static size_t on_sending(char *bytes, size_t one, size_t count, void *user)
