@@ -8,11 +8,6 @@
 
 #include "version.h"
 
-static bool is_program(const char *path)
-{
-    return access(path, X_OK) == 0;
-}
-
 int find_program(const char *name, const char *variable, char *path, size_t size,
                  struct fault *fault)
 {
@@ -25,10 +20,10 @@ int find_program(const char *name, const char *variable, char *path, size_t size
         char *slash = strrchr(path, '/');
         if (slash)
             snprintf(slash + 1, size - (size_t)(slash + 1 - path), "sluice-%s", name);
-        if (!slash || !is_program(path))
+        if (!slash || access(path, X_OK) != 0)
             snprintf(path, size, "%s/sluice-%s", SLUICE_LIBEXECDIR, name);
     }
-    if (is_program(path))
+    if (access(path, X_OK) == 0)
         return 0;
     return fault_set(fault, FAULT_NO_DEVICE, "there is no %s program %s: %s", name, path,
                      strerror(errno));

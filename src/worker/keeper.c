@@ -60,16 +60,6 @@ static void kill_the_rest(void)
     }
 }
 
-static void end_as_it_did(int status)
-{
-    if (WIFSIGNALED(status)) {
-        prctl(PR_SET_DUMPABLE, 0); /* one core file is enough */
-        signal(WTERMSIG(status), SIG_DFL);
-        kill(getpid(), WTERMSIG(status));
-    }
-    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
-}
-
 static void keep(pid_t front)
 {
     struct sigaction action = {.sa_handler = on_kill, .sa_flags = SA_RESTART};
@@ -88,7 +78,12 @@ static void keep(pid_t front)
     while (ended != worker && (ended > 0 || errno == EINTR));
     signal(MESSAGE_KILL_SIGNAL, SIG_IGN); /* its pid may belong to another process now */
     kill_the_rest();
-    end_as_it_did(status);
+    if (WIFSIGNALED(status)) {     /* we end as it did */
+        prctl(PR_SET_DUMPABLE, 0); /* one core file is enough */
+        signal(WTERMSIG(status), SIG_DFL);
+        kill(getpid(), WTERMSIG(status));
+    }
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
 static void tell_front(int socket)

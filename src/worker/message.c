@@ -398,14 +398,6 @@ static int read_field(struct message *message, const struct field *field, const 
     return fault_set(fault, FAULT_INTERNAL, "a field of no type");
 }
 
-static const struct field *find_field(const char *name)
-{
-    for (size_t i = 0; i < N_FIELDS; i++)
-        if (strcmp(fields[i].name, name) == 0)
-            return &fields[i];
-    return NULL;
-}
-
 /* An object without a type is a job. */
 static int read_kind(struct message *message, const json_t *object, struct fault *fault)
 {
@@ -431,9 +423,11 @@ static int read_object(struct message *message, json_t *object, struct fault *fa
     unsigned bit = 1u << message->kind;
     json_object_foreach(object, key, value)
     {
-        const struct field *field = find_field(key);
+        const struct field *field = fields;
+        while (field < fields + N_FIELDS && strcmp(field->name, key) != 0)
+            field++;
         if (result == 0 && strcmp(key, "type") != 0) {
-            if (!field || !((field->required | field->optional) & bit))
+            if (field == fields + N_FIELDS || !((field->required | field->optional) & bit))
                 return wrong(fault, message, key, "is no field of it");
             seen |= UINT64_C(1) << (field - fields);
             result = read_field(message, field, value, fault);
@@ -521,17 +515,6 @@ static size_t take_rights(struct msghdr *header, int *fds)
     return count;
 }
 
-static ssize_t receive_bytes(int socket, struct msghdr *header)
-{
-    ssize_t got;
-    /* an error of the socket is reported once, before messages still in the queue */
-    bool reset = false;
-    do
-        got = recvmsg(socket, header, MSG_CMSG_CLOEXEC);
-    while (got < 0 && (errno == EINTR || (errno == ECONNRESET && !reset && (reset = true))));
-    return got;
-}
-
 int message_receive_bytes(int socket, char *buffer, size_t *size, int fds[MESSAGE_FDS_MAX],
                           size_t *n_fds, struct fault *fault)
 {
@@ -542,8 +525,12 @@ int message_receive_bytes(int socket, char *buffer, size_t *size, int fds[MESSAG
                             .msg_iovlen = 1,
                             .msg_control = control.bytes,
                             .msg_controllen = sizeof control.bytes};
+    bool reset = false;
+    ssize_t got;
     *size = *n_fds = 0;
-    ssize_t got = receive_bytes(socket, &header);
+    do /* an error of the socket is reported once, before messages still in the queue */
+        got = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
+    while (got < 0 && (errno == EINTR || (errno == ECONNRESET && !reset && (reset = true))));
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
         return fault_set(fault, FAULT_BUSY, "no message yet");
     if (got < 0 && errno != ECONNRESET)

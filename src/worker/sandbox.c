@@ -93,13 +93,6 @@ static const uint64_t rights[] = {
                          FS_TRUNCATE,
 };
 
-/* The kernel's version of Landlock; 0: it has none, or it is switched off. */
-static int landlock_version(void)
-{
-    long version = syscall(SYSTEM_CALL_CREATE, NULL, 0, CREATE_VERSION);
-    return version > 0 ? (int)version : 0;
-}
-
 static uint64_t known(int version)
 {
     return FS_FIRST | (version >= 2 ? FS_REFER : 0) | (version >= 3 ? FS_TRUNCATE : 0) |
@@ -116,18 +109,11 @@ static int landlock_begin(struct landlock *landlock, int version, struct fault *
     return landlock->rules >= 0 ? 0 : fault_set_errno(fault, FAULT_INTERNAL, "landlock");
 }
 
-/* procfs recreates nodes that nobody has used for a while, and a rule about the old node would be
- * lost. An open descriptor keeps the node. */
-static bool is_made_anew(int fd)
-{
-    struct statfs status;
-    return fstatfs(fd, &status) == 0 && status.f_type == 0x9fa0; /* PROC_SUPER_MAGIC */
-}
-
 /* Allows access to a path. A path that does not exist is left out. */
 static void landlock_allow(struct landlock *landlock, const char *path, enum landlock_access access)
 {
     struct stat status;
+    struct statfs within;
     int fd = open(path, O_PATH | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &status) != 0) {
         file_close(&fd);
@@ -138,7 +124,10 @@ static void landlock_allow(struct landlock *landlock, const char *path, enum lan
         rule.allowed &= FS_OF_FILES;
     if (syscall(SYSTEM_CALL_ADD_RULE, landlock->rules, RULE_PATH_BENEATH, &rule, 0) != 0)
         log_warning("landlock: %s cannot be allowed: %s", path, strerror(errno));
-    if (is_made_anew(fd) && landlock->n_pinned < sizeof landlock->pinned / sizeof *landlock->pinned)
+    /* procfs recreates nodes that nobody has used for a while, and a rule about the old node would
+     * be lost. An open descriptor keeps the node. */
+    bool made_anew = fstatfs(fd, &within) == 0 && within.f_type == 0x9fa0; /* PROC_SUPER_MAGIC */
+    if (made_anew && landlock->n_pinned < sizeof landlock->pinned / sizeof *landlock->pinned)
         landlock->pinned[landlock->n_pinned++] = fd;
     else
         close(fd);
@@ -189,6 +178,24 @@ static const char *const programs[] = {
     "/usr/lib/llvm-*/bin/clang*", "/usr/lib/llvm-*/bin/*lld",
     /* both need the dynamic loader */
     "/lib/ld-*.so*", "/lib/*/ld-*.so*", "/lib64/ld-*.so*", NULL};
+
+/* Sets variables of the environment so that drivers keep their caches below ours, unless they are
+ * set already. To be called before any driver is loaded. */
+static void place_caches(void)
+{
+    static const struct {
+        const char *variable, *below;
+        int replace;
+    } places[] = {{"CUDA_CACHE_PATH", "/nvidia", 0},
+                  {"MESA_SHADER_CACHE_DIR", "/mesa", 0},
+                  {"TMPDIR", "", 1}};
+    const char *root = device_cache_directory();
+    char path[4096];
+    for (size_t i = 0; root && i < sizeof places / sizeof *places; i++) {
+        snprintf(path, sizeof path, "%s%s", root, places[i].below);
+        setenv(places[i].variable, path, places[i].replace);
+    }
+}
 
 static void allow_matching(struct landlock *landlock, const char *const *patterns,
                            enum landlock_access access)
@@ -255,24 +262,6 @@ static void allow_paths(struct landlock *landlock)
         landlock_allow(landlock, device_cache_directory(), LANDLOCK_CONTENT);
     if (device_cache_read_only())
         landlock_allow(landlock, device_cache_read_only(), LANDLOCK_READ);
-}
-
-static void place(const char *variable, const char *below, int replace)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s%s", device_cache_directory(), below);
-    setenv(variable, path, replace);
-}
-
-/* Sets variables of the environment so that drivers keep their caches below ours, unless they are
- * set already. To be called before any driver is loaded. */
-static void place_caches(void)
-{
-    if (!device_cache_directory())
-        return;
-    place("CUDA_CACHE_PATH", "/nvidia", 0);
-    place("MESA_SHADER_CACHE_DIR", "/mesa", 0);
-    place("TMPDIR", "", 1);
 }
 
 /* ---- system calls, by seccomp ---- */
@@ -533,11 +522,12 @@ static bool limit_paths(bool driver, char *why, size_t size)
 {
     struct fault fault = FAULT_INIT;
     struct landlock landlock;
-    int version = landlock_version();
+    /* the kernel's version of Landlock; negative: it has none, or it is switched off */
+    int version = (int)syscall(SYSTEM_CALL_CREATE, NULL, 0, CREATE_VERSION);
     /* Version 1 forbids renaming from one directory to another, which PoCL needs to store a
      * compiled kernel. */
     if (version < (driver ? 2 : 1)) {
-        snprintf(why, size, version ? "landlock %d is too old" : "this kernel has no landlock",
+        snprintf(why, size, version > 0 ? "landlock %d is too old" : "this kernel has no landlock",
                  version);
         return false;
     }
