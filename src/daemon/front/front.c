@@ -359,25 +359,20 @@ static void log_state(struct front *front)
     log_metrics(front);
 }
 
-static void on_stop_signal(struct front *front, int number)
-{
-    if (front->state < FRONT_DRAINING) {
-        log_info("%s: running jobs may finish, no others are begun",
-                 number == SIGINT ? "SIGINT" : "SIGTERM");
-        drain(front);
-    } else if (front->state == FRONT_DRAINING) {
-        log_info("once more: running jobs are given up");
-        cancel(front);
-    }
-}
-
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct front *front = handle->data;
     switch (number) {
     case SIGTERM:
     case SIGINT:
-        on_stop_signal(front, number);
+        if (front->state < FRONT_DRAINING) {
+            log_info("%s: running jobs may finish, no others are begun",
+                     number == SIGINT ? "SIGINT" : "SIGTERM");
+            drain(front);
+        } else if (front->state == FRONT_DRAINING) {
+            log_info("once more: running jobs are given up");
+            cancel(front);
+        }
         break;
     case SIGUSR1:
         log_state(front);

@@ -13,20 +13,6 @@
 #include "daemon/serve/receiver.h"
 #include "param/options.h"
 
-/* A job with many planes needs a descriptor for each. The usual soft limit exists for programs that
- * use select(2). */
-static void raise_descriptor_limit(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
-    rlim_t wanted = limit.rlim_max < 65536 ? limit.rlim_max : 65536;
-    if (limit.rlim_cur >= wanted)
-        return;
-    limit.rlim_cur = wanted;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 /* False when `base` is no absolute path, or too long. */
 static bool put_path(char path[PATH_MAX], const char *base, size_t length, const char *below)
 {
@@ -76,10 +62,18 @@ static int run(const struct daemon_options *options, struct rulebook *book)
     const struct settings *settings = &book->config.settings;
     struct spool_world spools = {0};
     struct fault fault = FAULT_INIT;
+    struct rlimit limit = {0};
     char *state;
     log_init("sluiced", (enum log_level)settings->log_level);
     journal_attach();
-    raise_descriptor_limit();
+    /* A job with many planes needs a descriptor for each. The usual soft limit exists for programs
+     * that use select(2). */
+    getrlimit(RLIMIT_NOFILE, &limit);
+    rlim_t wanted = limit.rlim_max < 65536 ? limit.rlim_max : 65536;
+    if (limit.rlim_cur < wanted) {
+        limit.rlim_cur = wanted;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
     if (find_state(settings->state, &state, &fault) != 0)
         return options_complain("sluiced", "state", &fault);
     spools.state_path = state;

@@ -75,8 +75,13 @@ static bool add_folders(struct front *front)
     return true;
 }
 
-static void retire_folders(struct front *front)
+static void change_folders(struct front *front)
 {
+    if (!add_folders(front)) {
+        call_off(front, "reload");
+        return;
+    }
+    front->reload = RELOAD_RETIRING;
     for (size_t i = 0; i < front->n_folders; i++) {
         struct front_folder *f = &front->folders[i];
         if (!f->waits && !is_wanted(front, folder_settings(f->folder)))
@@ -85,16 +90,6 @@ static void retire_folders(struct front *front)
     for (size_t i = 0; i < front->n_folders; i++)
         if (front->folders[i].retiring && !front->folders[i].stopped)
             folder_stop(front->folders[i].folder); /* on_folder_stopped follows, perhaps at once */
-}
-
-static void change_folders(struct front *front)
-{
-    if (!add_folders(front)) {
-        call_off(front, "reload");
-        return;
-    }
-    front->reload = RELOAD_RETIRING;
-    retire_folders(front);
     reload_go_on(front);
 }
 
@@ -111,16 +106,6 @@ static void read_file(struct errand *errand)
     struct reading *r = (struct reading *)errand;
     if (daemon_options_load(r->front->options, &r->book, &r->errors, &r->fault) != 0)
         r->book = NULL;
-}
-
-static void refuse_file(struct front *front, const struct text *errors)
-{
-    const char *lines = text_string(errors);
-    for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + 1)
-        log_error("%.*s", (int)length, lines);
-    log_error("%s is wrong: the configuration that was in force stays", front->options->config);
-    metrics_set(front->metrics, METRIC_RELOAD_SUCCESS, NULL, 0);
-    end(front, "its file is wrong");
 }
 
 static void take_file(struct front *front, struct rulebook *book)
@@ -146,8 +131,14 @@ static void after_reading(struct errand *errand)
         rulebook_leave(&r->book);
     else if (r->book)
         take_file(front, r->book);
-    else
-        refuse_file(front, &r->errors);
+    else {
+        const char *lines = text_string(&r->errors);
+        for (size_t length; (length = strcspn(lines, "\n")) > 0; lines += length + 1)
+            log_error("%.*s", (int)length, lines);
+        log_error("%s is wrong: the configuration that was in force stays", front->options->config);
+        metrics_set(front->metrics, METRIC_RELOAD_SUCCESS, NULL, 0);
+        end(front, "its file is wrong");
+    }
     text_finish(&r->errors);
     free(r);
     front_leave_if_done(front);
