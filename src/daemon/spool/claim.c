@@ -73,31 +73,26 @@ static int note_origin(const struct claim *claim, int folder_fd)
     return symlinkat(from, folder_fd, NOTE_FROM);
 }
 
-/* Moves the file into the claim's folder. Returns 0, or −1 and errno. */
-static int move_in(const struct claim *claim)
+/* Returns 0, or −1 and errno. */
+static int fill_folder(const struct claim *claim)
 {
     const struct spool *spool = claim->spool;
     struct disk_place place;
     claim_path path;
-    if (disk_place(&place, spool->in_fd, claim->name, 0) != 0)
-        return -1;
-    int result = renameat(place.fd, place.name, spool->instance_fd, path_of(claim, path));
-    disk_place_leave(&place);
-    return result;
-}
-
-static int fill_folder(const struct claim *claim)
-{
     int folder = claim_open_folder(claim);
     if (folder < 0)
         return -1;
     int result = note_origin(claim, folder);
-    if (result == 0 && claim->spool->in_place) {
+    if (result == 0 && spool->in_place) {
         /* an empty file stands for the one that stays where it is */
         int fd = openat(folder, claim_base(claim), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         result = fd < 0 ? -1 : close(fd);
     } else if (result == 0) {
-        result = move_in(claim);
+        result = disk_place(&place, spool->in_fd, claim->name, 0);
+        if (result == 0) {
+            result = renameat(place.fd, place.name, spool->instance_fd, path_of(claim, path));
+            disk_place_leave(&place);
+        }
     }
     int error = errno;
     if (result != 0)

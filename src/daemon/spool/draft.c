@@ -57,11 +57,6 @@ static void remove_temporary(const struct claim *claim, size_t index, int fd, co
     unreserve(&reservation, claim, fd);
 }
 
-static void make_tag(char tag[48], const struct claim *claim)
-{
-    snprintf(tag, 48, "%s-%s", claim->spool->instance, claim->folder);
-}
-
 /* Its folder is the same one below OUT that its file had below IN. */
 int draft_open(struct draft *draft, const struct claim *claim, size_t index, const char *extension,
                struct fault *fault)
@@ -70,7 +65,7 @@ int draft_open(struct draft *draft, const struct claim *claim, size_t index, con
     struct disk_place place;
     name_buffer name;
     *draft = (struct draft)DRAFT_INIT;
-    make_tag(tag, claim);
+    snprintf(tag, sizeof tag, "%s-%s", claim->spool->instance, claim->folder);
     temporary_name(name, claim, tag, extension, index);
     snprintf(path, sizeof path, "%.*s%s", (int)(claim_base(claim) - claim->name), claim->name,
              name);
@@ -215,7 +210,7 @@ static int commit(struct claim *claim, const char *extension, struct fault *faul
     snprintf(note->extension, sizeof note->extension, "%s", extension);
     name_today(day);
     draft_base(claim->spool, claim->name, extension, day, note->base);
-    make_tag(note->tag, claim);
+    snprintf(note->tag, sizeof note->tag, "%s-%s", claim->spool->instance, claim->folder);
     if (disk_place(&place, claim->spool->out_fd, claim->name, 0777) != 0)
         return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
     int result = write_verdict(claim, place.fd, fault);

@@ -142,10 +142,12 @@ bool fate_find_reason(const struct spool *spool, const char *name, char found[PA
 
 /* ---- the ledger's answer ---- */
 
-static void note_result(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
+static void note_row(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
 {
     struct stat status;
     char below[PATH_MAX];
+    fate->attempts = row->attempts;
+    fate->time = row->time;
     if (!row->result)
         return;
     snprintf(below, sizeof below, "%.*s%s", (int)(path_name(row->name) - row->name), row->name,
@@ -154,13 +156,6 @@ static void note_result(struct fate *fate, const struct spool *spool, const stru
         (int)sizeof fate->result)
         fate->result[0] = '\0';
     fate->result_exists = disk_stat(spool->out_fd, below, &status) == 0;
-}
-
-static void note_row(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
-{
-    fate->attempts = row->attempts;
-    fate->time = row->time;
-    note_result(fate, spool, row);
 }
 
 static void set_done(struct fate *fate)

@@ -293,23 +293,17 @@ static int step(struct ledger *ledger, const struct ledger_change *change)
     return code;
 }
 
-/* synchronous=FULL makes each commit wait for the disk; NORMAL does not. */
-static int set_durable(struct ledger *ledger, bool durable)
-{
-    if (ledger->durable == durable)
-        return SQLITE_OK;
-    int code =
-        sqlite3_exec(ledger->db, durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL",
-                     NULL, NULL, NULL);
-    if (code == SQLITE_OK)
-        ledger->durable = durable;
-    return code;
-}
-
 /* One transaction. */
 static int write_all(struct ledger *ledger, const struct ledger_task *task)
 {
-    int code = set_durable(ledger, task->wait == LEDGER_LASTS);
+    bool durable = task->wait == LEDGER_LASTS;
+    int code = SQLITE_OK;
+    if (ledger->durable != durable) /* FULL makes each commit wait for the disk */
+        code = sqlite3_exec(ledger->db,
+                            durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL", NULL,
+                            NULL, NULL);
+    if (code == SQLITE_OK)
+        ledger->durable = durable;
     if (code != SQLITE_OK || (code = ledger_step(ledger, BEGIN)) != SQLITE_DONE)
         return code;
     for (size_t i = 0; i < task->count && code == SQLITE_DONE; i++)

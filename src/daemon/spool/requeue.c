@@ -134,18 +134,6 @@ static int move_into(const struct spool *spool, int from_root, const struct fate
     return result == 0 ? 0 : fault ? fault->code : FAULT_IO;
 }
 
-static int out_of_failed(const struct spool *spool, const struct fate *fate, char name[PATH_MAX],
-                         struct fault *fault)
-{
-    struct aside aside;
-    set_aside(&aside, spool, fate->original);
-    int result = move_into(spool, spool->failed_fd, fate, name, fault);
-    end_aside(&aside, result != 0);
-    if (result == 0)
-        ledger_forget(spool->world->ledger, spool->folder, &fate->identity, 1, false, NULL);
-    return result;
-}
-
 /* The file stays where it is; its reason and its entry in the ledger are removed. */
 static int forget_kept(const struct spool *spool, const struct fate *fate, char name[PATH_MAX],
                        struct fault *fault)
@@ -165,15 +153,21 @@ static int forget_kept(const struct spool *spool, const struct fate *fate, char 
 static int put_back_one(const struct spool *spool, const struct fate *fate, char name[PATH_MAX],
                         struct fault *fault)
 {
+    struct ledger *ledger = spool->world->ledger;
+    struct aside aside;
+    int result;
     switch (fate->where) {
     case FATE_IN_FAILED:
-        return out_of_failed(spool, fate, name, fault);
-    case FATE_IN_DONE: {
+        set_aside(&aside, spool, fate->original);
+        result = move_into(spool, spool->failed_fd, fate, name, fault);
+        end_aside(&aside, result != 0);
+        if (result == 0)
+            ledger_forget(ledger, spool->folder, &fate->identity, 1, false, NULL);
+        return result;
+    case FATE_IN_DONE:
         /* the ledger first: a file that it knows as done would not be taken from IN */
-        int result =
-            ledger_forget(spool->world->ledger, spool->folder, &fate->identity, 1, true, fault);
+        result = ledger_forget(ledger, spool->folder, &fate->identity, 1, true, fault);
         return result ? result : move_into(spool, spool->done_fd, fate, name, fault);
-    }
     case FATE_KEPT:
         return forget_kept(spool, fate, name, fault);
     case FATE_IN_PLACE:

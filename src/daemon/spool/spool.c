@@ -73,19 +73,6 @@ static int check_folders(const struct spool *spool, struct fault *fault)
     return 0;
 }
 
-/* Whoever else may write in `work` could replace what we have claimed. */
-static int check_owner(const struct spool *spool, struct fault *fault)
-{
-    struct stat status;
-    if (fstat(spool->work_fd, &status) != 0)
-        return fault_set_errno(fault, FAULT_IO, spool->hidden_path);
-    if (status.st_uid != geteuid() || (status.st_mode & 022) != 0)
-        return fault_set(fault, FAULT_PERMISSION,
-                         "%s/work belongs to another user, or others may write to it",
-                         spool->hidden_path);
-    return 0;
-}
-
 /* Opens the hidden folder: in IN or, for a folder that must not be written to, in the state
  * directory, which is made if it is missing, under a name that is made from the watched path. */
 static int open_hidden(struct spool *spool)
@@ -113,6 +100,7 @@ static int open_hidden(struct spool *spool)
 
 static int open_own(struct spool *spool, struct fault *fault)
 {
+    struct stat status;
     int hidden = spool->hidden_fd = open_hidden(spool);
     if (!spool->hidden_path)
         return fault_set(fault, FAULT_MEMORY, "no memory for a folder");
@@ -127,8 +115,16 @@ static int open_own(struct spool *spool, struct fault *fault)
         return fault_set(fault, FAULT_PERMISSION,
                          "%s: %s; --claim none takes pictures from a folder that is not written to",
                          spool->hidden_path, strerror(errno));
-    return spool->failed_fd < 0 ? fault_set_errno(fault, FAULT_CREATE, spool->hidden_path)
-                                : check_owner(spool, fault);
+    if (spool->failed_fd < 0)
+        return fault_set_errno(fault, FAULT_CREATE, spool->hidden_path);
+    if (fstat(spool->work_fd, &status) != 0)
+        return fault_set_errno(fault, FAULT_IO, spool->hidden_path);
+    /* whoever else may write in `work` could replace what we have claimed */
+    if (status.st_uid != geteuid() || (status.st_mode & 022) != 0)
+        return fault_set(fault, FAULT_PERMISSION,
+                         "%s/work belongs to another user, or others may write to it",
+                         spool->hidden_path);
+    return 0;
 }
 
 /* Makes the instance's folder and locks it. Another daemon that looks for abandoned work may remove
