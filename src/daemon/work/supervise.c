@@ -155,18 +155,6 @@ static bool step_down_alone(struct supervisor *s, struct slot *slot, const struc
     return true;
 }
 
-static void say_where(struct supervisor *s, const struct worker *worker)
-{
-    bool below = fallback_is_below(&s->fallback, worker->rung) || s->fallback.first > 0;
-    bool was = metrics_value(s->metrics, METRIC_DEVICE_ON_FALLBACK, NULL) > 0;
-    if (below)
-        log_error("the work is done by the fallback device (%s)",
-                  worker->name[0] ? worker->name : "the plain C references");
-    else if (was)
-        log_info("the device is in use again");
-    metrics_set(s->metrics, METRIC_DEVICE_ON_FALLBACK, NULL, below);
-}
-
 /* ---- changes of a worker's state ---- */
 
 /* How many chains of the main worker run on which kind of device. */
@@ -191,7 +179,13 @@ static void came_up(struct supervisor *s, struct slot *slot, struct worker *work
         return;
     s->ever_ready = true;
     fallback_came_up(&s->fallback, worker->rung, clock_now());
-    say_where(s, worker);
+    bool below = fallback_is_below(&s->fallback, worker->rung) || s->fallback.first > 0;
+    if (below)
+        log_error("the work is done by the fallback device (%s)",
+                  worker->name[0] ? worker->name : "the plain C references");
+    else if (metrics_value(s->metrics, METRIC_DEVICE_ON_FALLBACK, NULL) > 0)
+        log_info("the device is in use again");
+    metrics_set(s->metrics, METRIC_DEVICE_ON_FALLBACK, NULL, below);
     count_tiers(s);
     s->events->ready(s->context);
 }
@@ -484,27 +478,22 @@ static void launch(struct supervisor *s, struct slot *slot)
     s->wipe = false;
 }
 
-/* Tries the configured device again, beside the worker that does its work meanwhile. */
-static void climb_if_due(struct supervisor *s, uint64_t now)
-{
-    struct slot *slot = main_slot(s);
-    if (s->stopping || !slot->worker || slot->next || slot->start_at ||
-        !fallback_is_due(&s->fallback, now))
-        return;
-    fallback_climb(&s->fallback);
-    log_info("device '%s' is tried again", fallback_device(&s->fallback));
-    plan_start(s, slot, 0);
-}
-
 static void on_timer(uv_timer_t *timer)
 {
     struct supervisor *s = timer->data;
+    struct slot *slot = main_slot(s);
     struct worker *quarantined = s->slots[SLOT_QUARANTINE].worker;
     uint64_t now = clock_now();
     for (int i = 0; i < SLOTS; i++)
         if (s->slots[i].start_at && s->slots[i].start_at <= now)
             launch(s, &s->slots[i]);
-    climb_if_due(s, now);
+    /* tries the configured device again, beside the worker that does its work meanwhile */
+    if (!s->stopping && slot->worker && !slot->next && !slot->start_at &&
+        fallback_is_due(&s->fallback, now)) {
+        fallback_climb(&s->fallback);
+        log_info("device '%s' is tried again", fallback_device(&s->fallback));
+        plan_start(s, slot, 0);
+    }
     if (recycle_time(s) != 0 && recycle_time(s) <= now)
         worker_replace(supervisor_main(s), "its time is over");
     if (is_ready(quarantined) && quarantined->in_flight == 0 &&
