@@ -18,18 +18,6 @@ static bool is_left(const struct candidate_heard *heard)
     return heard->closed && !heard->open;
 }
 
-static bool is_due(const struct candidate_facts *facts, const struct candidate_heard *heard,
-                   uint64_t now, const struct candidate_times *times)
-{
-    uint64_t unchanged = now - facts->since;
-    uint64_t touched = heard->touched > facts->since ? heard->touched : facts->since;
-    if (facts->written)
-        return unchanged >= PATIENCE * times->stable;
-    return unchanged >= times->stable ||
-           (!facts->truncated &&
-            (heard->whole || (is_left(heard) && now - touched >= times->settle)));
-}
-
 enum candidate_verdict candidate_judge(struct candidate_facts *facts,
                                        const struct candidate_heard *heard, enum spool_sight sight,
                                        const struct identity *identity, enum spool_writer writer,
@@ -50,7 +38,12 @@ enum candidate_verdict candidate_judge(struct candidate_facts *facts,
         facts->since = is_left(heard) && heard->touched > facts->since ? heard->touched : now;
         facts->truncated = false;
     }
-    return is_due(facts, heard, now, times) ? CANDIDATE_TAKE : CANDIDATE_WAIT;
+    uint64_t unchanged = now - facts->since;
+    uint64_t touched = heard->touched > facts->since ? heard->touched : facts->since;
+    bool told = heard->whole || (is_left(heard) && now - touched >= times->settle);
+    bool due = facts->written ? unchanged >= PATIENCE * times->stable
+                              : unchanged >= times->stable || (!facts->truncated && told);
+    return due ? CANDIDATE_TAKE : CANDIDATE_WAIT;
 }
 
 int candidates_init(struct candidates *candidates, struct candidate_times times,

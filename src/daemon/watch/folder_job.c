@@ -203,16 +203,6 @@ static bool keep_planes(struct folder_job *fj, const struct message *report)
     return true;
 }
 
-/* True for faults that are not the file's: a full disk, a directory that is gone. The job is then
- * tried again, and its file stays claimed. */
-static bool is_passing_fault(const struct folder_job *fj)
-{
-    enum fault_code code = fj->job.fault.code;
-    bool writing = strcmp(fj->step, "encode") == 0 || strcmp(fj->step, "write") == 0;
-    return fault_is_temporary(code) ||
-           (writing && (code == FAULT_IO || code == FAULT_CREATE || code == FAULT_PERMISSION));
-}
-
 /* Decides how the try ended, which decides what becomes of the file (enum folder_end). */
 static enum folder_end end_for(const struct folder_job *fj)
 {
@@ -221,7 +211,13 @@ static enum folder_end end_for(const struct folder_job *fj)
         return END_DONE;
     if (code == FAULT_EMPTY || (code == FAULT_TRUNCATED && !fj->last_chance))
         return END_RETURNED;
-    return is_passing_fault(fj) ? END_RETRIED : END_FAILED;
+    /* Faults that are not the file's: a full disk, a directory that is gone. The job is tried
+     * again, and its file stays claimed. */
+    bool writing = strcmp(fj->step, "encode") == 0 || strcmp(fj->step, "write") == 0;
+    bool passing =
+        fault_is_temporary(code) ||
+        (writing && (code == FAULT_IO || code == FAULT_CREATE || code == FAULT_PERMISSION));
+    return passing ? END_RETRIED : END_FAILED;
 }
 
 static void job_done(struct job *job, const struct message *report)

@@ -43,15 +43,6 @@ static int name_drafts(struct folder_job *fj)
     return 0;
 }
 
-/* Writes down that the file is done: the commit point. Names and the original follow in later
- * steps. */
-static void commit(struct folder_job *fj)
-{
-    if (name_drafts(fj) == 0 && drafts_commit(fj->drafts, fj->n_drafts, fj->claim,
-                                              fj->folder->extension, &fj->end_fault) == 0)
-        fj->n_drafts = 0;
-}
-
 /* Writes down that the file failed: the commit point. */
 static void fail(struct folder_job *fj)
 {
@@ -102,8 +93,10 @@ static void settle_one(struct folder_job *fj)
         fj->end = END_CHANGED;
     file_close(&fj->job.in_fd);
     note->attempts = fj->job.attempts;
-    if (fj->end == END_DONE)
-        commit(fj);
+    /* the commit point; names and the original follow in later steps */
+    if (fj->end == END_DONE && name_drafts(fj) == 0 &&
+        drafts_commit(fj->drafts, fj->n_drafts, claim, fj->folder->extension, &fj->end_fault) == 0)
+        fj->n_drafts = 0;
     folder_discard_drafts(fj); /* those that were committed are no drafts any more */
     if (fj->end == END_FAILED)
         fail(fj);

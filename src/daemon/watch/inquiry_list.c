@@ -32,15 +32,6 @@ bool inquiry_read_cursor(const char *text, struct cursor *cursor)
     return false;
 }
 
-static bool is_wanted(const struct inquiry *inquiry, enum part part)
-{
-    const char *state = inquiry->state;
-    if (!state)
-        return true;
-    bool failed = strcmp(state, "failed") == 0, done = strcmp(state, "done") == 0;
-    return part == PART_FAILED ? failed : part == PART_DONE ? done : !failed && !done;
-}
-
 /* Moves the cursor to the next part that may hold files; there may be none left. */
 static void next_part(struct inquiry *inquiry)
 {
@@ -54,7 +45,12 @@ static void next_part(struct inquiry *inquiry)
 
 static void skip_parts(struct inquiry *inquiry)
 {
-    while (inquiry->cursor.target < inquiry->n_targets && !is_wanted(inquiry, inquiry->cursor.part))
+    const char *state = inquiry->state;
+    bool failed = state && strcmp(state, "failed") == 0, done = state && strcmp(state, "done") == 0;
+    const bool wanted[PARTS] = {[PART_LIVE] = !failed && !done,
+                                [PART_FAILED] = !state || failed,
+                                [PART_DONE] = !state || done};
+    while (inquiry->cursor.target < inquiry->n_targets && !wanted[inquiry->cursor.part])
         next_part(inquiry);
 }
 

@@ -29,33 +29,26 @@ struct watch {
     void *context;
 };
 
-static const char *why_lost(uint32_t mask)
-{
-    return mask & IN_UNMOUNT       ? "unmounted"
-           : mask & IN_MOVE_SELF   ? "moved away"
-           : mask & IN_DELETE_SELF ? "removed"
-                                   : "no longer watched by the kernel";
-}
-
-static enum candidate_news news_of(uint32_t mask)
-{
-    return mask & IN_MOVED_TO        ? NEWS_RENAMED
-           : mask & IN_CLOSE_WRITE   ? NEWS_CLOSED
-           : mask & IN_CREATE        ? NEWS_CREATED
-           : mask & IN_OPEN          ? NEWS_OPENED
-           : mask & IN_CLOSE_NOWRITE ? NEWS_LEFT
-                                     : NEWS_CHANGED;
-}
-
 static void take_event(struct watch *watch, const struct inotify_event *event)
 {
-    if (event->mask & IN_Q_OVERFLOW) {
+    uint32_t mask = event->mask;
+    if (mask & IN_Q_OVERFLOW) {
         watch->overflowed = true;
         watch->events->overflow(watch->context);
-    } else if (event->mask & LOST) {
-        watch->events->lost(watch->context, why_lost(event->mask));
-    } else if (event->len > 0 && !(event->mask & IN_ISDIR)) {
-        watch->events->hint(watch->context, event->name, news_of(event->mask));
+    } else if (mask & LOST) {
+        const char *why = mask & IN_UNMOUNT       ? "unmounted"
+                          : mask & IN_MOVE_SELF   ? "moved away"
+                          : mask & IN_DELETE_SELF ? "removed"
+                                                  : "no longer watched by the kernel";
+        watch->events->lost(watch->context, why);
+    } else if (event->len > 0 && !(mask & IN_ISDIR)) {
+        enum candidate_news news = mask & IN_MOVED_TO        ? NEWS_RENAMED
+                                   : mask & IN_CLOSE_WRITE   ? NEWS_CLOSED
+                                   : mask & IN_CREATE        ? NEWS_CREATED
+                                   : mask & IN_OPEN          ? NEWS_OPENED
+                                   : mask & IN_CLOSE_NOWRITE ? NEWS_LEFT
+                                                             : NEWS_CHANGED;
+        watch->events->hint(watch->context, event->name, news);
     }
 }
 
