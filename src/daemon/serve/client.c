@@ -105,10 +105,12 @@ static void send_result(struct jobs_request *request, const struct message *repo
     bool alone = job->n_planes == 1 && job->how.out_fd < 0 && report->n_planes == 1 &&
                  report->planes[0][0] == '\0';
     for (size_t i = 0; i < job->n_planes; i++) {
+        struct client_plane *plane = &job->planes[i];
         json_t *about = json_pack("{s:s, s:I, s:s}", "type", "output", "id",
-                                  (json_int_t)request->id, "plane", job->planes[i].name);
-        uint64_t size;
-        int fd = client_job_take_plane(job, i, &size);
+                                  (json_int_t)request->id, "plane", plane->name);
+        uint64_t size = plane->size;
+        int fd = plane->fd;
+        *plane = (struct client_plane){.fd = -1};
         lseek(fd, 0, SEEK_SET);
         if (alone) {
             first = fd;

@@ -213,15 +213,6 @@ int client_job_start(struct client_job **job, struct service *service,
     return 0;
 }
 
-int client_job_take_plane(struct client_job *job, size_t index, uint64_t *held)
-{
-    struct client_plane *plane = &job->planes[index];
-    int fd = plane->fd;
-    *held = plane->size;
-    *plane = (struct client_plane){.fd = -1};
-    return fd;
-}
-
 bool client_job_waits(const struct client_job *job)
 {
     return job->in_queue && (job->job.state == JOB_QUEUED || job->job.state == JOB_OPEN ||

@@ -56,7 +56,4 @@ void client_job_destroy(struct client_job **job);
 /* True while no worker has it. */
 bool client_job_waits(const struct client_job *job);
 
-/* Hands a plane to the caller, who gives back its `held` bytes when the client has read it. */
-int client_job_take_plane(struct client_job *job, size_t index, uint64_t *held);
-
 #endif

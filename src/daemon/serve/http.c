@@ -59,28 +59,24 @@ void http_cut(struct http_connection *connection, const struct problem *problem)
     http_kick(connection->http);
 }
 
-static void cut_late(struct http_connection *connection)
-{
-    struct problem late;
-    problem_set(&late, 408, "timeout", "the request did not come within %s (header) and %s (body)",
-                number_duration(HEADER_SECONDS * SECOND), number_duration(BODY_SECONDS * SECOND));
-    http_cut(connection, &late);
-}
-
 static void check_deadline(struct http_connection *c, uint64_t now)
 {
     const struct queue *queue = c->http->service->queue;
     uint64_t seconds = (now - c->since) / SECOND;
     bool over = c->deadline != 0 && now >= c->deadline;
+    struct problem late;
     switch (c->phase) {
-    case HTTP_HEADER:
-        if (over)
-            cut_late(c);
-        break;
     case HTTP_BODY:
-        if (over || (seconds >= BODY_RATE_AFTER && c->request &&
-                     c->request->body_bytes + c->request->dropped_bytes < seconds * BODY_RATE))
-            cut_late(c);
+        over |= seconds >= BODY_RATE_AFTER && c->request &&
+                c->request->body_bytes + c->request->dropped_bytes < seconds * BODY_RATE;
+        /* fall through */
+    case HTTP_HEADER:
+        if (!over)
+            break;
+        problem_set(
+            &late, 408, "timeout", "the request did not come within %s (header) and %s (body)",
+            number_duration(HEADER_SECONDS * SECOND), number_duration(BODY_SECONDS * SECOND));
+        http_cut(c, &late);
         break;
     case HTTP_IDLE:
     case HTTP_ANSWER:
