@@ -350,7 +350,7 @@ static int read_file(struct config *config, const char *name, const char *text, 
     else
         errors->failed = true;
     if (reader_begin(&reader, name, text, length, &config->settings, errors)) {
-        yaml_node_t *root = reader_root(&reader);
+        yaml_node_t *root = yaml_document_get_root_node(&reader.document);
         if (root)
             reader_mapping(&reader, root, "the configuration", sections, config);
     }

@@ -122,7 +122,7 @@ bool reader_begin(struct reader *reader, const char *file, const void *data, siz
     }
     yaml_parser_set_input_string(&parser, data, size);
     bool good = yaml_parser_load(&parser, &reader->document);
-    if (good && reader_root(reader))
+    if (good && yaml_document_get_root_node(&reader->document))
         good = !has_second_document(&parser, reader);
     const yaml_node_t problem = {.start_mark = parser.problem_mark};
     if (!good && reader->n_errors == 0)
@@ -139,11 +139,6 @@ void reader_finish(struct reader *reader)
 {
     yaml_document_delete(&reader->document);
     *reader = (struct reader){0};
-}
-
-yaml_node_t *reader_root(struct reader *reader)
-{
-    return yaml_document_get_root_node(&reader->document);
 }
 
 static void complain_kind(struct reader *reader, const yaml_node_t *node, const char *what,

@@ -38,9 +38,6 @@ bool reader_begin(struct reader *reader, const char *file, const void *data, siz
                   struct settings *settings, struct text *errors);
 void reader_finish(struct reader *reader);
 
-/* The document's root; NULL when it is empty. */
-yaml_node_t *reader_root(struct reader *reader);
-
 /* Returns false. */
 bool reader_complain(struct reader *reader, const yaml_node_t *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

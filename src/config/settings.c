@@ -129,11 +129,6 @@ void settings_complete(struct settings *settings)
     }
 }
 
-static bool retention_equal(const struct retention *a, const struct retention *b)
-{
-    return a->keep == b->keep && a->age == b->age;
-}
-
 bool watch_settings_equal(const struct watch_settings *a, const struct watch_settings *b)
 {
     for (const struct setting *s = settings_watch.table; s->param.name; s++)
@@ -149,7 +144,8 @@ bool watch_settings_equal(const struct watch_settings *a, const struct watch_set
            a->sync == b->sync && a->mode == b->mode && a->recursive == b->recursive &&
            a->settle == b->settle && a->stable == b->stable &&
            a->min_free.percent == b->min_free.percent && a->min_free.bytes == b->min_free.bytes &&
-           retention_equal(&a->done, &b->done) && retention_equal(&a->failed, &b->failed);
+           a->done.keep == b->done.keep && a->done.age == b->done.age &&
+           a->failed.keep == b->failed.keep && a->failed.age == b->failed.age;
 }
 
 /* ---- the environment ---- */
