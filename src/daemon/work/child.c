@@ -165,21 +165,6 @@ static void on_exit_of_process(uv_process_t *process, int64_t status, int signal
     child->events->ended(child->context, &end);
 }
 
-/* Our own environment without the variables of the service manager's notify socket: only the front
- * may talk to systemd. The caller frees the array. NULL without memory; the child then inherits our
- * environment unchanged. */
-static char **make_environment(void)
-{
-    size_t count = 0, kept = 0;
-    while (environ[count])
-        count++;
-    char **copy = calloc(count + 1, sizeof *copy);
-    for (size_t i = 0; copy && i < count; i++)
-        if (strncmp(environ[i], "NOTIFY_SOCKET=", strlen("NOTIFY_SOCKET=")) != 0)
-            copy[kept++] = environ[i];
-    return copy;
-}
-
 static int spawn(struct child *child, uv_loop_t *loop, const char *program, int socket)
 {
     char name[] = "sluice-worker";
@@ -190,14 +175,23 @@ static int spawn(struct child *child, uv_loop_t *loop, const char *program, int 
         {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
         {.flags = UV_INHERIT_FD, .data.fd = socket},
     };
+    /* Our own environment without the variables of the service manager's notify socket: only the
+     * front may talk to systemd. Without memory the child inherits our environment unchanged. */
+    size_t count = 0, kept = 0;
+    while (environ[count])
+        count++;
+    char **environment = calloc(count + 1, sizeof *environment);
+    for (size_t i = 0; environment && i < count; i++)
+        if (strncmp(environ[i], "NOTIFY_SOCKET=", strlen("NOTIFY_SOCKET=")) != 0)
+            environment[kept++] = environ[i];
     uv_process_options_t options = {.exit_cb = on_exit_of_process,
                                     .file = program,
                                     .args = args,
-                                    .env = make_environment(),
+                                    .env = environment,
                                     .stdio_count = MESSAGE_WORKER_FD + 1,
                                     .stdio = stdio};
     int error = uv_spawn(loop, &child->process, &options);
-    free(options.env);
+    free(environment);
     child->process.data = child;
     child->n_handles++;
     if (error < 0)

@@ -333,19 +333,6 @@ static double seconds_of(clockid_t clock)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Reads /proc/self/statm: emulators make up most of /proc/self/stat. */
-static void measure_memory(struct process_figures *figures)
-{
-    char text[256];
-    unsigned long virtual, resident;
-    double page = (double)sysconf(_SC_PAGESIZE);
-    if (!file_read_text("/proc/self/statm", text, sizeof text) ||
-        sscanf(text, "%lu %lu", &virtual, &resident) != 2)
-        return;
-    figures->virtual = (double)virtual * page;
-    figures->resident = (double)resident * page;
-}
-
 /* Finds the start time, once, since the clock may be set later. The kernel gives it from the
  * machine's start. Field numbers are those of proc(5); the second field, the program's name, may
  * hold any character. */
@@ -390,8 +377,16 @@ static void count_descriptors(struct process_figures *figures)
 void metrics_measure_process(struct metrics *metrics)
 {
     struct process_figures figures = {-1, -1, -1, -1, -1, -1};
+    char text[256];
+    unsigned long virtual, resident;
+    double page = (double)sysconf(_SC_PAGESIZE);
     figures.cpu_seconds = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
-    measure_memory(&figures);
+    /* emulators make up most of /proc/self/stat */
+    if (file_read_text("/proc/self/statm", text, sizeof text) &&
+        sscanf(text, "%lu %lu", &virtual, &resident) == 2) {
+        figures.virtual = (double)virtual * page;
+        figures.resident = (double)resident * page;
+    }
     find_start(&figures);
     count_descriptors(&figures);
     const struct {

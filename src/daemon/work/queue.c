@@ -113,14 +113,6 @@ static void give_back_one(struct queue *queue, struct job *job)
     job->source->give_back(job);
 }
 
-/* The job has to run once more, in its turn, before jobs that never ran. */
-static void put_back(struct queue *queue, struct job *job)
-{
-    queue_try_again(queue, job);
-    TAILQ_REMOVE(list_of(queue, job), job, in_list);
-    TAILQ_INSERT_HEAD(list_of(queue, job), job, in_list);
-}
-
 /* ---- whose job is next ---- */
 
 static uint64_t user_served(const struct job *job)
@@ -279,10 +271,13 @@ static void judge(struct queue *queue, struct job *job)
                   job->taken);
     if (job->fault.code == FAULT_BUSY || (guilty && job->fault.code == FAULT_NONE))
         put_in_quarantine(queue, job);
-    if (job->fault.code != FAULT_NONE)
+    if (job->fault.code != FAULT_NONE) {
         settle(queue, job, NULL);
-    else
-        put_back(queue, job);
+    } else { /* it has to run once more, in its turn, before jobs that never ran */
+        queue_try_again(queue, job);
+        TAILQ_REMOVE(list_of(queue, job), job, in_list);
+        TAILQ_INSERT_HEAD(list_of(queue, job), job, in_list);
+    }
 }
 
 static void on_died(void *context, struct worker *worker)
