@@ -54,18 +54,6 @@ static void end_aside(struct aside *aside, bool put_back)
     disk_place_leave(&aside->place);
 }
 
-/* True for the hidden name of a reason whose file is being requeued, and gives the reason's own
- * name. A daemon that is gone may have left one. */
-static bool is_aside(const char *name, char reason[NAME_MAX + 1])
-{
-    static const char tail[] = MARK ".tmp";
-    size_t length = strlen(name), most = sizeof tail - 1 + SPOOL_INSTANCE_ID + 1;
-    if (name[0] != '.' || length <= most || strcmp(name + length - sizeof tail + 1, tail) != 0)
-        return false;
-    snprintf(reason, NAME_MAX + 1, "%.*s", (int)(length - most - 1), name + 1);
-    return name_is_reason(reason);
-}
-
 /* Whether the file still counts as failed: by its place or, with claims in place, by the ledger. */
 static bool is_still_failed(const struct spool *spool, int directory_fd, const char *name,
                             const char *reason)
@@ -89,8 +77,13 @@ static bool is_still_failed(const struct spool *spool, int directory_fd, const c
 
 void requeue_clear_up(const struct spool *spool, int directory_fd, const char *name)
 {
-    char reason[NAME_MAX + 1];
-    if (is_aside(name, reason) && is_still_failed(spool, directory_fd, name, reason) &&
+    static const char tail[] = MARK ".tmp";
+    size_t length = strlen(name), most = sizeof tail - 1 + SPOOL_INSTANCE_ID + 1;
+    char reason[NAME_MAX + 1] = "";
+    /* a reason whose file was being requeued has a hidden name, made from the reason's own */
+    if (name[0] == '.' && length > most && strcmp(name + length - sizeof tail + 1, tail) == 0)
+        snprintf(reason, sizeof reason, "%.*s", (int)(length - most - 1), name + 1);
+    if (name_is_reason(reason) && is_still_failed(spool, directory_fd, name, reason) &&
         disk_rename_new(directory_fd, name, directory_fd, reason) == 0)
         return;
     if (unlinkat(directory_fd, name, 0) != 0 && errno != ENOENT)
