@@ -128,15 +128,6 @@ bool message_is_stage_label(const char *label)
            strspn(label, "abcdefghijklmnopqrstuvwxyz0123456789_-+") == length;
 }
 
-static bool is_printable(const char *text)
-{
-    size_t length = text ? strlen(text) : 0;
-    for (size_t i = 0; i < length; i++)
-        if (text[i] < ' ' || text[i] > '~')
-            return false;
-    return length > 0 && length <= WARNING_MAX;
-}
-
 static bool is_word(const char *text, size_t longest)
 {
     size_t length = strlen(text);
@@ -324,7 +315,14 @@ static bool are_warnings(const json_t *list)
     const json_t *line;
     size_t i;
     bool good = !list || (json_is_array(list) && json_array_size(list) <= WARNINGS_MAX);
-    json_array_foreach(list, i, line) good &= is_printable(json_string_value(line));
+    json_array_foreach(list, i, line)
+    {
+        const char *text = json_string_value(line);
+        size_t length = text ? strlen(text) : 0;
+        good &= length > 0 && length <= WARNING_MAX;
+        for (size_t k = 0; k < length; k++)
+            good &= text[k] >= ' ' && text[k] <= '~';
+    }
     return good;
 }
 

@@ -110,7 +110,4 @@ int ledger_end(struct ledger *ledger, int code, struct fault *fault);
 /* The statement's current row, if there is one, with copies of its texts. False without memory. */
 bool ledger_read_row(sqlite3_stmt *statement, struct ledger_row *row);
 
-/* The date an age ago, in seconds; INT64_MIN while nothing is to be deleted. */
-int64_t ledger_date_before(struct ledger *ledger, int64_t age);
-
 #endif

@@ -290,14 +290,6 @@ static int tell_time(struct ledger *ledger, struct moment *now)
     return code == SQLITE_ROW ? SQLITE_DONE : code;
 }
 
-int64_t ledger_date_before(struct ledger *ledger, int64_t age)
-{
-    struct moment now;
-    if (tell_time(ledger, &now) != SQLITE_DONE || now.seen < now.quiet)
-        return INT64_MIN;
-    return now.today - (now.ahead > 0 ? now.ahead : 0) - age;
-}
-
 /* ---- files ---- */
 
 /* Reads the date of one file, and enters it if it is new. Once a day each entry is marked as still
@@ -437,9 +429,12 @@ static bool forget_missing(struct ledger *ledger, const char *folder, struct pag
 
 void ledger_prune(struct ledger *ledger, const char *folder, identity_visit *exists, void *context)
 {
+    struct moment now;
+    int64_t before = INT64_MIN; /* nothing is that old */
     if (ledger_enter(ledger, NULL) != 0)
         return;
-    int64_t before = ledger_date_before(ledger, KEEP_DAYS * 86400);
+    if (tell_time(ledger, &now) == SQLITE_DONE && now.seen >= now.quiet)
+        before = now.today - (now.ahead > 0 ? now.ahead : 0) - KEEP_DAYS * 86400;
     ledger_leave(ledger);
     struct ledger_task *task = ledger_task_create();
     ledger_task_add(task, DROP_OLD, "i", before);

@@ -38,22 +38,23 @@ bool spool_remembers(const struct spool *spool)
     return spool->rules->originals == ORIGINALS_KEEP;
 }
 
-static bool is_short(int fd, const struct free_space *min)
-{
-    struct statvfs status;
-    if (fstatvfs(fd, &status) != 0)
-        return false;
-    double available = (double)status.f_bavail * (double)status.f_frsize;
-    double all = (double)status.f_blocks * (double)status.f_frsize;
-    return available < (double)min->bytes || available < all * min->percent / 100;
-}
-
 const char *spool_short_of_space(const struct spool *spool)
 {
     const struct free_space *min = &spool->rules->min_free;
-    return is_short(spool->out_fd, min)    ? spool->out_path
-           : is_short(spool->work_fd, min) ? spool->hidden_path
-                                           : NULL;
+    const struct {
+        int fd;
+        const char *path;
+    } places[] = {{spool->out_fd, spool->out_path}, {spool->work_fd, spool->hidden_path}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        struct statvfs status;
+        if (fstatvfs(places[i].fd, &status) != 0)
+            continue;
+        double available = (double)status.f_bavail * (double)status.f_frsize;
+        double all = (double)status.f_blocks * (double)status.f_frsize;
+        if (available < (double)min->bytes || available < all * min->percent / 100)
+            return places[i].path;
+    }
+    return NULL;
 }
 
 static int check_folders(const struct spool *spool, struct fault *fault)

@@ -278,21 +278,16 @@ void candidates_let_go(struct candidates *candidates, const char *name)
         candidates_remove(candidates, c);
 }
 
-/* Returns when the next one in that state is due; 0: there is none. */
-static uint64_t wake(struct candidates *candidates, enum candidate_state state, uint64_t now)
-{
-    struct candidate *c;
-    while ((c = TAILQ_FIRST(&candidates->lists[state])) != NULL) {
-        if (c->due > now)
-            return c->due;
-        candidates_move(candidates, c, CANDIDATE_HINTED);
-    }
-    return 0;
-}
-
 uint64_t candidates_wake(struct candidates *candidates, uint64_t now)
 {
-    uint64_t settling = wake(candidates, CANDIDATE_SETTLING, now);
-    uint64_t waiting = wake(candidates, CANDIDATE_WAITING, now);
-    return settling == 0 || (waiting > 0 && waiting < settling) ? waiting : settling;
+    static const enum candidate_state states[] = {CANDIDATE_SETTLING, CANDIDATE_WAITING};
+    uint64_t next = 0;
+    for (int i = 0; i < 2; i++) {
+        struct candidate *c;
+        while ((c = TAILQ_FIRST(&candidates->lists[states[i]])) != NULL && c->due <= now)
+            candidates_move(candidates, c, CANDIDATE_HINTED);
+        if (c && (next == 0 || c->due < next))
+            next = c->due;
+    }
+    return next;
 }
