@@ -170,15 +170,6 @@ void chain_print(const struct chain *chain, struct text *text)
     }
 }
 
-static bool is_default(const struct param *param, const void *config)
-{
-    struct text value = {0};
-    param_print_value(param, config, &value);
-    bool same = param->fallback && strcmp(text_string(&value), param->fallback) == 0;
-    text_finish(&value);
-    return same;
-}
-
 void chain_print_short(const struct chain *chain, struct text *text)
 {
     for (size_t i = 0; i < chain->n_steps; i++) {
@@ -187,10 +178,14 @@ void chain_print_short(const struct chain *chain, struct text *text)
         text_printf(text, "%s%s", i ? "," : "", step->stage->name);
         for (size_t p = 0; params && params[p].name; p++) {
             bool has_value = params[p].fallback || (step->given & (param_given)1 << p);
-            if (!has_value || is_default(&params[p], step->config))
-                continue;
-            text_printf(text, ":%s=", params[p].name);
-            param_print_value(&params[p], step->config, text);
+            struct text value = {0};
+            if (has_value)
+                param_print_value(&params[p], step->config, &value);
+            if (has_value &&
+                (!params[p].fallback || strcmp(text_string(&value), params[p].fallback) != 0))
+                text_printf(text, ":%s=%s", params[p].name, text_string(&value));
+            text->failed |= value.failed;
+            text_finish(&value);
         }
     }
 }

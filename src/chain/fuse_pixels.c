@@ -15,15 +15,6 @@ struct run {
     size_t n;
 };
 
-/* Whether the run and `next` treat alpha in the same way: both copy it, or both compute it. */
-static bool same_alpha(const struct run *run, const struct pixel_function *next,
-                       const struct plane *plane)
-{
-    bool copies = next->keep_alpha && next->type == run->types[run->n];
-    bool copied = run->function.keep_alpha && run->types[run->n] == run->types[0];
-    return !plane_has_alpha(plane) || run->n == 0 || copies == copied;
-}
-
 /* Appends the function NAME_pixel of a step to the run. Returns false when the run must end before
  * that step. `index` is the plane's. */
 static bool extend(struct run *run, const struct plan_step *step, unsigned index)
@@ -33,7 +24,12 @@ static bool extend(struct run *run, const struct plan_step *step, unsigned index
     char call[sizeof whole->call], arguments[120] = "";
     size_t used = 0;
     if (step->stage->pixel(step->config, plane, &next, NULL) != 0 || next.scalar ||
-        whole->n_args + next.n_args > PIXEL_ARGS_MAX || !same_alpha(run, &next, plane))
+        whole->n_args + next.n_args > PIXEL_ARGS_MAX)
+        return false;
+    /* the run and the step have to treat alpha alike: both copy it, or both compute it */
+    bool copies = next.keep_alpha && next.type == run->types[run->n];
+    bool copied = whole->keep_alpha && run->types[run->n] == run->types[0];
+    if (plane_has_alpha(plane) && run->n > 0 && copies != copied)
         return false;
     for (unsigned i = 0; i < next.n_args; i++)
         used += (size_t)snprintf(arguments + used, sizeof arguments - used, ", arg%u",
@@ -163,24 +159,18 @@ static void define_then(struct pass *pass, const struct run *run)
         pass_name(pass, run->steps[i]->stage->name);
 }
 
-static bool is_too_wide(const struct plan_step *first, enum sample_type type)
-{
-    size_t in = sample_size(first->in->planes[0].type);
-    size_t out = sample_size(first->out.planes[0].type);
-    return sample_size(type) > (in > out ? in : out);
-}
-
 /* Collects the steps after the group's first one that its kernel can take in. */
 static size_t collect(struct run *run, const struct fuse_group *group, enum kernel_form form)
 {
     const struct plan_step *steps = group->plan->steps, *first = &steps[group->first];
-    size_t last = group->first;
+    size_t last = group->first, in = sample_size(first->in->planes[0].type);
+    size_t out = sample_size(first->out.planes[0].type), widest = in > out ? in : out;
     run->types[0] = first->out.planes[0].type;
     for (size_t i = group->first + 1; i <= group->last; i++) {
         const struct plan_step *step = &steps[i];
         if (step->work.n_passes > 0 &&
             (!fuse_is_pixel(step) ||
-             (form == FORM_VECTOR && is_too_wide(first, step->out.planes[0].type)) ||
+             (form == FORM_VECTOR && sample_size(step->out.planes[0].type) > widest) ||
              !extend(run, step, 0)))
             break;
         if (step->work.n_passes > 0)

@@ -106,27 +106,23 @@ static int keep_origins(struct plan_step *step, struct fault *fault)
     return frame_copy_origins(&step->out, in) ? 0 : no_memory(fault);
 }
 
-/* The white that a plane of floats inherits: that of the plane it was computed from; for the result
- * of an inverse transform, that of the plane that had been transformed. */
-static double inherited_white(const struct plan_step *step, size_t index)
-{
-    const struct frame *in = step->in, *out = &step->out;
-    for (size_t i = 0; i < out->n_origins; i++)
-        if (index - out->origins[i].first < out->origins[i].count)
-            return plane_white(&out->origins[i].plane);
-    if (step->stage->inverse && index < in->n_origins)
-        return plane_white(&in->origins[index].plane);
-    return plane_white(&in->planes[index < in->n_planes ? index : 0]);
-}
-
+/* A plane of floats inherits the white of the plane it was computed from; the result of an inverse
+ * transform, that of the plane that had been transformed. */
 static void settle_white(struct plan_step *step)
 {
-    for (size_t i = 0; i < step->out.n_planes; i++) {
-        struct plane *plane = &step->out.planes[i];
+    const struct frame *in = step->in, *out = &step->out;
+    for (size_t i = 0; i < out->n_planes; i++) {
+        struct plane *plane = &out->planes[i];
+        const struct plane *from = &in->planes[i < in->n_planes ? i : 0];
+        if (step->stage->inverse && i < in->n_origins)
+            from = &in->origins[i].plane;
+        for (size_t o = out->n_origins; o-- > 0;)
+            if (i - out->origins[o].first < out->origins[o].count)
+                from = &out->origins[o].plane;
         if (sample_is_integer(plane->type))
             plane->white = plane_white(plane);
         else if (plane->white == 0)
-            plane->white = inherited_white(step, i);
+            plane->white = plane_white(from);
     }
 }
 
@@ -226,6 +222,8 @@ static unsigned take_slot(struct plan *plan, bool *busy, uint64_t size)
     return best;
 }
 
+/* Checks their sizes, too, which follow from the input's header alone, before anything is decoded.
+ */
 static int assign_slots(struct plan *plan, const struct plan_options *options, struct fault *fault)
 {
     size_t most = 1 + plan->n_steps * (1 + STAGE_SCRATCH_MAX);
@@ -252,12 +250,6 @@ static int assign_slots(struct plan *plan, const struct plan_options *options, s
     }
     plan->out_slot = slot;
     free(busy);
-    return 0;
-}
-
-/* Checks sizes, which follow from the input's header alone, before anything is decoded. */
-static int check_slots(const struct plan *plan, struct fault *fault)
-{
     for (unsigned i = 0; plan->profile && i < plan->n_slots; i++)
         if (plan->slot_size[i] > plan->profile->max_allocation)
             return fault_set(fault, FAULT_LIMIT,
@@ -291,8 +283,6 @@ int plan_create(struct plan **plan, const struct chain *chain, const struct fram
         result = plan_fuse(p, fault);
     if (result == 0)
         result = assign_slots(p, options, fault);
-    if (result == 0)
-        result = check_slots(p, fault);
     if (result != 0)
         plan_destroy(&p);
     *plan = p;

@@ -133,24 +133,18 @@ void source_add_prelude(struct text *text)
     add_file(text, "prelude", stage_source("prelude"));
 }
 
-static bool same_instance(const struct pass *a, const struct pass *b);
-
-static bool same_parts(const struct fused *a, const struct fused *b)
-{
-    if (!a || !b)
-        return a == b;
-    bool same =
-        a->n_parts == b->n_parts && strcmp(text_string(&a->defines), text_string(&b->defines)) == 0;
-    for (unsigned i = 0; same && i < a->n_parts; i++)
-        same = same_instance(&a->parts[i], &b->parts[i]);
-    return same;
-}
-
 static bool same_instance(const struct pass *a, const struct pass *b)
 {
-    return strcmp(a->source, b->source) == 0 && strcmp(a->name, b->name) == 0 &&
-           a->lanes == b->lanes && strcmp(a->defines, b->defines) == 0 && a->ring == b->ring &&
-           same_parts(a->fused, b->fused);
+    const struct fused *of_a = a->fused, *of_b = b->fused;
+    bool same = strcmp(a->source, b->source) == 0 && strcmp(a->name, b->name) == 0 &&
+                a->lanes == b->lanes && strcmp(a->defines, b->defines) == 0 && a->ring == b->ring;
+    if (!same || !of_a || !of_b)
+        return same && of_a == of_b;
+    same = of_a->n_parts == of_b->n_parts &&
+           strcmp(text_string(&of_a->defines), text_string(&of_b->defines)) == 0;
+    for (unsigned i = 0; same && i < of_a->n_parts; i++)
+        same = same_instance(&of_a->parts[i], &of_b->parts[i]);
+    return same;
 }
 
 static const struct pass *pass_at(const struct plan *plan, size_t index)

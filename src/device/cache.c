@@ -31,6 +31,7 @@ struct entry_header {
 
 /* The directory that entries are written to, and a read-only one that is searched after it. */
 static char cache_directory[3000], cache_read_only[3000];
+static pthread_once_t directory_once = PTHREAD_ONCE_INIT;
 
 /* Our entries are named by 16 digits and ".bin"; other files are left alone. */
 static bool is_entry(const char *name)
@@ -38,27 +39,22 @@ static bool is_entry(const char *name)
     return strspn(name, "0123456789abcdef") == 16 && strcmp(name + 16, ".bin") == 0;
 }
 
-static bool has_entries(const char *path)
-{
-    DIR *stream = opendir(path);
-    struct dirent *entry = NULL;
-    while (stream && (entry = readdir(stream)) != NULL)
-        if (is_entry(entry->d_name))
-            break;
-    if (stream)
-        closedir(stream);
-    return entry != NULL;
-}
-
 /* Uses a directory with entries that cannot be written to: `sluice warm` has filled it, and it is
  * part of a system image now. */
 static bool use_read_only(const char *path)
 {
-    if (cache_read_only[0] || !has_entries(path))
-        return false;
-    snprintf(cache_read_only, sizeof cache_read_only, "%s", path);
-    log_info("cache directory %s is read-only: programs are taken from there", path);
-    return true;
+    DIR *stream = cache_read_only[0] ? NULL : opendir(path);
+    const struct dirent *entry;
+    bool found = false;
+    while (stream && !found && (entry = readdir(stream)) != NULL)
+        found = is_entry(entry->d_name);
+    if (stream)
+        closedir(stream);
+    if (found) {
+        snprintf(cache_read_only, sizeof cache_read_only, "%s", path);
+        log_info("cache directory %s is read-only: programs are taken from there", path);
+    }
+    return found;
 }
 
 static bool try_directory(const char *base, const char *below)
@@ -86,14 +82,9 @@ static int remove_one(const char *path, const struct stat *status, int type, str
     return 0; /* what cannot be removed keeps nothing else */
 }
 
-static void remove_tree(const char *path)
-{
-    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-}
-
 static void remove_temporary(void)
 {
-    remove_tree(cache_directory);
+    nftw(cache_directory, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
 /* Finds a directory to write to, which PoCL cannot work without. The last resort is a temporary one
@@ -120,21 +111,15 @@ static void find_directory(void)
     atexit(remove_temporary);
 }
 
-static void find_once(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find_directory);
-}
-
 const char *device_cache_directory(void)
 {
-    find_once();
+    pthread_once(&directory_once, find_directory);
     return cache_directory[0] ? cache_directory : NULL;
 }
 
 const char *device_cache_read_only(void)
 {
-    find_once();
+    pthread_once(&directory_once, find_directory);
     return cache_read_only[0] ? cache_read_only : NULL;
 }
 
@@ -284,7 +269,7 @@ void device_cache_wipe(void)
             unlinkat(dirfd(stream), entry->d_name, 0);
         } else if (strncmp(entry->d_name, WIPED, sizeof WIPED - 1) == 0) {
             snprintf(path, sizeof path, "%.3000s/%s", directory, entry->d_name);
-            remove_tree(path);
+            nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
         }
     }
     closedir(stream);

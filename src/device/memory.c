@@ -71,18 +71,6 @@ void device_pool_limit(struct device *device, uint64_t bytes)
     pthread_mutex_unlock(&device->pool_lock);
 }
 
-/* Frees idle buffers, which pictures of other sizes have left, before a new one is allocated, so
- * that idle and used buffers together stay below the limit. */
-static void make_room(struct device *device, size_t size)
-{
-    pthread_mutex_lock(&device->pool_lock);
-    uint64_t taken = atomic_load(&device->counters.buffer_bytes) - device->idle_bytes + size;
-    uint64_t room = device->idle_limit > taken ? device->idle_limit - taken : 0;
-    struct device_buffer *excess = device->idle_bytes > room ? take_excess(device, room) : NULL;
-    pthread_mutex_unlock(&device->pool_lock);
-    destroy_all(device, excess);
-}
-
 static int create(struct device *device, size_t size, const void *wrapped,
                   struct device_buffer **buffer, struct fault *fault)
 {
@@ -101,10 +89,17 @@ static int create(struct device *device, size_t size, const void *wrapped,
     return 0;
 }
 
+/* Frees idle buffers, which pictures of other sizes have left, before it allocates a new one, so
+ * that idle and used buffers together stay below the limit. */
 static int allocate(struct device *device, size_t size, struct device_buffer **buffer,
                     struct fault *fault)
 {
-    make_room(device, size);
+    pthread_mutex_lock(&device->pool_lock);
+    uint64_t taken = atomic_load(&device->counters.buffer_bytes) - device->idle_bytes + size;
+    uint64_t room = device->idle_limit > taken ? device->idle_limit - taken : 0;
+    struct device_buffer *excess = device->idle_bytes > room ? take_excess(device, room) : NULL;
+    pthread_mutex_unlock(&device->pool_lock);
+    destroy_all(device, excess);
     int result = create(device, size, NULL, buffer, NULL);
     if (result != 0) { /* memory is out: free the pool's idle buffers and try again */
         device_pool_drain(device);

@@ -22,17 +22,6 @@ void budget_finish(struct budget *budget)
     pthread_mutex_destroy(&budget->lock);
 }
 
-static void wait_for_change(struct budget *budget)
-{
-    uint64_t until = deadline_get();
-    struct timespec time = {.tv_sec = (time_t)(until / 1000000000),
-                            .tv_nsec = (long)(until % 1000000000)};
-    if (until > 0)
-        pthread_cond_timedwait(&budget->changed, &budget->lock, &time);
-    else
-        pthread_cond_wait(&budget->changed, &budget->lock);
-}
-
 /* A thread whose deadline has passed gives up when it is first in line; others keep their order. */
 int budget_take(struct budget *budget, uint64_t bytes, struct fault *fault)
 {
@@ -46,10 +35,15 @@ int budget_take(struct budget *budget, uint64_t bytes, struct fault *fault)
     int result = 0;
     while (result == 0 &&
            (ticket != budget->now_serving || budget->taken + bytes > budget->total)) {
+        uint64_t until = deadline_get();
+        struct timespec time = {.tv_sec = (time_t)(until / 1000000000),
+                                .tv_nsec = (long)(until % 1000000000)};
         if (ticket != budget->now_serving)
             pthread_cond_wait(&budget->changed, &budget->lock);
-        else if ((result = deadline_check(fault)) == 0)
-            wait_for_change(budget);
+        else if ((result = deadline_check(fault)) == 0 && until > 0)
+            pthread_cond_timedwait(&budget->changed, &budget->lock, &time);
+        else if (result == 0)
+            pthread_cond_wait(&budget->changed, &budget->lock);
     }
     budget->now_serving++;
     budget->taken += result == 0 ? bytes : 0;

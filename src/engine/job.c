@@ -376,16 +376,6 @@ static const char *file_name(const struct plane *plane)
     return plane->name[0] ? plane->name : "image";
 }
 
-static int check_names(const struct frame *frame, struct fault *fault)
-{
-    for (size_t i = 0; i < frame->n_planes; i++)
-        for (size_t k = 0; k < i; k++)
-            if (strcmp(file_name(&frame->planes[i]), file_name(&frame->planes[k])) == 0)
-                return fault_set(fault, FAULT_SHAPE, "two planes would both be written to .%s",
-                                 file_name(&frame->planes[i]));
-    return 0;
-}
-
 static int encode(struct job_state *s, struct fault *fault)
 {
     const struct frame *frame = &s->result.frame;
@@ -396,7 +386,12 @@ static int encode(struct job_state *s, struct fault *fault)
     report->n_planes_out = frame->n_planes;
     if (codec->encode_frame || frame->n_planes == 1)
         return encode_file(s, 0, "", fault);
-    int result = check_names(frame, fault);
+    for (size_t i = 0; i < frame->n_planes; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(file_name(&frame->planes[i]), file_name(&frame->planes[k])) == 0)
+                return fault_set(fault, FAULT_SHAPE, "two planes would both be written to .%s",
+                                 file_name(&frame->planes[i]));
+    int result = 0;
     for (size_t i = 0; i < frame->n_planes && result == 0; i++)
         result = encode_file(s, i, file_name(&frame->planes[i]), fault);
     return result;

@@ -175,21 +175,9 @@ static int make_variant(struct engine *engine, struct prepared *made, const stru
                            fault);
 }
 
-/* The same with programs that exist already. If they do not, made->recording stays NULL, and
- * made->plan is the generic plan, or NULL if there is none. */
-static void find_variant(struct prepared *made, const struct frame *in,
-                         const struct plan_options *options)
-{
-    struct plan_options how = *options;
-    if (plan_and_record(made, in, &how, PROGRAM_FOUND, NULL) != 0 || made->recording)
-        return;
-    plan_destroy(&made->plan);
-    how.profile = device_generic_profile(made->device);
-    plan_and_record(made, in, &how, PROGRAM_FOUND, NULL);
-}
-
-/* Takes the engine's device if it has all programs that the chain needs. Otherwise asks the mover
- * for them and takes native. */
+/* Takes the engine's device if it has all programs that the chain needs, its own or else generic
+ * ones. Otherwise asks the mover for them, with the generic plan if there is one, and takes native.
+ */
 static int choose_device(struct engine *engine, struct prepared *made, const struct frame *in,
                          const struct format *format, const struct plan_options *like,
                          struct fault *fault)
@@ -200,7 +188,11 @@ static int choose_device(struct engine *engine, struct prepared *made, const str
     pthread_mutex_unlock(&engine->device_lock);
     if (made->device) {
         options.profile = device_profile(made->device);
-        find_variant(made, in, &options);
+        if (plan_and_record(made, in, &options, PROGRAM_FOUND, NULL) == 0 && !made->recording) {
+            plan_destroy(&made->plan);
+            options.profile = device_generic_profile(made->device);
+            plan_and_record(made, in, &options, PROGRAM_FOUND, NULL);
+        }
     }
     if (made->recording)
         return 0;
@@ -258,12 +250,6 @@ static struct prepared *take(struct engine *engine, const struct text *key)
     return NULL;
 }
 
-static void put_first(struct engine *engine, struct prepared *entry)
-{
-    entry->next = engine->prepared;
-    engine->prepared = entry;
-}
-
 /* Takes the oldest entries beyond the limit out of the list. The caller destroys them without the
  * lock, because that may wait for the device's compiler. */
 static struct prepared *take_oldest(struct engine *engine)
@@ -283,13 +269,6 @@ static struct prepared *take_oldest(struct engine *engine)
     return taken;
 }
 
-/* True if the entry runs on native, and the mover has made programs since that was decided. */
-static bool is_worth_another_try(struct engine *engine, const struct prepared *entry)
-{
-    return entry->waits && entry->device == engine->fallback &&
-           entry->moves != atomic_load(&engine->mover.moves);
-}
-
 /* Moves the entry to the end and takes its key away: it stays only for the jobs that use it. */
 static void put_aside(struct engine *engine, struct prepared *entry)
 {
@@ -307,11 +286,16 @@ static struct prepared *find(struct engine *engine, const struct text *key)
 {
     struct prepared *entry;
     while ((entry = take(engine, key)) != NULL) {
-        if (!entry->making && is_worth_another_try(engine, entry)) {
+        /* It runs on native, and the mover has made programs since that was decided. */
+        bool is_worth_another_try = !entry->making && entry->waits &&
+                                    entry->device == engine->fallback &&
+                                    entry->moves != atomic_load(&engine->mover.moves);
+        if (is_worth_another_try) {
             put_aside(engine, entry);
             continue;
         }
-        put_first(engine, entry);
+        entry->next = engine->prepared;
+        engine->prepared = entry;
         if (!entry->making)
             break;
         pthread_cond_wait(&engine->prepared_changed, &engine->prepared_lock);
@@ -340,9 +324,10 @@ int prepared_get(struct engine *engine, const struct chain *chain, const struct 
     } else if (!(entry = calloc(1, sizeof *entry))) {
         result = fault_set(fault, FAULT_MEMORY, "no memory for a plan");
     } else {
-        *entry = (struct prepared){.key = key, .users = 1, .making = true};
+        *entry =
+            (struct prepared){.key = key, .users = 1, .making = true, .next = engine->prepared};
+        engine->prepared = entry;
         key = (struct text){0};
-        put_first(engine, entry);
         pthread_mutex_unlock(&engine->prepared_lock);
         result = make(engine, chain, in, format, keep_input, level, warming, entry, fault);
         pthread_mutex_lock(&engine->prepared_lock);
@@ -360,22 +345,17 @@ int prepared_get(struct engine *engine, const struct chain *chain, const struct 
 
 /* Stores the program in the binary cache after its first run: on drivers that compile late it is
  * complete only then. */
-static void store(struct prepared *prepared)
-{
-    struct fault fault = FAULT_INIT;
-    if (!prepared->recording || atomic_exchange(&prepared->stored, true))
-        return;
-    if (recording_store(prepared->recording, &fault) != 0)
-        log_warning("program not kept: %s", fault.text);
-}
-
 void prepared_release(struct engine *engine, struct prepared **prepared)
 {
-    if (!*prepared)
+    struct prepared *p = *prepared;
+    struct fault fault = FAULT_INIT;
+    if (!p)
         return;
-    store(*prepared);
+    if (p->recording && !atomic_exchange(&p->stored, true) &&
+        recording_store(p->recording, &fault) != 0)
+        log_warning("program not kept: %s", fault.text);
     pthread_mutex_lock(&engine->prepared_lock);
-    (*prepared)->users--;
+    p->users--;
     struct prepared *oldest = take_oldest(engine), *next;
     pthread_mutex_unlock(&engine->prepared_lock);
     for (; oldest; oldest = next) {

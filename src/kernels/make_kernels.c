@@ -120,24 +120,18 @@ static void make_table(const struct texts *texts, char **levels, int n_levels, s
     text_append(table, "NULL};\n");
 }
 
-/* Whether the file has this text already: then it is not written, so that Clang need not run
- * again. */
-static bool is_there(const char *path, const struct text *text)
-{
-    struct bytes bytes = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool is_same = fd >= 0 && file_read(fd, SIZE_MAX >> 1, &bytes, NULL) == 0 &&
-                   bytes.size == text->length && memcmp(bytes.data, text->data, bytes.size) == 0;
-    file_close(&fd);
-    bytes_finish(&bytes);
-    return is_same;
-}
-
+/* A file that has this text already is not written, so that Clang need not run again. */
 static int write_file(struct texts *texts, const char *folder, const char *name, struct text *text)
 {
     char path[4096];
+    struct bytes there = {0};
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (!text->failed && is_there(path, text))
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is_same = !text->failed && fd >= 0 && file_read(fd, SIZE_MAX >> 1, &there, NULL) == 0 &&
+                   there.size == text->length && memcmp(there.data, text->data, there.size) == 0;
+    file_close(&fd);
+    bytes_finish(&there);
+    if (is_same)
         return 0;
     FILE *file = fopen(path, "w");
     if (!file)

@@ -76,30 +76,6 @@ static void find_base(const struct walk *walk, struct subject *s)
         }
 }
 
-/* `base` NULL: find_base chooses it. */
-static void begin_subject(struct walk *walk, struct subject *s, const struct stage *stage,
-                          const char *base)
-{
-    *s = (struct subject){.stage = stage};
-    for (const struct param *p = stage->params; p && p->name && s->n < PARAMS_MAX; p++) {
-        values_of(p, false, &s->values[s->n]);
-        values_of(p, true, &s->few[s->n++]);
-    }
-    if (base)
-        text_append(&s->base, base);
-    else
-        find_base(walk, s);
-}
-
-static void finish_subject(struct walk *walk, struct subject *s)
-{
-    for (size_t i = 0; i < s->n; i++) {
-        finish_texts(walk, &s->values[i]);
-        finish_texts(walk, &s->few[i]);
-    }
-    text_finish(&s->base);
-}
-
 /* Adds the stage with the parameters `given`, behind the base unless that has the same parameter.
  */
 static void add_setting(struct walk *walk, const struct subject *s, struct texts *settings,
@@ -139,16 +115,31 @@ static void add_pairs(struct walk *walk, const struct subject *s, struct texts *
 }
 
 /* Makes the settings of a stage: each parameter with a few values, then with `pairs` each two
- * parameters with a few, then each parameter with all its values. */
-static void settings_of(struct walk *walk, const struct subject *s, bool pairs,
-                        struct texts *settings)
+ * parameters with a few, then each parameter with all its values. `base` NULL: find_base chooses
+ * it. */
+static void settings_for(struct walk *walk, const struct stage *stage, const char *base, bool pairs,
+                         struct texts *settings)
 {
-    add_setting(walk, s, settings, "");
-    add_singles(walk, s, s->few, settings);
+    struct subject s = {.stage = stage};
+    for (const struct param *p = stage->params; p && p->name && s.n < PARAMS_MAX; p++) {
+        values_of(p, false, &s.values[s.n]);
+        values_of(p, true, &s.few[s.n++]);
+    }
+    if (base)
+        text_append(&s.base, base);
+    else
+        find_base(walk, &s);
+    add_setting(walk, &s, settings, "");
+    add_singles(walk, &s, s.few, settings);
     settings->n_plain = settings->n;
     if (pairs)
-        add_pairs(walk, s, settings);
-    add_singles(walk, s, s->values, settings);
+        add_pairs(walk, &s, settings);
+    add_singles(walk, &s, s.values, settings);
+    for (size_t i = 0; i < s.n; i++) {
+        finish_texts(walk, &s.values[i]);
+        finish_texts(walk, &s.few[i]);
+    }
+    text_finish(&s.base);
 }
 
 /* ---- plans ---- */
@@ -260,15 +251,6 @@ static bool plan_sample(struct walk *walk, const char *text)
 struct transform {
     struct texts settings, kinds;
 };
-
-static void settings_for(struct walk *walk, const struct stage *stage, const char *base, bool pairs,
-                         struct texts *settings)
-{
-    struct subject s;
-    begin_subject(walk, &s, stage, base);
-    settings_of(walk, &s, pairs, settings);
-    finish_subject(walk, &s);
-}
 
 /* Plans all settings of the stage for pictures. False if it accepts none, but only planes of a
  * transform. */

@@ -18,11 +18,6 @@ static bool span_equals(struct span span, const char *word)
     return strlen(word) == span.length && memcmp(word, span.text, span.length) == 0;
 }
 
-static void *field(const struct param *param, void *config)
-{
-    return (char *)config + param->offset;
-}
-
 static bool in_range(const struct param *param, double value)
 {
     return !param_is_limited(param) || (value >= param->min && value <= param->max);
@@ -86,14 +81,6 @@ static enum number_kind kind_of(enum param_type type)
            : type == PARAM_DURATION ? NUMBER_DURATION
            : type == PARAM_PIXELS   ? NUMBER_PIXELS
                                     : NUMBER_PLAIN;
-}
-
-static bool read_flag(struct span value, bool *result)
-{
-    if (value.length != 1 || (value.text[0] != '0' && value.text[0] != '1'))
-        return false;
-    *result = value.text[0] == '1';
-    return true;
 }
 
 /* Takes the part of `rest` up to the first `separator`, and removes both from `rest`. */
@@ -173,7 +160,10 @@ static bool read_value(const struct param *param, void *at, struct span value, b
     case PARAM_REAL:
         return read_real(param, value, at);
     case PARAM_FLAG:
-        return read_flag(value, at);
+        if (value.length != 1 || (value.text[0] != '0' && value.text[0] != '1'))
+            return false;
+        *(bool *)at = value.text[0] == '1';
+        return true;
     case PARAM_CHOICE:
         if (choice)
             *(int *)at = choice->value;
@@ -215,7 +205,7 @@ int param_set(const struct param *param, void *config, const char *text, size_t 
               bool bare_allowed, const char *what, struct fault *fault)
 {
     struct span value = {text, length};
-    if (read_value(param, field(param, config), value, bare_allowed))
+    if (read_value(param, (char *)config + param->offset, value, bare_allowed))
         return 0;
     return refuse(param, value, what, fault);
 }
@@ -224,7 +214,8 @@ void param_defaults(const struct param *table, void *config)
 {
     for (const struct param *p = table; p && p->name; p++)
         if (p->fallback)
-            read_value(p, field(p, config), (struct span){p->fallback, strlen(p->fallback)}, true);
+            read_value(p, (char *)config + p->offset,
+                       (struct span){p->fallback, strlen(p->fallback)}, true);
 }
 
 /* A fault about an unknown name, or a value too many. */
@@ -385,12 +376,6 @@ void param_print_allowed(const struct param *param, struct text *text)
     print_choices(param->choices, text);
 }
 
-static void print_integers(const struct param_integers *integers, struct text *text)
-{
-    for (unsigned i = 0; i < integers->count; i++)
-        text_printf(text, "%s%" PRId64, i ? "_" : "", integers->v[i]);
-}
-
 static void print_matrix(const struct param *param, const struct param_matrix *matrix,
                          struct text *text)
 {
@@ -433,9 +418,12 @@ void param_print_value(const struct param *param, const void *config, struct tex
                               : param_choice_name(param->choices, scalar->choice));
         break;
     }
-    case PARAM_INTEGERS:
-        print_integers(at, text);
+    case PARAM_INTEGERS: {
+        const struct param_integers *integers = at;
+        for (unsigned i = 0; i < integers->count; i++)
+            text_printf(text, "%s%" PRId64, i ? "_" : "", integers->v[i]);
         break;
+    }
     case PARAM_REALS:
     case PARAM_MATRIX:
         print_matrix(param, at, text);

@@ -94,29 +94,8 @@ int opencl_batch_unmap(struct device_batch *base, struct device_buffer *buffer, 
     return result;
 }
 
-static cl_int set_argument(cl_kernel kernel, cl_uint index, const struct device_arg *arg)
-{
-    switch (arg->kind) {
-    case ARG_VALUE_4:
-        return cl.clSetKernelArg(kernel, index, 4, &arg->i);
-    case ARG_VALUE_8:
-        return cl.clSetKernelArg(kernel, index, 8, &arg->l);
-    default:
-        return cl.clSetKernelArg(kernel, index, sizeof(cl_mem), &arg->buffer->handle);
-    }
-}
-
-/* Chooses the work-group's shape: the wanted one, halved until the kernel supports it. Rows are
- * halved first, because neighbours along a row read the same cache lines. Halves still divide the
- * grid. */
-static void fit_group(const struct opencl_kernel *kernel, const size_t wanted[2], size_t group[2])
-{
-    group[0] = wanted[0];
-    group[1] = wanted[1];
-    while (group[0] * group[1] > kernel->group_max && group[0] * group[1] > 1)
-        group[group[1] > 1] /= 2;
-}
-
+/* The work-group has the wanted shape, halved until the kernel supports it. Rows are halved first,
+ * because neighbours along a row read the same cache lines. Halves still divide the grid. */
 int opencl_batch_launch(struct device_batch *base, const struct device_launch *launch,
                         struct fault *fault)
 {
@@ -124,9 +103,14 @@ int opencl_batch_launch(struct device_batch *base, const struct device_launch *l
     const struct opencl_kernel *own = (const struct opencl_kernel *)launch->kernel;
     const char *name = own->name;
     cl_kernel kernel = own->handle;
-    size_t group[2];
+    size_t group[2] = {launch->local[0], launch->local[1]};
     for (unsigned i = 0; i < launch->n_args; i++) {
-        cl_int error = set_argument(kernel, i, &launch->args[i]);
+        const struct device_arg *arg = &launch->args[i];
+        bool is_4 = arg->kind == ARG_VALUE_4, is_8 = arg->kind == ARG_VALUE_8;
+        const void *value = is_4   ? (const void *)&arg->i
+                            : is_8 ? (const void *)&arg->l
+                                   : &arg->buffer->handle;
+        cl_int error = cl.clSetKernelArg(kernel, i, is_4 ? 4 : is_8 ? 8 : sizeof(cl_mem), value);
         if (error != CL_SUCCESS)
             return launch_fault(launch->stage, name, "clSetKernelArg", error, fault);
     }
@@ -135,7 +119,8 @@ int opencl_batch_launch(struct device_batch *base, const struct device_launch *l
         return FAULT_MEMORY;
     command->stage = launch->stage;
     command->kernel = name;
-    fit_group(own, launch->local, group);
+    while (group[0] * group[1] > own->group_max && group[0] * group[1] > 1)
+        group[group[1] > 1] /= 2;
     cl_int error = cl.clEnqueueNDRangeKernel(batch->own->queue, kernel, 2, NULL, launch->global,
                                              group, 0, NULL, &command->event);
     if (error != CL_SUCCESS || !command->event)
@@ -160,13 +145,6 @@ int opencl_batch_map(struct device_batch *base, struct device_buffer *buffer, si
     return result;
 }
 
-static void stop_recording(struct opencl_batch *batch)
-{
-    if (batch->recording)
-        pthread_mutex_unlock(&batch->own->lock);
-    batch->recording = false;
-}
-
 /* Flushes the queue. */
 static int send_off(struct opencl_batch *batch, struct fault *fault)
 {
@@ -186,15 +164,10 @@ int opencl_batch_submit(struct device_batch *base, struct fault *fault)
     batch->number = atomic_fetch_add(&own->n_submitted, 1) + 1;
     if (atomic_fetch_add(&own->n_under_way, 1) == 0)
         result = send_off(batch, fault);
-    stop_recording(batch);
+    if (batch->recording)
+        pthread_mutex_unlock(&own->lock);
+    batch->recording = false;
     return result;
-}
-
-static void end_under_way(struct opencl_batch *batch)
-{
-    if (batch->under_way)
-        atomic_fetch_sub(&batch->own->n_under_way, 1);
-    batch->under_way = false;
 }
 
 static int command_fault(const struct opencl_batch *batch, struct fault *fault)
@@ -225,7 +198,9 @@ int opencl_batch_wait(struct device_batch *base, struct fault *fault)
         return result;
     cl_int error = cl.clWaitForEvents(1, &batch->commands[batch->n_commands - 1].event);
     batch->waited = error == CL_SUCCESS;
-    end_under_way(batch);
+    if (batch->under_way)
+        atomic_fetch_sub(&batch->own->n_under_way, 1);
+    batch->under_way = false;
     result = command_fault(batch, fault);
     if (result == 0 && error != CL_SUCCESS)
         result = cl_fault(fault, "clWaitForEvents", error, base->device->info->name);
@@ -270,8 +245,10 @@ void opencl_batch_finish(struct device_batch *batch)
     /* After a fault commands may still run: wait before the caller frees the memory. */
     if (!b->waited && b->n_commands > 0)
         cl.clFinish(b->own->queue);
-    end_under_way(b);
-    stop_recording(b);
+    if (b->under_way)
+        atomic_fetch_sub(&b->own->n_under_way, 1);
+    if (b->recording)
+        pthread_mutex_unlock(&b->own->lock);
     for (size_t i = 0; i < b->n_commands; i++)
         cl.clReleaseEvent(b->commands[i].event);
     free(b->timings);

@@ -29,16 +29,6 @@ static void query_text(cl_device_id id, cl_device_info what, char *text, size_t 
         (target) = value;                                                                          \
     } while (0)
 
-static const char *profile_class(const struct device_info *info)
-{
-    /* Kernels for CPUs use vectors of Clang's own, at which Mesa's translator to SPIR-V aborts. */
-    if (info->kind == DEVICE_CPU && strcmp(info->platform, "rusticl") != 0)
-        return "cpu";
-    bool mali = strcasestr(info->name, "mali") || strcasestr(info->vendor, "arm") ||
-                strcasestr(info->platform, "arm platform");
-    return mali ? "mali" : "gpu";
-}
-
 /* Whether NVIDIA's compiler has products of matrices of bytes for the device: from compute
  * capability 8 on. */
 static bool multiplies_bytes(const struct device_info *info, cl_device_id id)
@@ -78,7 +68,11 @@ static void describe(struct device_info *info, cl_platform_id platform, cl_devic
     info->has_fp64 = fp64 != 0;
     info->exact_divide = (fp32 & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
     info->multiplies_bytes = multiplies_bytes(info, id);
-    info->profile = profile_class(info);
+    bool is_mali = strcasestr(info->name, "mali") || strcasestr(info->vendor, "arm") ||
+                   strcasestr(info->platform, "arm platform");
+    /* Kernels for CPUs use vectors of Clang's own, at which Mesa's translator to SPIR-V aborts. */
+    bool is_cpu = info->kind == DEVICE_CPU && strcmp(info->platform, "rusticl") != 0;
+    info->profile = is_cpu ? "cpu" : is_mali ? "mali" : "gpu";
 }
 
 static bool add_platform(cl_platform_id platform, unsigned platform_index)
@@ -114,25 +108,21 @@ static bool add_platform(cl_platform_id platform, unsigned platform_index)
     return true;
 }
 
-/* PoCL keeps compiled kernels in our cache directory; its default is a predictable path in /tmp. */
-static void place_pocl_cache(void)
-{
-    const char *directory = device_cache_directory();
-    char path[4096];
-    if (!directory || getenv("POCL_CACHE_DIR"))
-        return;
-    snprintf(path, sizeof path, "%s/pocl", directory);
-    setenv("POCL_CACHE_DIR", path, 0);
-}
-
 static int list(struct device_info **list, size_t *n, struct fault *fault)
 {
     cl_platform_id platforms[32] = {NULL};
     cl_uint count = 0;
+    char path[4096];
     int result = cl_load(fault);
     if (result != 0)
         return result;
-    place_pocl_cache();
+    /* PoCL keeps compiled kernels in our cache directory; its default is a predictable path in
+     * /tmp. */
+    const char *directory = device_cache_directory();
+    if (directory) {
+        snprintf(path, sizeof path, "%s/pocl", directory);
+        setenv("POCL_CACHE_DIR", path, 0);
+    }
     cl_int error = cl.clGetPlatformIDs(32, platforms, &count);
     if (error != CL_SUCCESS || count == 0)
         return fault_set(

@@ -299,25 +299,6 @@ static void drop_oldest(struct device *device)
     }
 }
 
-/* Counts a program for PROGRAM_COUNTED, unless the limit is reached. One that then fails to compile
- * stays counted, because it may be requested again and again. */
-static int count(struct device *device, struct fault *fault)
-{
-    if (atomic_load(&device->counters.counted) >= PROGRAM_COUNTED_MAX)
-        return fault_set(fault, FAULT_KERNELS,
-                         "it needs a kernel that is not compiled yet, and chains that are not "
-                         "configured have had %d compiled, which is the limit",
-                         PROGRAM_COUNTED_MAX);
-    atomic_fetch_add(&device->counters.counted, 1);
-    return 0;
-}
-
-static void put_first(struct device *device, struct opencl_program *program)
-{
-    program->next = opencl_of(device)->programs;
-    opencl_of(device)->programs = program;
-}
-
 /* Adds an entry for a program that is about to be made. Moves the key into it. */
 static int begin(struct device *device, struct text *key, struct opencl_program **begun,
                  struct fault *fault)
@@ -325,10 +306,14 @@ static int begin(struct device *device, struct text *key, struct opencl_program 
     struct opencl_program *made = calloc(1, sizeof *made);
     if (!made)
         return fault_set(fault, FAULT_MEMORY, "no memory for a program");
-    *made = (struct opencl_program){.base = {device}, .key = *key, .making = true, .users = 1};
+    *made = (struct opencl_program){.base = {device},
+                                    .key = *key,
+                                    .making = true,
+                                    .users = 1,
+                                    .next = opencl_of(device)->programs};
     *key = (struct text){0};
     pthread_mutex_init(&made->lock, NULL);
-    put_first(device, made);
+    opencl_of(device)->programs = made;
     *begun = made;
     return 0;
 }
@@ -341,7 +326,8 @@ static struct opencl_program *find(struct device *device, const struct text *key
 {
     struct opencl_program *found;
     while ((found = take(device, key)) != NULL) {
-        put_first(device, found);
+        found->next = opencl_of(device)->programs;
+        opencl_of(device)->programs = found;
         if (use == PROGRAM_FOUND)
             return found->kept ? found : NULL;
         if (!found->making)
@@ -357,10 +343,16 @@ static int get(struct device *device, const char *source, const char *flags, str
                enum program_use use, struct opencl_program **program, struct fault *fault)
 {
     struct opencl_program *found = find(device, key, use);
-    bool counts = use == PROGRAM_COUNTED && !(found && found->kept);
     int result = 0;
-    if (counts && count(device, fault) != 0)
-        return fault ? (int)fault->code : FAULT_KERNELS;
+    /* One that then fails to compile stays counted, because it may be requested again and again. */
+    if (use == PROGRAM_COUNTED && !(found && found->kept)) {
+        if (atomic_load(&device->counters.counted) >= PROGRAM_COUNTED_MAX)
+            return fault_set(fault, FAULT_KERNELS,
+                             "it needs a kernel that is not compiled yet, and chains that are not "
+                             "configured have had %d compiled, which is the limit",
+                             PROGRAM_COUNTED_MAX);
+        atomic_fetch_add(&device->counters.counted, 1);
+    }
     if (found) {
         found->users++;
     } else if (use != PROGRAM_FOUND) {
