@@ -1,5 +1,6 @@
 #include "stage/convert.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,15 +43,6 @@ static int complete(void *config_, param_given *given, struct fault *fault)
                      "convert: type is missing: expected u8, u16 or f32; or channels: 1, 3 or 4");
 }
 
-/* Defines which part of the target's range samples of type `from` can reach. */
-static void define_limits(struct pixel_function *function, enum sample_type from,
-                          enum sample_type to)
-{
-    double high = sample_max(to) < sample_max(from) ? sample_max(to) : sample_max(from);
-    pixel_define(function, "HIGHEST", "%d", (int)high);
-    pixel_define(function, "DST_MAX", "%d", (int)sample_max(to));
-}
-
 static int pixel(const void *config_, const struct plane *in, struct pixel_function *function,
                  struct fault *fault)
 {
@@ -63,8 +55,12 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
     /* its bits are taken apart, one sample after the other */
     function->scalar = type == SAMPLE_F64;
     function->work = type == SAMPLE_F64 ? 20 : 4;
-    if (sample_is_integer(function->type))
-        define_limits(function, sample_is_integer(type) ? type : function->type, function->type);
+    if (sample_is_integer(function->type)) { /* the part of its range that samples can reach */
+        double most = sample_max(function->type);
+        double high = sample_is_integer(type) ? fmin(sample_max(type), most) : most;
+        pixel_define(function, "HIGHEST", "%d", (int)high);
+        pixel_define(function, "DST_MAX", "%d", (int)most);
+    }
     if (convert_scales(config, in)) {
         pixel_define(function, "SCALED", "1");
         snprintf(function->variant, sizeof function->variant, "scaled");
@@ -105,19 +101,6 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
     return 0;
 }
 
-/* White as the kernel takes it: the bits of a float or of a double, or an integer. */
-static int64_t white_bits(const struct plane *out)
-{
-    double white = plane_white(out);
-    float in_f32 = (float)white;
-    int64_t bits = 0;
-    if (out->type == SAMPLE_F64)
-        memcpy(&bits, &white, sizeof white);
-    else if (out->type == SAMPLE_F32)
-        memcpy(&bits, &in_f32, sizeof in_f32);
-    return sample_is_integer(out->type) ? (int64_t)white : bits;
-}
-
 /* Between other types and other channels, planes lie in scratch memory, one for each of the input.
  */
 static int add_between(struct stage_plan *plan, unsigned i, unsigned *operand, struct fault *fault)
@@ -132,26 +115,22 @@ static int add_between(struct stage_plan *plan, unsigned i, unsigned *operand, s
                : fault_set(fault, FAULT_MEMORY, "no memory for a frame");
 }
 
-/* Samples that are only moved are those of the unsigned type of their size. */
-static void define_samples(struct pass *pass, bool mixes, enum sample_type type)
-{
-    static const enum sample_type by_size[] = {[1] = SAMPLE_U8, [2] = SAMPLE_U16};
-    size_t size = sample_size(type);
-    if (mixes || size <= 2) {
-        pass_define_type(pass, "SRC", mixes ? type : by_size[size]);
-        return;
-    }
-    pass_define(pass, "SRC", "%s", size == 4 ? "uint" : "ulong");
-    pass_name(pass, size == 4 ? "u32" : "u64");
-}
-
+/* White is an argument: the bits of a float or of a double, or an integer. */
 static void add_channels(const struct convert_config *config, struct stage_plan *plan, unsigned i,
                          unsigned operand, unsigned plane)
 {
     const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
     enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
     struct pass *pass = pass_begin(plan, "convert", "channels", form, 0, in->width, in->height);
-    define_samples(pass, mixes(config, in), out->type);
+    size_t size = sample_size(out->type);
+    if (mixes(config, in)) {
+        pass_define_type(pass, "SRC", out->type);
+    } else if (size <= 2) { /* only moved, as the unsigned type of its size, and so below */
+        pass_define_type(pass, "SRC", size == 1 ? SAMPLE_U8 : SAMPLE_U16);
+    } else {
+        pass_define(pass, "SRC", "%s", size == 4 ? "uint" : "ulong");
+        pass_name(pass, size == 4 ? "u32" : "u64");
+    }
     pass_channels(pass, in->channels, out->channels);
     pass_name(pass, kernel_form_name(form));
     pass->work = 4.0 * out->channels;
@@ -159,7 +138,14 @@ static void add_channels(const struct convert_config *config, struct stage_plan 
     pass->bytes_written = plane_bytes(out);
     pass_plane(pass, operand, plane);
     pass_plane(pass, OPERAND_OUT, i);
-    pass_long(pass, white_bits(out));
+    double white = plane_white(out);
+    float in_f32 = (float)white;
+    int64_t bits = sample_is_integer(out->type) ? (int64_t)white : 0;
+    if (out->type == SAMPLE_F64)
+        memcpy(&bits, &white, sizeof white);
+    else if (out->type == SAMPLE_F32)
+        memcpy(&bits, &in_f32, sizeof in_f32);
+    pass_long(pass, bits);
 }
 
 /* The plane's type first, then its channels. */

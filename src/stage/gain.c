@@ -80,14 +80,6 @@ static void unsaturated(struct line *line, enum sample_type type, int64_t *first
     }
 }
 
-static int64_t exact_result(const struct line *line, enum sample_type type, int64_t v)
-{
-    wide_int n = (wide_int)line->p * v + line->r;
-    wide_int low = divide_down(n, line->d), twice = 2 * (n - low * line->d);
-    low += twice > line->d || (twice == line->d && low % 2 != 0);
-    return limit(low, (int64_t)sample_min(type), (int64_t)sample_max(type));
-}
-
 static bool is_exact_in_f32(const struct line *line, enum sample_type type, float gain,
                             float offset)
 {
@@ -95,7 +87,11 @@ static bool is_exact_in_f32(const struct line *line, enum sample_type type, floa
         return false;
     for (int64_t v = (int64_t)sample_min(type); v <= (int64_t)sample_max(type); v++) {
         float product = (float)v * gain;
-        if (sample_saturate(type, product + offset) != exact_result(line, type, v))
+        wide_int n = (wide_int)line->p * v + line->r;
+        wide_int exact = divide_down(n, line->d), twice = 2 * (n - exact * line->d);
+        exact += twice > line->d || (twice == line->d && exact % 2 != 0);
+        if (sample_saturate(type, product + offset) !=
+            limit(exact, (int64_t)sample_min(type), (int64_t)sample_max(type)))
             return false;
     }
     return true;

@@ -97,19 +97,14 @@ static void add_weights(struct pass *pass, const struct luminance_config *config
     }
 }
 
-/* Whether sums of the weights' low bytes times samples fit into 16 bits; cl/luminance.cl uses that.
- */
-static bool low_bytes_fit(const struct luminance_config *config)
-{
-    uint32_t weights[3];
-    luminance_weights(config, weights);
-    return weights[0] % 256 + weights[1] % 256 + weights[2] % 256 <= 256;
-}
-
 static void add_pass(const struct luminance_config *config, struct stage_plan *plan, unsigned i)
 {
     const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
     bool mixes = in->channels > 2;
+    uint32_t weights[3];
+    luminance_weights(config, weights);
+    /* Sums of the weights' low bytes times samples fit into 16 bits; cl/luminance.cl uses that. */
+    bool low_bytes_fit = weights[0] % 256 + weights[1] % 256 + weights[2] % 256 <= 256;
     enum kernel_form form = mixes ? pass_form_for(plan->profile, in, out) : FORM_ROWS;
     if (!mixes && plan->profile->form != FORM_ROWS)
         form = FORM_SCALAR;
@@ -126,7 +121,7 @@ static void add_pass(const struct luminance_config *config, struct stage_plan *p
     pass_define_type_bits(pass, "SRC", in->type);
     pass_define(pass, "DST", "SRC");
     pass_channels(pass, in->channels, 1);
-    if (form == FORM_ROWS && in->channels == 3 && in->type == SAMPLE_U8 && low_bytes_fit(config)) {
+    if (form == FORM_ROWS && in->channels == 3 && in->type == SAMPLE_U8 && low_bytes_fit) {
         pass->lanes = 16; /* for the stages that follow; itself computes 32 at a time */
         pass_define(pass, "IN_BYTES", "1");
         pass_name(pass, "bytes");

@@ -102,7 +102,6 @@ static bool add_words(const struct median_config *config, struct stage_plan *pla
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
     unsigned scratch = 0;
-    (void)fault;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         struct strips_view in = {OPERAND_IN, plan->in->planes[i]};
         struct strips_view out = {OPERAND_OUT, plan->out->planes[i]};
@@ -116,9 +115,6 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
 
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
 {
-    (void)config;
-    (void)in;
-    (void)out;
     return (struct tolerance){0, 0};
 }
 

@@ -18,7 +18,6 @@ int median_reference(const void *config_, const struct picture *in, struct pictu
     enum border border = (enum border)config->border;
     int64_t r = config->radius, shift = border == BORDER_CROP ? r : 0;
     border = border == BORDER_CROP ? BORDER_EDGE : border;
-    (void)fault;
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         const struct plane *to = &out->frame.planes[i];
         for (uint32_t n = 0; n < to->height * to->width * to->channels; n++) {

@@ -3,11 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static bool is_signed(enum sample_type type)
-{
-    return sample_min(type) < 0;
-}
-
 bool quotient_plan(struct quotient *quotient, wide_int least, wide_int most, wide_int constant,
                    uint64_t divisor, enum sample_type in, enum sample_type out)
 {
@@ -45,7 +40,7 @@ static uint64_t all_ones(unsigned bits)
 
 static const char *widen(const struct quotient *q)
 {
-    if (!is_signed(q->in))
+    if (sample_min(q->in) >= 0)
         return "CONVERT(NUM, v)";
     return q->bits == 16   ? "CAT(as_ushort, LANES)(CONVERT(short, v))"
            : q->bits == 32 ? "CAT(as_uint, LANES)(CONVERT(int, v))"
@@ -59,7 +54,7 @@ static const char *num_name(const struct quotient *q)
 
 static const char *value_name(const struct quotient *q)
 {
-    return is_signed(q->out) ? num_name(q) + 1 : num_name(q); /* short, int, long */
+    return sample_min(q->out) < 0 ? num_name(q) + 1 : num_name(q); /* short, int, long */
 }
 
 /* The range to which EXACT_RESULT limits quotients. */

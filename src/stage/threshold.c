@@ -44,19 +44,10 @@ static const struct param params[] = {
     {0},
 };
 
-static bool is_otsu(const struct threshold_config *config)
+static bool is_per_pixel(const void *config_)
 {
-    return config->t.choice == THRESHOLD_OTSU;
-}
-
-static bool is_local(const struct threshold_config *config)
-{
-    return config->t.choice == THRESHOLD_LOCAL;
-}
-
-static bool is_per_pixel(const void *config)
-{
-    return !is_otsu(config) && !is_local(config);
+    const struct threshold_config *config = config_;
+    return config->t.choice != THRESHOLD_OTSU && config->t.choice != THRESHOLD_LOCAL;
 }
 
 void threshold_means(const struct threshold_config *config, struct box_config *box)
@@ -129,10 +120,11 @@ static int local_shape(const struct threshold_config *config, const struct frame
     return result;
 }
 
-static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
+static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault)
 {
-    if (is_local(config))
+    const struct threshold_config *config = config_;
+    if (config->t.choice == THRESHOLD_LOCAL)
         return local_shape(config, in, alignment, out, fault);
     int result = stage_require_types("threshold", in, STAGE_TYPES_BUT_F64, fault);
     for (size_t i = 0; i < in->n_planes && result == 0; i++) {
@@ -265,24 +257,19 @@ static void add_local(const struct threshold_config *config, struct stage_plan *
               as_sample(in->type, high_of(config, in)), inset * (int32_t)in->channels, inset);
 }
 
-/* Where a kernel of box compares, too. */
-static bool add_at_once(const struct threshold_config *config, const struct box_config *box,
-                        struct stage_plan *plan, unsigned index)
-{
-    const struct plane *in = &plan->in->planes[index];
-    struct box_compare compare = {least_of(config), as_sample(in->type, config->low),
-                                  as_sample(in->type, high_of(config, in))};
-    return box_add_compare(plan, index, box, &compare);
-}
-
 static int local_passes(const struct threshold_config *config, struct stage_plan *plan,
                         struct fault *fault)
 {
     struct box_config box;
     unsigned means, at_once = 0;
     threshold_means(config, &box);
-    while (at_once < plan->in->n_planes && add_at_once(config, &box, plan, at_once))
-        at_once++;
+    for (; at_once < plan->in->n_planes; at_once++) { /* where a kernel of box compares, too */
+        const struct plane *in = &plan->in->planes[at_once];
+        struct box_compare compare = {least_of(config), as_sample(in->type, config->low),
+                                      as_sample(in->type, high_of(config, in))};
+        if (!box_add_compare(plan, at_once, &box, &compare))
+            break;
+    }
     if (at_once == plan->in->n_planes)
         return 0;
     int result = stage_plan_add_stage(plan, &stage_box, &box, &means, fault);
@@ -291,10 +278,11 @@ static int local_passes(const struct threshold_config *config, struct stage_plan
     return result;
 }
 
-static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
+static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
+    const struct threshold_config *config = config_;
     uint32_t parts = 0;
-    if (is_local(config))
+    if (config->t.choice == THRESHOLD_LOCAL)
         return local_passes(config, plan, fault);
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         struct cut cut = cut_plane(plan, &plan->in->planes[i]);

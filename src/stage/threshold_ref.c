@@ -66,11 +66,6 @@ struct variance {
     wide whole, rest, divisor;
 };
 
-static bool is_greater(struct variance a, struct variance b)
-{
-    return a.whole != b.whole ? a.whole > b.whole : a.rest * b.divisor > b.rest * a.divisor;
-}
-
 /* The last bin of the lower class. Apart from a constant factor, the variance between the classes
  * is (s·n0 − s0·n)² / (n0·n1). */
 static int best_split(const uint64_t counts[OTSU_BINS])
@@ -90,7 +85,8 @@ static int best_split(const uint64_t counts[OTSU_BINS])
         wide difference = (wide)s * n0 - (wide)s0 * n, divisor = (wide)n0 * (n - n0);
         struct variance v = {difference * difference / divisor, difference * difference % divisor,
                              divisor};
-        if (is_greater(v, best)) {
+        if (v.whole != best.whole ? v.whole > best.whole
+                                  : v.rest * best.divisor > best.rest * v.divisor) {
             best = v;
             split = i;
         }

@@ -24,14 +24,6 @@ static bool float_reciprocal(uint32_t area, float *reciprocal)
     return area * 255.0 < 1 << 24 && 256 * off < least;
 }
 
-static uint32_t choose_band(const struct box_task *task)
-{
-    const struct plane *out = &task->out.plane;
-    uint64_t chunks = (out->width + CHUNK - 1) / CHUNK;
-    uint64_t band = chunks * out->height / (1024 * (uint64_t)task->plan->profile->units);
-    return band < BAND_MIN ? BAND_MIN : band > BAND_MAX ? BAND_MAX : (uint32_t)band;
-}
-
 static struct pass *begin(const struct box_task *task, const char *kernel, uint32_t width,
                           uint32_t height, bool floats, enum sample_type start)
 {
@@ -73,7 +65,9 @@ bool box_add_columns(const struct box_task *task)
         in->channels != 1 || pass_form_for(profile, in, out) != FORM_VECTOR ||
         divider.sum_bits == 64)
         return false;
-    uint32_t chunks = (out->width + CHUNK - 1) / CHUNK, band = choose_band(task);
+    uint32_t chunks = (out->width + CHUNK - 1) / CHUNK;
+    uint64_t rows = (uint64_t)chunks * out->height / (1024 * (uint64_t)profile->units);
+    uint32_t band = rows < BAND_MIN ? BAND_MIN : rows > BAND_MAX ? BAND_MAX : (uint32_t)rows;
     enum sample_type start = task->width * 255 <= UINT16_MAX ? SAMPLE_U16 : SAMPLE_I32;
     struct box_view starts = box_scratch(task, &task->memory->half, chunks, in->height, 1, start);
     add_starts(task, &starts, floats);

@@ -43,17 +43,6 @@ static void sum_line(const double *in, double *out, size_t step, int64_t n, int6
     }
 }
 
-static void sum_windows(struct sums *s, const struct plane *out, struct window across,
-                        struct window down)
-{
-    bool whole = sample_is_integer(out->type);
-    for (uint32_t y = 0; y < s->height; y++)
-        sum_line(s->v + (size_t)y * s->width, s->half + (size_t)y * s->width, 1, s->width,
-                 out->width, across, whole, s->line);
-    for (uint32_t x = 0; x < out->width; x++)
-        sum_line(s->half + x, s->v + x, s->width, s->height, out->height, down, whole, s->line);
-}
-
 static double mean(double sum, int64_t area, enum sample_type type)
 {
     if (!sample_is_integer(type))
@@ -82,13 +71,18 @@ static void filter(const struct picture *in, size_t from, struct picture *out, s
     size_t size = sample_size(q->type);
     uint32_t left = border == BORDER_CROP ? (uint32_t)width / 2 : 0;
     uint32_t top = border == BORDER_CROP ? (uint32_t)height / 2 : 0;
+    struct window across = window_of(width, border), down = window_of(height, border);
+    bool whole = sample_is_integer(q->type);
     s->width = p->width;
     s->height = p->height;
     for (uint32_t c = 0; c < q->channels; c++) {
         bool alpha = plane_has_alpha(q) && c == q->channels - 1;
         load_channel(in, from, c, s);
-        if (!alpha)
-            sum_windows(s, q, window_of(width, border), window_of(height, border));
+        for (uint32_t y = 0; y < s->height && !alpha; y++)
+            sum_line(s->v + (size_t)y * s->width, s->half + (size_t)y * s->width, 1, s->width,
+                     q->width, across, whole, s->line);
+        for (uint32_t x = 0; x < q->width && !alpha; x++)
+            sum_line(s->half + x, s->v + x, s->width, s->height, q->height, down, whole, s->line);
         for (uint32_t y = 0; y < q->height; y++) {
             const double *row = s->v + (size_t)(alpha ? y + top : y) * s->width;
             uint8_t *samples = picture_row(out, to, y);

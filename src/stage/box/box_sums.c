@@ -26,11 +26,6 @@ static const char *type_name(enum sample_type type, bool is_signed)
     return type == SAMPLE_F64 ? "ulong" : pass_type_name(type);
 }
 
-static uint32_t count_of(uint32_t positions, uint32_t band)
-{
-    return (positions + band - 1) / band;
-}
-
 static struct pass *begin(const struct axis *axis, const char *kernel, enum kernel_form form,
                           uint32_t grid_height)
 {
@@ -67,7 +62,7 @@ static void add_source(struct pass *pass, const struct axis *axis)
 /* Sums of blocks of positions; with `carry`, also the sums of all blocks before each. */
 static void add_blocks(struct axis *axis, uint32_t positions, bool carry)
 {
-    uint32_t blocks = count_of(positions, axis->block);
+    uint32_t blocks = (positions + axis->block - 1) / axis->block;
     bool rows = axis->task->plan->profile->form == FORM_ROWS;
     enum kernel_form form = rows ? FORM_ROWS : FORM_SCALAR;
     axis->blocks = box_scratch(axis->task, &axis->task->memory->blocks, axis->lanes,
@@ -108,14 +103,6 @@ static uint32_t results_at_once(const struct axis *axis)
     return results;
 }
 
-/* Whether all rows of the results are aligned for the stores. */
-static bool is_wide(const struct axis *axis)
-{
-    const struct plane *to = &axis->to.plane;
-    size_t bytes = results_at_once(axis) * sample_size(to->type);
-    return axis->step == 1 && to->offset % bytes == 0 && to->stride % bytes == 0;
-}
-
 /* Results of each work-item: many, so that beginning a window is a small part of the work, unless
  * the device then had too few work-items. */
 static uint32_t band_of(const struct axis *axis)
@@ -127,34 +114,33 @@ static uint32_t band_of(const struct axis *axis)
     return band < least ? least : band;
 }
 
-static double window_work(const struct axis *axis, uint32_t band)
-{
-    double begins = axis->sum == SAMPLE_F32 ? (double)band / results_at_once(axis) : 1;
-    double start = axis->blocks.operand ? 2.0 * axis->block + axis->side / axis->block : axis->side;
-    return 16.0 * band + 4 * begins * start;
-}
-
 static struct pass *begin_windows(struct axis *axis, bool means)
 {
-    uint32_t band = band_of(axis);
+    const struct plane *to = &axis->to.plane;
+    uint32_t band = band_of(axis), at_once = results_at_once(axis);
+    size_t bytes = at_once * sample_size(to->type);
+    /* Stores are wide where all rows of the results are aligned for them. */
+    bool wide = axis->step == 1 && to->offset % bytes == 0 && to->stride % bytes == 0;
     if (axis->side > 2 * axis->block)
         add_blocks(axis, axis->length, false);
     struct pass *pass =
-        begin(axis, "windows", FORM_SCALAR, count_of(axis->results, band) * axis->step);
+        begin(axis, "windows", FORM_SCALAR, (axis->results + band - 1) / band * axis->step);
     define_types(pass, axis, true);
     pass_define(pass, "BLOCK", "%u", axis->block);
     pass_define(pass, "HAS_BLOCKS", "%d", axis->blocks.operand != 0);
-    pass_define(pass, "RESULTS", "%u", results_at_once(axis));
-    pass_define(pass, "WIDE", "%d", is_wide(axis));
+    pass_define(pass, "RESULTS", "%u", at_once);
+    pass_define(pass, "WIDE", "%d", wide);
     if (means)
         pass_define(pass, "MEANS", "1");
-    pass->work = window_work(axis, band);
+    double begins = axis->sum == SAMPLE_F32 ? (double)band / at_once : 1;
+    double start = axis->blocks.operand ? 2.0 * axis->block + axis->side / axis->block : axis->side;
+    pass->work = 16.0 * band + 4 * begins * start;
     pass->bytes_read = plane_bytes(&axis->from.plane) + plane_bytes(&axis->blocks.plane);
-    pass->bytes_written = plane_bytes(&axis->to.plane);
+    pass->bytes_written = plane_bytes(to);
     if (!axis->blocks.operand)
         axis->blocks = axis->from; /* not used */
     add_source(pass, axis);
-    pass_plane_at(pass, axis->to.operand, &axis->to.plane);
+    pass_plane_at(pass, axis->to.operand, to);
     pass_ints(pass, axis->length, axis->results, axis->before, axis->side - 1 - axis->before,
               box_border(axis->task), band);
     return pass;

@@ -67,27 +67,19 @@ unsigned dwt_types(int precision)
     return types;
 }
 
-static int describe_origin(const struct dwt_config *config, struct frame_origin *origin,
-                           struct fault *fault)
-{
-    struct text text = {0};
-    param_print(dwt_params, config, ~(param_given)0, &text);
-    int length = snprintf(origin->parameters, sizeof origin->parameters, "%s", text_string(&text));
-    bool failed = text.failed || length >= (int)sizeof origin->parameters;
-    text_finish(&text);
-    snprintf(origin->stage, sizeof origin->stage, "dwt");
-    return failed ? fault_set(fault, FAULT_MEMORY, "no memory for a frame") : 0;
-}
-
 static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault)
 {
     const struct dwt_config *config = config_;
-    struct frame_origin origin = {0};
+    struct frame_origin origin = {.stage = "dwt"};
+    struct text text = {0};
     const char *stage = config->precision == DWT_REVERSIBLE ? "dwt:precision=reversible" : "dwt";
     int result = stage_require_types(stage, in, dwt_types(config->precision), fault);
-    if (result == 0)
-        result = describe_origin(config, &origin, fault);
+    param_print(dwt_params, config, ~(param_given)0, &text);
+    int length = snprintf(origin.parameters, sizeof origin.parameters, "%s", text_string(&text));
+    if (result == 0 && (text.failed || length >= (int)sizeof origin.parameters))
+        result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    text_finish(&text);
     for (size_t i = 0; i < in->n_planes && result == 0; i++) {
         struct dwt_layout layout;
         dwt_layout_of(config, &in->planes[i], &layout);

@@ -42,24 +42,19 @@ static void lift(double *x, long n, long from, double factor)
                           sample_at(x, n, i + 1, WAVELET_JPEG2000));
 }
 
-static void lift_reversible(double *x, long n)
-{
-    for (long i = 1; i < n; i += 2)
-        x[i] -= floor(
-            (sample_at(x, n, i - 1, WAVELET_JPEG2000) + sample_at(x, n, i + 1, WAVELET_JPEG2000)) /
-            2);
-    for (long i = 0; i < n; i += 2)
-        x[i] += floor((sample_at(x, n, i - 1, WAVELET_JPEG2000) +
-                       sample_at(x, n, i + 1, WAVELET_JPEG2000) + 2) /
-                      4);
-}
-
 /* ISO/IEC 15444-1, F.3.8.2 and table F.4; F.3.8.1 without rounding for cdf53. */
 static void lift_all(const struct dwt_config *config, double *x, long n)
 {
     const double k = 1.230174104914001;
     if (config->precision == DWT_REVERSIBLE) {
-        lift_reversible(x, n);
+        for (long i = 1; i < n; i += 2)
+            x[i] -= floor((sample_at(x, n, i - 1, WAVELET_JPEG2000) +
+                           sample_at(x, n, i + 1, WAVELET_JPEG2000)) /
+                          2);
+        for (long i = 0; i < n; i += 2)
+            x[i] += floor((sample_at(x, n, i - 1, WAVELET_JPEG2000) +
+                           sample_at(x, n, i + 1, WAVELET_JPEG2000) + 2) /
+                          4);
     } else if (config->wavelet == WAVELET_CDF53) {
         lift(x, n, 1, -0.5);
         lift(x, n, 0, 0.25);

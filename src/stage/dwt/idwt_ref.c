@@ -20,20 +20,15 @@ static void unlift(double *x, long n, long from, double factor)
         x[i] -= factor * (mirrored(x, n, i - 1) + mirrored(x, n, i + 1));
 }
 
-static void unlift_reversible(double *x, long n)
-{
-    for (long i = 0; i < n; i += 2)
-        x[i] -= floor((mirrored(x, n, i - 1) + mirrored(x, n, i + 1) + 2) / 4);
-    for (long i = 1; i < n; i += 2)
-        x[i] += floor((mirrored(x, n, i - 1) + mirrored(x, n, i + 1)) / 2);
-}
-
 /* ISO/IEC 15444-1, F.3.8: what dwt_ref.c does, last step first. */
 static void unlift_all(const struct dwt_config *config, double *x, long n)
 {
     const double k = 1.230174104914001;
     if (config->precision == DWT_REVERSIBLE) {
-        unlift_reversible(x, n);
+        for (long i = 0; i < n; i += 2)
+            x[i] -= floor((mirrored(x, n, i - 1) + mirrored(x, n, i + 1) + 2) / 4);
+        for (long i = 1; i < n; i += 2)
+            x[i] += floor((mirrored(x, n, i - 1) + mirrored(x, n, i + 1)) / 2);
     } else if (config->wavelet == WAVELET_CDF53) {
         unlift(x, n, 0, 0.25);
         unlift(x, n, 1, -0.5);

@@ -123,11 +123,6 @@ static bool is_fixed(const struct shrink_config *config)
     return config->threshold.choice == PARAM_IS_NUMBER;
 }
 
-static bool is_bayes(const struct shrink_config *config)
-{
-    return config->threshold.choice == SHRINK_BAYES;
-}
-
 static struct pass *begin(const struct shrinking *s, const char *part, enum kernel_form form,
                           uint32_t span, uint32_t width, uint32_t height)
 {
@@ -214,7 +209,7 @@ static struct cut add_squares(const struct shrinking *s, const struct plane *pla
 static void add_limit(const struct shrinking *s, const struct plane *plane, unsigned index,
                       unsigned level, enum dwt_band band)
 {
-    bool bayes = is_bayes(s->config);
+    bool bayes = s->config->threshold.choice == SHRINK_BAYES;
     struct cut cut = {.form = s->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR};
     if (bayes)
         cut = add_squares(s, plane, index);
@@ -255,14 +250,6 @@ static unsigned fixed_limits(const struct shrinking *s)
     return stage_plan_table(s->plan, narrow, sizeof narrow);
 }
 
-/* Samples for each work-item: four if samples are small. */
-static uint32_t span_of(const struct shrinking *s, const struct plane *plane)
-{
-    bool four = s->plan->profile->takes_columns && plane->channels == 1 &&
-                sample_size(plane->type) == 4 && pass_is_aligned(plane);
-    return four ? 4 : 0;
-}
-
 static void add_band(const struct shrinking *s, unsigned level, enum dwt_band band)
 {
     unsigned index = 0;
@@ -275,8 +262,10 @@ static void add_band(const struct shrinking *s, unsigned level, enum dwt_band ba
         add_limit(s, plane, index, level, band);
     enum kernel_form form = s->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
     const char *part = copies ? "copy" : param_choice_name(rule_choices, s->config->rule);
+    bool takes_four = s->plan->profile->takes_columns && plane->channels == 1 &&
+                      sample_size(plane->type) == 4 && pass_is_aligned(plane);
     struct pass *pass =
-        begin(s, part, form, span_of(s, plane), plane->width * plane->channels, plane->height);
+        begin(s, part, form, takes_four ? 4 : 0, plane->width * plane->channels, plane->height);
     pass_planes(pass, s->plan, index);
     if (copies)
         return;
@@ -301,7 +290,7 @@ static void add_scratch(struct shrinking *s)
     enum sample_type type = s->layout.type == SAMPLE_F64 ? SAMPLE_F64 : SAMPLE_F32;
     s->state = stage_plan_scratch(s->plan, 256, 1 + 2 * PLANE_CHANNELS_MAX * parts, 1, SAMPLE_I32);
     s->limit = stage_plan_scratch(s->plan, PLANE_CHANNELS_MAX, 1, 1, type);
-    if (!is_bayes(s->config))
+    if (s->config->threshold.choice != SHRINK_BAYES)
         return;
     s->sums = stage_plan_scratch(s->plan, 2 * PLANE_CHANNELS_MAX, bands, 1, type);
     if (s->plan->profile->form != FORM_ROWS)

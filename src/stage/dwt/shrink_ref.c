@@ -44,16 +44,6 @@ static int find_median(const struct picture *in, size_t plane, uint32_t channel,
     return 0;
 }
 
-static double mean_square(const struct picture *in, size_t plane, uint32_t channel)
-{
-    const struct plane *p = &in->frame.planes[plane];
-    double sum = 0;
-    for (uint32_t y = 0; y < p->height; y++)
-        for (uint32_t x = 0; x < p->width; x++)
-            sum += pow(coefficient(in, plane, x, y, channel), 2);
-    return sum / ((double)p->width * p->height);
-}
-
 static double shrunk(int rule, double v, double t)
 {
     double size = fabs(v);
@@ -87,7 +77,12 @@ static double find_threshold(const struct transform *t, const struct picture *in
                       t->median[channel] *
                           narrow(type, shrink_universal_factor(&t->dwt, &t->layout, level, band)));
     double sigma = t->median[channel] * shrink_sigma_factor(&t->dwt, &t->layout, level, band);
-    double rest = mean_square(in, plane, channel) - sigma * sigma;
+    const struct plane *p = &in->frame.planes[plane];
+    double squares = 0;
+    for (uint32_t y = 0; y < p->height; y++)
+        for (uint32_t x = 0; x < p->width; x++)
+            squares += pow(coefficient(in, plane, x, y, channel), 2);
+    double rest = squares / ((double)p->width * p->height) - sigma * sigma;
     return sigma == 0 ? 0 : rest > 0 ? narrow(type, sigma * sigma / sqrt(rest)) : INFINITY;
 }
 

@@ -302,17 +302,6 @@ static double norm_of(const double *v, size_t n)
     return sqrt(sum);
 }
 
-/* One level up: every second place of `v` (n samples), filtered by `low`. */
-static size_t raise_level(const double *v, size_t n, const struct centred *low, double *to)
-{
-    size_t count = 2 * n - 1 + (size_t)low->count - 1;
-    memset(to, 0, count * sizeof *to);
-    for (size_t i = 0; i < n; i++)
-        for (int k = 0; k < low->count; k++)
-            to[2 * i + (size_t)k] += v[i] * low->taps[k];
-    return count;
-}
-
 /* Plans need the same few numbers for each band, so they are computed once. Beyond 12 levels a norm
  * grows by a constant factor for each level, to more digits than a threshold has. */
 enum {
@@ -321,6 +310,7 @@ enum {
 };
 static double cdf_norms[2][2][NORM_LEVELS]; /* by wavelet, by low and high, from one level on */
 
+/* One level up, every second place of a signal is filtered by `low`. */
 static void fill_norms(const struct centred *v, const struct centred *low, double *norms)
 {
     static double scratch[2][(size_t)2 * NORM_TAPS << NORM_LEVELS];
@@ -330,7 +320,12 @@ static void fill_norms(const struct centred *v, const struct centred *low, doubl
     norms[0] = norm_of(a, n);
     for (unsigned level = 1; level < NORM_LEVELS; level++) {
         double *raised = b;
-        n = raise_level(a, n, low, raised);
+        size_t count = 2 * n - 1 + (size_t)low->count - 1;
+        memset(raised, 0, count * sizeof *raised);
+        for (size_t i = 0; i < n; i++)
+            for (int k = 0; k < low->count; k++)
+                raised[2 * i + (size_t)k] += a[i] * low->taps[k];
+        n = count;
         b = a;
         a = raised;
         norms[level] = norm_of(a, n);

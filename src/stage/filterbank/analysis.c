@@ -392,12 +392,6 @@ static void add_node(struct work *work, unsigned index)
     }
 }
 
-static void add_tree(struct work *work)
-{
-    for (unsigned i = 0; i < work->tree.n_nodes && !work->plan->out_of_memory; i++)
-        add_node(work, i);
-}
-
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
     const struct filterbank_config *config = config_;
@@ -411,10 +405,9 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
         work.plane_index = (unsigned)p;
         bool made = filterbank_tree_create(&work.tree, config, work.plane);
         work.first = made ? calloc(work.tree.n_nodes + 1, sizeof *work.first) : NULL;
-        if (work.first)
-            add_tree(&work);
-        else
-            plan->out_of_memory = true;
+        plan->out_of_memory |= !work.first;
+        for (unsigned i = 0; i < work.tree.n_nodes && !plan->out_of_memory; i++)
+            add_node(&work, i);
         free(work.first);
         filterbank_tree_finish(&work.tree);
     }

@@ -67,18 +67,6 @@ static bool analyse_columns(const struct grid *in, const struct filterbank_node 
     return true;
 }
 
-static void store(const struct grid *grid, struct picture *out, int index, uint32_t channel)
-{
-    const struct plane *plane = &out->frame.planes[index];
-    size_t size = sample_size(plane->type);
-    for (uint32_t y = 0; y < plane->height; y++) {
-        uint8_t *row = picture_row(out, (size_t)index, y);
-        for (uint32_t x = 0; x < plane->width; x++)
-            sample_store(plane->type, row + ((size_t)x * plane->channels + channel) * size,
-                         grid->v[y * grid->width + x]);
-    }
-}
-
 struct run {
     const struct filterbank_config *config;
     const struct filterbank_tree *tree;
@@ -97,9 +85,17 @@ static void store_band(const struct run *run, unsigned index, unsigned i, unsign
         if (run->tree->path[s][level - 1] != (int)index ||
             !filterbank_name(run->config, run->name, s, level, i, j, name))
             continue;
-        int plane = frame_find_plane(&run->out->frame, name);
-        if (plane >= 0)
-            store(band, run->out, plane, run->channel);
+        int at = frame_find_plane(&run->out->frame, name);
+        if (at < 0)
+            continue;
+        const struct plane *plane = &run->out->frame.planes[at];
+        size_t size = sample_size(plane->type);
+        for (uint32_t y = 0; y < plane->height; y++) {
+            uint8_t *row = picture_row(run->out, (size_t)at, y);
+            for (uint32_t x = 0; x < plane->width; x++)
+                sample_store(plane->type, row + ((size_t)x * plane->channels + run->channel) * size,
+                             band->v[y * band->width + x]);
+        }
     }
 }
 

@@ -127,17 +127,6 @@ static struct bank_span span_of_band(const struct bank_direction *direction, uns
                               direction->factor, cyclic);
 }
 
-static void fill_node(struct filterbank_node *node, unsigned dims, bool cyclic)
-{
-    const struct bank *bank = node->bank;
-    for (unsigned i = 0; i < bank->x.n_filters; i++)
-        node->x[i] = span_of_band(&bank->x, i, node->in_x, cyclic);
-    for (unsigned j = 0; dims == 2 && j < bank->y.n_filters; j++)
-        node->y[j] = span_of_band(&bank->y, j, node->in_y, cyclic);
-    if (dims == 1)
-        node->y[0] = node->in_y;
-}
-
 static int find_node(const struct filterbank_tree *tree, const struct bank *bank, int parent)
 {
     for (unsigned i = 0; i < tree->n_nodes; i++)
@@ -150,10 +139,10 @@ static int add_node(struct filterbank_tree *tree, const struct filterbank_config
                     const struct plane *plane, unsigned sequence, unsigned level, int parent)
 {
     struct filterbank_node *node = &tree->nodes[tree->n_nodes];
-    *node = (struct filterbank_node){.bank = config->cascade[sequence].banks[level - 1],
-                                     .parent = parent,
-                                     .level = level,
-                                     .sequence = sequence};
+    const struct bank *bank = config->cascade[sequence].banks[level - 1];
+    bool cyclic = config->border == FILTERBANK_CYCLIC;
+    *node = (struct filterbank_node){
+        .bank = bank, .parent = parent, .level = level, .sequence = sequence};
     if (parent < 0) {
         node->in_x = (struct bank_span){plane->width, plane->zero_x};
         node->in_y = (struct bank_span){plane->height, plane->zero_y};
@@ -162,7 +151,12 @@ static int add_node(struct filterbank_tree *tree, const struct filterbank_config
         node->in_y = tree->nodes[parent].y[0];
         tree->nodes[parent].feeds = true;
     }
-    fill_node(node, tree->dims, config->border == FILTERBANK_CYCLIC);
+    for (unsigned i = 0; i < bank->x.n_filters; i++)
+        node->x[i] = span_of_band(&bank->x, i, node->in_x, cyclic);
+    for (unsigned j = 0; tree->dims == 2 && j < bank->y.n_filters; j++)
+        node->y[j] = span_of_band(&bank->y, j, node->in_y, cyclic);
+    if (tree->dims == 1)
+        node->y[0] = node->in_y;
     return (int)tree->n_nodes++;
 }
 

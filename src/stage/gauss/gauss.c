@@ -55,7 +55,6 @@ void gauss_fixed_weights(const double *weights, int64_t radius, int32_t fixed[GA
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
     struct gauss_config *config = config_;
-    (void)fault;
     if (!(*given & (param_given)1 << RADIUS))
         config->radius = gauss_radius(config->sigma);
     *given |= (param_given)1 << RADIUS;
@@ -91,8 +90,6 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
 /* Sums of f32 are made in another order than the reference's. */
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
 {
-    (void)config;
-    (void)in;
     return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){1e-3, 1e-5};
 }
 

@@ -17,18 +17,14 @@ struct blur {
     double *across; /* by row of the plane */
 };
 
-static double weight(const struct blur *b, int64_t i)
-{
-    return b->weights[i < 0 ? -i : i];
-}
-
 /* Of one channel, about column `x` of each row: for integers T = (sum of wx·in + 2^7) >> 8. */
 static void sum_across(const struct blur *b, int64_t x, uint32_t channel)
 {
     for (uint32_t y = 0; y < b->in->frame.planes[b->plane].height; y++) {
         double sum = b->whole ? 1 << 7 : 0;
         for (int64_t i = -b->radius; i <= b->radius; i++)
-            sum += weight(b, i) * picture_sample(b->in, b->plane, x + i, y, channel, b->border);
+            sum += b->weights[llabs(i)] *
+                   picture_sample(b->in, b->plane, x + i, y, channel, b->border);
         b->across[y] = b->whole ? floor(sum / (1 << 8)) : sum;
     }
 }
@@ -39,18 +35,9 @@ static double sum_down(const struct blur *b, int64_t y)
     double sum = b->whole ? 1 << 19 : 0;
     for (int64_t j = -b->radius; j <= b->radius; j++) {
         int64_t row = border_index(y + j, b->in->frame.planes[b->plane].height, b->border);
-        sum += row < 0 ? 0 : weight(b, j) * b->across[row];
+        sum += row < 0 ? 0 : b->weights[llabs(j)] * b->across[row];
     }
     return b->whole ? floor(sum / (1 << 20)) : sum;
-}
-
-static double sharpened(const struct gauss_sharpen *sharpen, enum sample_type type, double in,
-                        double blurred)
-{
-    double d = in - blurred;
-    if (sample_is_integer(type))
-        return (double)sample_saturate(type, in + gauss_change(sharpen, d));
-    return fabs(d) >= sharpen->threshold ? in + sharpen->amount * d : in;
 }
 
 /* Column `x` of one channel of `out`, whose first pixel lies at `corner` of the input in both
@@ -65,8 +52,11 @@ static void compute_column(const struct blur *b, const struct gauss_sharpen *sha
     for (uint32_t y = 0; y < to->height; y++) {
         double in = picture_sample(b->in, b->plane, x + corner, y + corner, channel, b->border);
         double result = alpha ? in : sum_down(b, y + corner);
-        if (sharpen && !alpha)
-            result = sharpened(sharpen, to->type, in, result);
+        double d = in - result;
+        if (sharpen && !alpha && sample_is_integer(to->type))
+            result = (double)sample_saturate(to->type, in + gauss_change(sharpen, d));
+        else if (sharpen && !alpha)
+            result = fabs(d) >= sharpen->threshold ? in + sharpen->amount * d : in;
         uint8_t *row = picture_row(out, b->plane, y);
         sample_store(to->type, row + (x * to->channels + channel) * sample_size(to->type), result);
     }

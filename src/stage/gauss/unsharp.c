@@ -24,8 +24,6 @@ static const struct param params[] = {
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
     struct unsharp_config *config = config_;
-    (void)given;
-    (void)fault;
     config->blur.radius = gauss_radius(config->blur.sigma);
     config->sharpen.exact = ratio_from_real(config->sharpen.amount);
     return 0;
@@ -50,7 +48,6 @@ static struct tolerance tolerance(const void *config_, enum sample_type in, enum
 {
     const struct unsharp_config *config = config_;
     double amount = config->sharpen.amount < 0 ? -config->sharpen.amount : config->sharpen.amount;
-    (void)in;
     if (sample_is_integer(out))
         return (struct tolerance){0, 0};
     return (struct tolerance){1e-3 * (1 + amount) + amount * config->sharpen.threshold, 1e-5};

@@ -57,7 +57,6 @@ static int complete(void *config_, param_given *given, struct fault *fault)
     struct resize_config *config = config_;
     bool needs_both =
         config->fit == RESIZE_EXACT || config->fit == RESIZE_COVER || config->fit == RESIZE_PAD;
-    (void)given;
     if (config->by > 0 && (config->w || config->h))
         return fault_set(fault, FAULT_CHAIN, "resize: give either by or %s, not both",
                          config->w ? "w" : "h");
@@ -187,8 +186,6 @@ static bool source(const void *config_, const struct plane *whole, struct stage_
 /* The order in which f32 without alpha is summed is not part of the definition. */
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
 {
-    (void)config;
-    (void)in;
     return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){1e-3, 1e-5};
 }
 

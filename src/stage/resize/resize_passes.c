@@ -144,14 +144,6 @@ static enum kernel_form form_of(const struct task *task)
     return task->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
 }
 
-/* How many rows of the source the result needs; they begin at `first`. */
-static uint32_t rows_needed(const struct resize_axis *axis, uint32_t *first)
-{
-    uint32_t last, count = resize_support(axis, axis->begin + axis->count - 1, &last);
-    resize_support(axis, axis->begin, first);
-    return last + count - *first;
-}
-
 /* Rows of the result for each work-item of resize_bands: up to four items for each core, none
  * longer than a launch may be. Neighbouring bands both compute the sums along rows that they have
  * in common, so fewer items are made if these were more than a sixteenth, and with many cores never
@@ -427,7 +419,10 @@ static void add_sums(struct task *task, const struct move_view *in, const struct
     }
     if (add_matrices(task, &sums))
         return;
-    sums.source.height = rows_needed(&layout->y, &sums.first_row);
+    const struct resize_axis *y = &layout->y; /* only the rows that the result needs are summed */
+    uint32_t last, count = resize_support(y, y->begin + y->count - 1, &last);
+    resize_support(y, y->begin, &sums.first_row);
+    sums.source.height = last + count - sums.first_row;
     sums.source.offset += sums.first_row * in->plane.stride;
     sums.middle = middle_of(task, &sums);
     struct pass *pass = add_pairs_across(task, &sums);
@@ -491,25 +486,19 @@ static void add_plane(struct task *task, const struct resize_config *config, uns
     }
 }
 
-/* True when every plane stays as it is, so that no pass is needed. */
-static bool keeps_all(const struct resize_config *config, const struct stage_plan *plan)
-{
-    bool same = true;
-    for (size_t i = 0; i < plan->in->n_planes; i++) {
-        struct resize_layout layout;
-        resize_layout(config, &plan->in->planes[i], &layout, NULL);
-        same &= is_whole(&layout.x) && is_whole(&layout.y) && layout.width == layout.x.count &&
-                layout.height == layout.y.count;
-    }
-    return same;
-}
-
 int resize_passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
     const struct resize_config *config = config_;
     struct task task = {.plan = plan, .table_operand = OPERAND_TABLE};
     int result = 0;
-    if (keeps_all(config, plan))
+    bool keeps_all = true; /* every plane stays as it is, so that no pass is needed */
+    for (size_t i = 0; i < plan->in->n_planes; i++) {
+        struct resize_layout layout;
+        resize_layout(config, &plan->in->planes[i], &layout, NULL);
+        keeps_all &= is_whole(&layout.x) && is_whole(&layout.y) && layout.width == layout.x.count &&
+                     layout.height == layout.y.count;
+    }
+    if (keeps_all)
         return 0;
     for (unsigned i = 0; i < plan->in->n_planes; i++)
         add_plane(&task, config, i, fault);

@@ -100,26 +100,21 @@ static float weighted(const struct place *p, uint32_t channel)
     return sum_end(&column);
 }
 
-/* A colour of a picture with alpha. The quotient of two floats is never so close to a half that
+/* For a colour of a picture with alpha, the quotient of two floats is never so close to a half that
  * double could not tell the difference. */
-static double colour_result(const struct place *p)
-{
-    enum sample_type type = p->in->frame.planes[p->plane].type;
-    float alpha = weighted(p, p->in->frame.planes[p->plane].channels - 1);
-    if (!(alpha > 0))
-        return 0;
-    double v = (double)weighted(p, p->channel) / alpha;
-    return sample_is_integer(type) ? (double)sample_saturate(type, v) : (float)v;
-}
-
 static double result_at(const struct place *p)
 {
     const struct plane *plane = &p->in->frame.planes[p->plane];
+    bool whole = sample_is_integer(plane->type);
     if (p->moves)
         return at(p, 0, 0, p->channel);
-    if (plane_has_alpha(plane) && p->channel < plane->channels - 1)
-        return colour_result(p);
-    return sample_is_integer(plane->type) ? fixed_result(p) : float_result(p);
+    if (!plane_has_alpha(plane) || p->channel == plane->channels - 1)
+        return whole ? fixed_result(p) : float_result(p);
+    float alpha = weighted(p, plane->channels - 1);
+    if (!(alpha > 0))
+        return 0;
+    double v = (double)weighted(p, p->channel) / alpha;
+    return whole ? (double)sample_saturate(plane->type, v) : (float)v;
 }
 
 static void taps_destroy(struct taps *taps, uint32_t count)

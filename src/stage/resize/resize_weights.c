@@ -22,18 +22,6 @@ static double radius_of(enum resize_filter filter)
     return filter == RESIZE_BILINEAR ? 1 : filter == RESIZE_BICUBIC ? 2 : 3;
 }
 
-static double kernel(enum resize_filter filter, double t)
-{
-    switch (filter) {
-    case RESIZE_BILINEAR:
-        return 1 - fabs(t);
-    case RESIZE_BICUBIC:
-        return keys(t);
-    default:
-        return sinc(t) * sinc(t / 3);
-    }
-}
-
 /* The position of sample x of the scaled picture among the source's samples. */
 static double centre(const struct resize_axis *axis, uint32_t x)
 {
@@ -41,19 +29,18 @@ static double centre(const struct resize_axis *axis, uint32_t x)
     return (double)twice / (2.0 * axis->to);
 }
 
-static double factor(const struct resize_axis *axis)
-{
-    return (double)axis->from / axis->to;
-}
-
 /* The weight of source sample i before weights are scaled to the sum 1; 0: the sample is left out.
  */
 static double weight_at(const struct resize_axis *axis, double u, double i)
 {
-    double f = factor(axis), s = f > 1 ? f : 1;
+    double f = (double)axis->from / axis->to, s = f > 1 ? f : 1, t = (i - u) / s;
     if (axis->filter == RESIZE_AREA)
         return fmax(0, fmin(i + 0.5, u + f / 2) - fmax(i - 0.5, u - f / 2));
-    return fabs(i - u) < radius_of(axis->filter) * s ? kernel(axis->filter, (i - u) / s) : 0;
+    if (fabs(i - u) >= radius_of(axis->filter) * s)
+        return 0;
+    if (axis->filter == RESIZE_BILINEAR)
+        return 1 - fabs(t);
+    return axis->filter == RESIZE_BICUBIC ? keys(t) : sinc(t) * sinc(t / 3);
 }
 
 bool resize_axis_moves(const struct resize_axis *axis)
@@ -68,7 +55,7 @@ uint32_t resize_support(const struct resize_axis *axis, uint32_t x, uint32_t *fi
         *first = (uint32_t)((2 * (uint64_t)x + 1) * axis->from / (2 * (uint64_t)axis->to));
         return 1;
     }
-    double f = factor(axis), s = f > 1 ? f : 1, u = centre(axis, x);
+    double f = (double)axis->from / axis->to, s = f > 1 ? f : 1, u = centre(axis, x);
     double reach = axis->filter == RESIZE_AREA ? f / 2 + 0.5 : radius_of(axis->filter) * s;
     double low = fmax(0, floor(u - reach) + 1), high = fmin(axis->from - 1.0, ceil(u + reach) - 1);
     *first = (uint32_t)low;

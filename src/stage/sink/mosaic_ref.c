@@ -4,12 +4,6 @@
 
 #include <stdlib.h>
 
-static double convert(const struct mosaic_cell *cell, double value)
-{
-    float product = cell->factor * (float)value;
-    return (double)(sample_saturate(cell->range, product) + cell->middle);
-}
-
 static void fill_cell(const struct picture *in, size_t index, const struct mosaic_cell *cell,
                       struct picture *out)
 {
@@ -22,8 +16,10 @@ static void fill_cell(const struct picture *in, size_t index, const struct mosai
             bool inside = y < from->height && x < from->width * from->channels;
             const uint8_t *source = inside ? picture_row(in, index, y) : NULL;
             double v = inside ? sample_load(from->type, source + x * in_size) : 0;
-            if (!cell->copy)
-                v = convert(cell, v);
+            if (!cell->copy) {
+                float product = cell->factor * (float)v;
+                v = (double)(sample_saturate(cell->range, product) + cell->middle);
+            }
             sample_store(to->type, row + (cell->x * from->channels + x) * out_size, v);
         }
     }

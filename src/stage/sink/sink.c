@@ -2,23 +2,21 @@
 
 #include "stage/common.h"
 
-/* Formats take a plane's own channels, or none for alpha, or RGBA for grey with alpha. */
-static bool is_known(const struct plane *in, const struct plane *out)
-{
-    return (out->type == SAMPLE_U8 || out->type == SAMPLE_U16) && in->type != SAMPLE_I32 &&
-           (out->channels == in->channels ||
-            (plane_has_alpha(in) && (out->channels == in->channels - 1 || out->channels == 4)));
-}
-
 static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault)
 {
     const struct sink_config *config = config_;
     for (size_t i = 0; i < in->n_planes; i++) {
-        struct plane plane = in->planes[i];
+        const struct plane *from = &in->planes[i];
+        struct plane plane = *from;
         plane.type = config->targets[i].type;
         plane.channels = config->targets[i].channels;
-        if (!is_known(&in->planes[i], &plane))
+        /* Formats take a plane's own channels, or none for alpha, or RGBA for grey with alpha. */
+        bool takes_channels = plane.channels == from->channels ||
+                              (plane_has_alpha(from) &&
+                               (plane.channels == from->channels - 1 || plane.channels == 4));
+        if ((plane.type != SAMPLE_U8 && plane.type != SAMPLE_U16) || from->type == SAMPLE_I32 ||
+            !takes_channels)
             return fault_set(fault, FAULT_INTERNAL, "no format asks for such planes");
         if (!frame_add_plane(out, &plane, alignment))
             return fault_set(fault, FAULT_MEMORY, "no memory for a frame");

@@ -231,16 +231,6 @@ static void add_together(struct stage_plan *plan, unsigned index, unsigned state
     add_blend(plan, index, state, tiles, count * bands * 256);
 }
 
-static uint64_t state_ints(const struct stage_plan *plan, const struct plane *plane,
-                           const struct clahe_tiles *tiles)
-{
-    uint64_t bands = parts(tiles->height, rows_together(tiles));
-    if (works_together(plan, plane))
-        return (256 * bands + 256 / sizeof(int32_t)) * tiles->across * tiles->down;
-    uint64_t regions = joins(plan, plane) ? (tiles->across + 1) * (tiles->down + 1) : 0;
-    return joined_at(plane, tiles) + 256 * regions;
-}
-
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
     unsigned state = 0;
@@ -248,7 +238,12 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];
         clahe_cut(config, plane, &tiles);
-        stage_plan_memory(plan, &state, sizeof(int32_t) * state_ints(plan, plane, &tiles));
+        uint64_t bands = parts(tiles.height, rows_together(&tiles));
+        uint64_t regions = joins(plan, plane) ? (tiles.across + 1) * (tiles.down + 1) : 0;
+        uint64_t ints = joined_at(plane, &tiles) + 256 * regions;
+        if (works_together(plan, plane))
+            ints = (256 * bands + 256 / sizeof(int32_t)) * tiles.across * tiles.down;
+        stage_plan_memory(plan, &state, sizeof(int32_t) * ints);
     }
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];

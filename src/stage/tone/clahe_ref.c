@@ -62,16 +62,6 @@ static void limit(const struct work *w, uint32_t *counts)
         counts[v]++;
 }
 
-static void make_table(const struct work *w, uint32_t *table)
-{
-    uint32_t sum = 0;
-    for (uint32_t v = 0; v < w->bins; v++) {
-        sum += table[v];
-        float scaled = (float)sum * w->tiles.scale;
-        table[v] = (uint32_t)fmin(rint(scaled), w->bins - 1);
-    }
-}
-
 /* Between which two tiles a position lies, and how near to the second. */
 static float between(uint32_t position, uint32_t side, uint32_t count, uint32_t tile[2])
 {
@@ -129,10 +119,14 @@ int clahe_reference(const void *config, const struct picture *in, struct picture
         if (!w.tables)
             return fault_set(fault, FAULT_MEMORY, "no memory for tables");
         for (uint32_t t = 0; t < count_tiles; t++) {
-            uint32_t *table = w.tables + (size_t)t * w.bins;
+            uint32_t *table = w.tables + (size_t)t * w.bins, sum = 0;
             count(&w, t % w.tiles.across, t / w.tiles.across, table);
             limit(&w, table);
-            make_table(&w, table);
+            for (uint32_t v = 0; v < w.bins; v++) {
+                sum += table[v];
+                float scaled = (float)sum * w.tiles.scale;
+                table[v] = (uint32_t)fmin(rint(scaled), w.bins - 1);
+            }
         }
         apply(&w, out);
         free(w.tables);

@@ -19,17 +19,6 @@ static uint32_t tone(const struct plane *plane, const uint8_t *row, uint32_t x)
            16;
 }
 
-/* counts[v] becomes the number of pixels with tones up to v. */
-static void accumulate(const struct picture *in, size_t index, uint64_t *counts, uint32_t bins)
-{
-    const struct plane *plane = &in->frame.planes[index];
-    for (uint32_t y = 0; y < plane->height; y++)
-        for (uint32_t x = 0; x < plane->width; x++)
-            counts[tone(plane, picture_row(in, index, y), x)]++;
-    for (uint32_t v = 1; v < bins; v++)
-        counts[v] += counts[v - 1];
-}
-
 static void spread(const struct picture *in, size_t index, const uint64_t *counts, uint32_t bins,
                    struct picture *out)
 {
@@ -58,11 +47,16 @@ int equalize_reference(const void *config, const struct picture *in, struct pict
                        struct fault *fault)
 {
     for (size_t i = 0; i < in->frame.n_planes; i++) {
-        uint32_t bins = (uint32_t)sample_max(in->frame.planes[i].type) + 1;
+        const struct plane *plane = &in->frame.planes[i];
+        uint32_t bins = (uint32_t)sample_max(plane->type) + 1;
         uint64_t *counts = calloc(bins, sizeof *counts);
         if (!counts)
             return fault_set(fault, FAULT_MEMORY, "no memory for counts");
-        accumulate(in, i, counts, bins);
+        for (uint32_t y = 0; y < plane->height; y++)
+            for (uint32_t x = 0; x < plane->width; x++)
+                counts[tone(plane, picture_row(in, i, y), x)]++;
+        for (uint32_t v = 1; v < bins; v++) /* counts[v] becomes the number of pixels up to v */
+            counts[v] += counts[v - 1];
         spread(in, i, counts, bins, out);
         free(counts);
     }

@@ -106,18 +106,6 @@ static void add_line(struct pixel_function *function, const struct line *line)
     add_floats(function, (float[]){line->black, line->gain, line->low, line->least, line->most});
 }
 
-/* f32 with any gamma: ((v − black)·scale, limited to 0 and 1)^exponent·(high − low) + low. */
-static void add_curve(struct pixel_function *function, const struct levels_config *config,
-                      const struct plane *in)
-{
-    struct levels_range range = levels_range(config, in);
-    add_floats(function, (float[]){(float)range.black, (float)(1 / (range.white - range.black)),
-                                   (float)(1 / config->gamma), (float)(range.high - range.low),
-                                   (float)range.low});
-    snprintf(function->variant, sizeof function->variant, "curve");
-    function->work = 40;
-}
-
 static int pixel(const void *config_, const struct plane *in, struct pixel_function *function,
                  struct fault *fault)
 {
@@ -138,7 +126,12 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
         return 0;
     }
     if (type == SAMPLE_F32) {
-        add_curve(function, config, in);
+        /* ((v − black)·scale, limited to 0 and 1)^exponent·(high − low) + low */
+        add_floats(function, (float[]){(float)range.black, (float)(1 / (range.white - range.black)),
+                                       (float)(1 / config->gamma), (float)(range.high - range.low),
+                                       (float)range.low});
+        snprintf(function->variant, sizeof function->variant, "curve");
+        function->work = 40;
         return 0;
     }
     void *table = make_table(config, in);
