@@ -50,20 +50,6 @@ static void print_format(const struct format *format, struct text *text)
     param_print(format->codec->params, format->config, format->given, text);
 }
 
-/* Prints everything of a frame that kernels depend on. The size is left out: what depends on it is
- * in the hash of the plan's kernels. */
-static void print_frame(const struct frame *frame, const struct plan *plan, struct text *text)
-{
-    uint64_t kernels = 0;
-    for (size_t i = 0; i < frame->n_planes; i++)
-        text_printf(text, " %u%s%s", frame->planes[i].channels, sample_name(frame->planes[i].type),
-                    pass_is_aligned(&frame->planes[i]) ? "" : "!");
-    for (size_t i = 0; plan && i < plan->n_steps; i++)
-        for (unsigned p = 0; p < plan->steps[i].work.n_passes; p++)
-            kernels = kernels * 31 + pass_hash(&plan->steps[i].work.passes[p]);
-    text_printf(text, " %llx", (unsigned long long)kernels);
-}
-
 /* Copies; what is printed here is read back. */
 static int copy(struct move *move, const struct chain *chain, const struct format *format,
                 const struct frame *frame, struct fault *fault)
@@ -364,11 +350,19 @@ void mover_ask(struct engine *engine, const struct chain *chain, const struct fo
 {
     struct text key = {0};
     struct fault fault = FAULT_INIT;
+    uint64_t kernels = 0;
     if (atomic_load(&engine->mover.alone))
         return;
     print_format(format, &key);
-    print_frame(in, plan, &key);
-    text_append(&key, " ");
+    /* Everything of a frame that kernels depend on. The size is left out: what depends on it is in
+     * the hash of the plan's kernels. */
+    for (size_t i = 0; i < in->n_planes; i++)
+        text_printf(&key, " %u%s%s", in->planes[i].channels, sample_name(in->planes[i].type),
+                    pass_is_aligned(&in->planes[i]) ? "" : "!");
+    for (size_t i = 0; plan && i < plan->n_steps; i++)
+        for (unsigned p = 0; p < plan->steps[i].work.n_passes; p++)
+            kernels = kernels * 31 + pass_hash(&plan->steps[i].work.passes[p]);
+    text_printf(&key, " %llx ", (unsigned long long)kernels);
     size_t name_at = key.length;
     chain_print(chain, &key);
     if (key.failed)

@@ -85,15 +85,6 @@ static int warm_all(struct engine *engine, const struct chain *chain, const stru
     return 0;
 }
 
-static enum level level_below(struct engine *engine, enum level level)
-{
-    struct device *other;
-    struct fault none = FAULT_INIT;
-    bool wanted = level == LEVEL_DEVICE && strcmp(engine->options.fallback, "reference") != 0;
-    return wanted && engine_need_fallback(engine, &other, &none) == 0 ? LEVEL_FALLBACK
-                                                                      : LEVEL_REFERENCE;
-}
-
 int engine_warm(struct engine *engine, int64_t id, const struct chain *chain,
                 const struct format *format, struct fault *wrong, struct fault *fault)
 {
@@ -115,7 +106,11 @@ int engine_warm(struct engine *engine, int64_t id, const struct chain *chain,
             return fault_set(fault, why.code, "%s", why.text);
         log_error("a chain does not run on device %s: %s", device_info(device)->name, why.text);
         fault_set(wrong, why.code, "%s", why.text);
-        if (!level_demote(engine, chain, level_below(engine, level)))
+        struct device *other;
+        bool falls_back = level == LEVEL_DEVICE &&
+                          strcmp(engine->options.fallback, "reference") != 0 &&
+                          engine_need_fallback(engine, &other, &(struct fault)FAULT_INIT) == 0;
+        if (!level_demote(engine, chain, falls_back ? LEVEL_FALLBACK : LEVEL_REFERENCE))
             result = fault_set(fault, FAULT_MEMORY, "no memory for a chain");
     }
     return result;

@@ -74,11 +74,6 @@ static bool is_per_pixel(const void *config)
     return ((const struct convert_config *)config)->channels == CONVERT_SAME;
 }
 
-static bool mixes(const struct convert_config *config, const struct plane *in)
-{
-    return in->channels > 2 && config->channels == 1;
-}
-
 static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault)
 {
@@ -88,8 +83,8 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
         plane.type = convert_type(config, &in->planes[i]);
         if (config->channels != CONVERT_SAME)
             plane.channels = (uint32_t)config->channels;
-        if (mixes(config, &in->planes[i]) && plane.type != SAMPLE_U8 && plane.type != SAMPLE_U16 &&
-            plane.type != SAMPLE_F32)
+        if (config->channels == 1 && in->planes[i].channels > 2 && plane.type != SAMPLE_U8 &&
+            plane.type != SAMPLE_U16 && plane.type != SAMPLE_F32)
             return fault_set(
                 fault, FAULT_SHAPE,
                 "convert:channels=1 takes colours of type u8, u16 and f32, not %s; say "
@@ -123,7 +118,7 @@ static void add_channels(const struct convert_config *config, struct stage_plan 
     enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
     struct pass *pass = pass_begin(plan, "convert", "channels", form, 0, in->width, in->height);
     size_t size = sample_size(out->type);
-    if (mixes(config, in)) {
+    if (config->channels == 1 && in->channels > 2) {
         pass_define_type(pass, "SRC", out->type);
     } else if (size <= 2) { /* only moved, as the unsigned type of its size, and so below */
         pass_define_type(pass, "SRC", size == 1 ? SAMPLE_U8 : SAMPLE_U16);

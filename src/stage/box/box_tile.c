@@ -18,11 +18,6 @@ struct tiling {
     uint32_t band;    /* rows of a work-group */
 };
 
-static bool is_aligned(const struct plane *plane)
-{
-    return plane->offset % 16 == 0 && plane->stride % 16 == 0;
-}
-
 static struct tiling tiling_of(const struct box_task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
@@ -69,7 +64,7 @@ bool box_add_tile(const struct box_task *task)
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     /* The kernel contains the window's position among quads, and how to divide by its area. */
     if (task->plan->profile->generic || task->plan->profile->local_memory < 32768 ||
-        !sample_is_integer(in->type) || !is_aligned(in) || !is_aligned(out))
+        !sample_is_integer(in->type) || !pass_is_aligned(in) || !pass_is_aligned(out))
         return false;
     struct tiling t = tiling_of(task);
     struct box_divider divider = box_divider_choose(t.size * 8, task->width * task->height);

@@ -146,31 +146,21 @@ static int add_plane(const struct idwt_config *config, const struct frame *in, s
     return 0;
 }
 
-static bool is_named(const struct frame *in)
-{
-    return in->n_origins == 0 && dwt_count_named(in) > 0;
-}
-
-static int check_words(const struct idwt_config *config, const struct frame *in,
-                       struct fault *fault)
-{
-    if (!is_named(in) || config->given & WORD_WAVELET)
-        return 0;
-    return fault_set(fault, FAULT_SHAPE,
-                     "idwt: these planes do not say which dwt they came from (an NPZ without "
-                     "meta.json does not): give wavelet=, and what differs from the default of "
-                     "mode= (jpeg2000 for cdf97 and cdf53, else periodization), precision= and "
-                     "type= (those of the planes), size=WIDTHxHEIGHT (the largest that has such "
-                     "bands)");
-}
-
-static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
+static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault)
 {
+    const struct idwt_config *config = config_;
     size_t used = 0;
-    int result = check_words(config, in, fault);
-    if (result == 0 && !is_named(in))
-        result = dwt_check_frame("idwt", in, fault);
+    bool is_named = in->n_origins == 0 && dwt_count_named(in) > 0;
+    if (is_named && !(config->given & WORD_WAVELET))
+        return fault_set(
+            fault, FAULT_SHAPE,
+            "idwt: these planes do not say which dwt they came from (an NPZ without "
+            "meta.json does not): give wavelet=, and what differs from the default of "
+            "mode= (jpeg2000 for cdf97 and cdf53, else periodization), precision= and "
+            "type= (those of the planes), size=WIDTHxHEIGHT (the largest that has such "
+            "bands)");
+    int result = is_named ? 0 : dwt_check_frame("idwt", in, fault);
     for (size_t i = 0; i < idwt_count(in) && result == 0; i++)
         result = add_plane(config, in, i, alignment, out, &used, fault);
     if (result == 0 && used != in->n_planes)

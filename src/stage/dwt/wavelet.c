@@ -121,20 +121,16 @@ bool wavelet_is_cdf(int wavelet)
     return wavelet == WAVELET_CDF97 || wavelet == WAVELET_CDF53;
 }
 
-static bool is_named(int wavelet, const char *first, const char *second)
-{
-    const char *name = param_choice_name(wavelet_choices, wavelet);
-    return strcmp(name, first) == 0 || strcmp(name, second) == 0;
-}
-
 bool wavelet_is_ill_conditioned(int wavelet)
 {
-    return is_named(wavelet, "bior3.1", "rbio3.1");
+    const char *name = param_choice_name(wavelet_choices, wavelet);
+    return strcmp(name, "bior3.1") == 0 || strcmp(name, "rbio3.1") == 0;
 }
 
 bool wavelet_is_weak_for_u16(int wavelet)
 {
-    return is_named(wavelet, "rbio2.2", "rbio3.3");
+    const char *name = param_choice_name(wavelet_choices, wavelet);
+    return strcmp(name, "rbio2.2") == 0 || strcmp(name, "rbio3.3") == 0;
 }
 
 /* rbio is bior with analysis and synthesis exchanged, and its filters run backwards. */

@@ -127,20 +127,16 @@ static struct bank_span span_of_band(const struct bank_direction *direction, uns
                               direction->factor, cyclic);
 }
 
-static int find_node(const struct filterbank_tree *tree, const struct bank *bank, int parent)
-{
-    for (unsigned i = 0; i < tree->n_nodes; i++)
-        if (tree->nodes[i].bank == bank && tree->nodes[i].parent == parent)
-            return (int)i;
-    return -1;
-}
-
-static int add_node(struct filterbank_tree *tree, const struct filterbank_config *config,
-                    const struct plane *plane, unsigned sequence, unsigned level, int parent)
+/* Finds the node with that bank and parent, or adds it. */
+static int take_node(struct filterbank_tree *tree, const struct filterbank_config *config,
+                     const struct plane *plane, unsigned sequence, unsigned level, int parent)
 {
     struct filterbank_node *node = &tree->nodes[tree->n_nodes];
     const struct bank *bank = config->cascade[sequence].banks[level - 1];
     bool cyclic = config->border == FILTERBANK_CYCLIC;
+    for (unsigned i = 0; i < tree->n_nodes; i++)
+        if (tree->nodes[i].bank == bank && tree->nodes[i].parent == parent)
+            return (int)i;
     *node = (struct filterbank_node){
         .bank = bank, .parent = parent, .level = level, .sequence = sequence};
     if (parent < 0) {
@@ -177,10 +173,7 @@ bool filterbank_tree_create(struct filterbank_tree *tree, const struct filterban
             if (level > sequence->n_levels ||
                 (parent >= 0 && filterbank_is_empty(&tree->nodes[parent], 0, 0)))
                 continue;
-            *node = find_node(tree, sequence->banks[level - 1], parent);
-            if (*node < 0)
-                *node = add_node(tree, config, plane, s, level, parent);
-            parent = *node;
+            parent = *node = take_node(tree, config, plane, s, level, parent);
             tree->nodes[parent].ends |= level == sequence->n_levels;
         }
     }

@@ -70,11 +70,6 @@ static struct synthesis_band find_band(const struct source *source, const struct
     return missing;
 }
 
-static enum synthesis_state together(enum synthesis_state a, enum synthesis_state b)
-{
-    return a > b ? a : b;
-}
-
 /* Sets a level's columns and result, which follow from its bands. */
 static void fill_level(struct synthesis_level *level, unsigned dims)
 {
@@ -86,7 +81,8 @@ static void fill_level(struct synthesis_level *level, unsigned dims)
         *column = (struct synthesis_band){.plane = -1};
         for (unsigned j = 0; j < level->n_rows; j++) {
             const struct synthesis_band *band = &level->band[i][j];
-            column->state = together(column->state, band->state);
+            if (band->state > column->state)
+                column->state = band->state;
             column->x = join(column->x, band->x);
             spans[j] = band->y;
         }
@@ -94,7 +90,8 @@ static void fill_level(struct synthesis_level *level, unsigned dims)
             dims == 2 ? bank_synthesis_span(spans, bank->y.synthesis, level->n_rows, bank->y.factor)
                       : spans[0];
         all_y = join(all_y, column->y);
-        level->out.state = together(level->out.state, column->state);
+        if (column->state > level->out.state)
+            level->out.state = column->state;
     }
     for (unsigned i = 0; i < level->n_columns; i++) {
         spans[i] = level->column[i].x;

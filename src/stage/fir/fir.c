@@ -427,22 +427,18 @@ static void add_pass(struct stage_plan *plan, const struct work *work, unsigned 
         add_numbers(pass, work);
 }
 
-static bool is_identity(const struct fir_config *config, const struct fir_window *window,
-                        const struct plane *in)
-{
-    return window->columns == 1 && window->rows == 1 && window->bias == 0 &&
-           config->out == FIR_OUT_SAME && window->k[0] == window->divisor &&
-           (sample_is_integer(in->type) ? fir_is_whole(window) : window->k[0] == 1);
-}
-
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
     const struct fir_config *config = config_;
     struct fir_window window;
     bool needed = false;
     fir_window(config, &window);
-    for (unsigned i = 0; i < plan->in->n_planes; i++)
-        needed |= !is_identity(config, &window, &plan->in->planes[i]);
+    bool keeps = window.columns == 1 && window.rows == 1 && window.bias == 0 &&
+                 config->out == FIR_OUT_SAME && window.k[0] == window.divisor;
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        bool whole = sample_is_integer(plan->in->planes[i].type);
+        needed |= !keeps || !(whole ? fir_is_whole(&window) : window.k[0] == 1);
+    }
     for (unsigned i = 0; needed && i < plan->in->n_planes; i++) {
         struct work work = {.in = &plan->in->planes[i],
                             .out = &plan->out->planes[i],

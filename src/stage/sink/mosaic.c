@@ -54,14 +54,6 @@ static bool is_band(const struct plane *plane, const char band[2], unsigned leve
            memcmp(plane->name + length - digits - 2, band, 2) == 0;
 }
 
-static unsigned levels_of(const struct plane *plane)
-{
-    for (unsigned level = 1; level <= LEVELS_MAX; level++)
-        if (is_band(plane, "LL", level))
-            return level;
-    return 0;
-}
-
 /* A walk through the planes of one origin. */
 struct walk {
     const struct frame *in;
@@ -156,7 +148,9 @@ static bool walk_origin(struct walk *w, double gain)
     if (w->end > w->in->n_planes || !gain_of_level(w->origin, &by_level))
         return false;
     const struct plane *first = &w->in->planes[w->at];
-    unsigned levels = levels_of(first);
+    unsigned levels = LEVELS_MAX;
+    while (levels > 0 && !is_band(first, "LL", levels))
+        levels--;
     const struct plane *low = levels ? take_band(w, "LL", levels) : NULL;
     if (!low)
         return false;

@@ -77,17 +77,6 @@ static struct row row_of(const struct colour_config *config, unsigned index)
     return row;
 }
 
-static bool fits_f32(const struct colour_config *config, const struct plane *plane)
-{
-    bool fits = true;
-    for (unsigned c = 0; c < 3; c++) {
-        const double *m = &config->m.v[3 * c];
-        double sum = fabs(m[0]) + fabs(m[1]) + fabs(m[2]);
-        fits &= sum * plane_white(plane) + fabs(colour_offset(config, c)) < F32_MAX;
-    }
-    return fits;
-}
-
 /* The table of cl/tone/colour.cl. */
 static unsigned add_table(const struct colour_config *config, struct stage_plan *plan, bool wide)
 {
@@ -110,7 +99,12 @@ static unsigned add_table(const struct colour_config *config, struct stage_plan 
 static void add_pass(const struct colour_config *config, struct stage_plan *plan, unsigned index)
 {
     const struct plane *in = &plan->in->planes[index], *out = &plan->out->planes[index];
-    bool wide = in->type != SAMPLE_F32 && !fits_f32(config, in);
+    bool wide = false; /* integers whose sums f32 cannot hold */
+    for (unsigned c = 0; c < 3 && in->type != SAMPLE_F32; c++) {
+        const double *m = &config->m.v[3 * c];
+        double sum = fabs(m[0]) + fabs(m[1]) + fabs(m[2]);
+        wide |= !(sum * plane_white(in) + fabs(colour_offset(config, c)) < F32_MAX);
+    }
     enum kernel_form form = pass_form_for(plan->profile, in, out);
     if (form == FORM_VECTOR && (wide || in->width < 4))
         form = FORM_SCALAR;
