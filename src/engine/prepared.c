@@ -143,8 +143,7 @@ static int copy_chain(const struct chain *from, struct chain *to, struct fault *
     return result;
 }
 
-/* Plans made->chain for made->device and makes its recording: from the chain's own program if that
- * exists or may be compiled, otherwise from generic kernels. */
+/* Plans made->chain for made->device and makes its recording. */
 static int plan_and_record(struct prepared *made, const struct frame *in,
                            const struct plan_options *options, enum program_use use,
                            struct fault *fault)
@@ -269,17 +268,6 @@ static struct prepared *take_oldest(struct engine *engine)
     return taken;
 }
 
-/* Moves the entry to the end and takes its key away: it stays only for the jobs that use it. */
-static void put_aside(struct engine *engine, struct prepared *entry)
-{
-    struct prepared **link = &engine->prepared;
-    while (*link)
-        link = &(*link)->next;
-    text_finish(&entry->key);
-    entry->next = NULL;
-    *link = entry;
-}
-
 /* Finds the entry of that key and moves it to the front. Waits, with the lock, while another thread
  * makes the entry; returns NULL if that fails. */
 static struct prepared *find(struct engine *engine, const struct text *key)
@@ -290,8 +278,13 @@ static struct prepared *find(struct engine *engine, const struct text *key)
         bool is_worth_another_try = !entry->making && entry->waits &&
                                     entry->device == engine->fallback &&
                                     entry->moves != atomic_load(&engine->mover.moves);
-        if (is_worth_another_try) {
-            put_aside(engine, entry);
+        if (is_worth_another_try) { /* it stays at the end, without its key, for jobs that use it */
+            struct prepared **link = &engine->prepared;
+            while (*link)
+                link = &(*link)->next;
+            text_finish(&entry->key);
+            entry->next = NULL;
+            *link = entry;
             continue;
         }
         entry->next = engine->prepared;

@@ -96,20 +96,6 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
     return 0;
 }
 
-/* Between other types and other channels, planes lie in scratch memory, one for each of the input.
- */
-static int add_between(struct stage_plan *plan, unsigned i, unsigned *operand, struct fault *fault)
-{
-    struct plane plane = plan->in->planes[i];
-    plane.type = plan->out->planes[i].type;
-    if (*operand == 0)
-        *operand = OPERAND_SCRATCH + plan->n_scratch++;
-    struct frame *frame = &plan->scratch[*operand - OPERAND_SCRATCH];
-    return frame_add_plane(frame, &plane, FRAME_ALIGNMENT)
-               ? 0
-               : fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-}
-
 /* White is an argument: the bits of a float or of a double, or an integer. */
 static void add_channels(const struct convert_config *config, struct stage_plan *plan, unsigned i,
                          unsigned operand, unsigned plane)
@@ -143,7 +129,8 @@ static void add_channels(const struct convert_config *config, struct stage_plan 
     pass_long(pass, bits);
 }
 
-/* The plane's type first, then its channels. */
+/* The plane's type first, then its channels. Between the two, planes lie in scratch memory, one for
+ * each of the input. */
 static int add_passes(const struct convert_config *config, struct stage_plan *plan, unsigned i,
                       unsigned *between, struct fault *fault)
 {
@@ -151,10 +138,17 @@ static int add_passes(const struct convert_config *config, struct stage_plan *pl
     struct pixel_function function = {.plan = plan, .work = 4};
     bool has_type = in->type == out->type, has_channels = in->channels == out->channels;
     int result = pixel(config, in, &function, fault);
-    if (result == 0 && !has_channels && !has_type)
-        result = add_between(plan, i, between, fault);
     if (result != 0)
         return result;
+    if (!has_channels && !has_type) {
+        struct plane middle = *in;
+        middle.type = out->type;
+        if (*between == 0)
+            *between = OPERAND_SCRATCH + plan->n_scratch++;
+        struct frame *frame = &plan->scratch[*between - OPERAND_SCRATCH];
+        if (!frame_add_plane(frame, &middle, FRAME_ALIGNMENT))
+            return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    }
     unsigned plane = has_type || has_channels
                          ? i
                          : (unsigned)plan->scratch[*between - OPERAND_SCRATCH].n_planes - 1;
