@@ -10,6 +10,7 @@
  *     GENERIC          the numbers of the last two are arguments
  *     TAPS, ROWS       a window that is written out, with T(row, offset, lane, k) for each coefficient
  *     COLUMNS, ROWS    a window of that size with coefficients from the table, in unrolled loops
+ *     PAIRS            behind the coefficients the table has them in pairs, for use if `paired` is not 0
  *
  * Without TAPS or COLUMNS the window's size is an argument. Samples under a coefficient of 0 are not used, even if
  * they are infinite or NaN. Sums are added in the order of rows. Vectors compute positions whose window lies inside
@@ -28,9 +29,9 @@ inline V(ushort) FN(quotient)(V(ushort) n, ushort d, ushort multiplier, ushort s
     V(ushort) rest = moved - q * (V(ushort))d;
     return q - (q & (V(ushort))(ushort)(~d & 1) & ((V(ushort))(ushort)1 - min(rest, (V(ushort))(ushort)1)));
 }
-#define FINISH(n)                                                                                  \
-    CONVERT(DST, CAT3(as_, VALUE, LANES)(clamp(FN(quotient)((n) + (V(NUM))offset, divisor, multiplier, shift), \
-                                               (V(NUM))low, (V(NUM))high) - (V(NUM))zero))
+#define RESULT(n)                                                                                  \
+    (clamp(FN(quotient)((n) + (V(NUM))offset, divisor, multiplier, shift), (V(NUM))low, (V(NUM))high) - (V(NUM))zero)
+#define FINISH(n) CONVERT(DST, CAT3(as_, VALUE, LANES)(RESULT(n)))
 #elif defined(NUM_BITS) && defined(GENERIC)
 #define FINISH(n) EXACT_RESULT_BY(n)
 #elif defined(NUM_BITS)
@@ -56,6 +57,8 @@ inline V(float) FN(divide)(V(float) a, float divisor, float r)
 
 #ifndef GENERIC
 #define NUMBERS
+#elif defined(PAIRS)
+#define NUMBERS , QUOTIENT_PARAMETERS, int paired
 #elif defined(NUM_BITS)
 #define NUMBERS , QUOTIENT_PARAMETERS
 #else
@@ -98,6 +101,8 @@ inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict tabl
 #define LOAD(at)       UNALIGNED_IN(SRC, LANES, at)
 #define STORE(v, at)   UNALIGNED_OUT(OUT, LANES, at) = THEN(v)
 #endif
+
+#define UNROLLED _Pragma("clang loop unroll(full)")
 
 /* Stores a vector of n samples without its alpha samples. */
 #define STORE_4_2(v, at)  vstore2((v).s02, 0, at)
@@ -173,14 +178,35 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
 #ifdef FORM_VECTOR
     if (fits) {
 #else
-    for (int next = inner; next < inner_end; next += LANES) {
+    int next = inner;
+#if defined(PAIRS) && defined(PAIR_SAMPLES)
+    /* Results at even places and at odd ones have sums of their own, to which two products are added at a time. From
+     * the second step on, stores are within a line of the cache. */
+    for (; paired && next + PAIR_SAMPLES <= inner_end; next = (next + PAIR_SAMPLES) / PAIR_SAMPLES * PAIR_SAMPLES) {
+        FETCH_AHEAD(r[ROWS - 1] + next + src_stride); /* the next row, as luminance has it */
+        V(NUM) even = 0, odd = 0;
+        __global const int *pair = table + ROWS * COLUMNS;
+        UNROLLED
+        for (int j = 0; j < ROWS; j++) {
+            __global const SRC *in = r[j] + next - left;
+            UNROLLED
+            for (int i = 0; i < COLUMNS; i += 2, pair += 2) {
+                CAT(SRC, PAIR_SAMPLES) v = UNALIGNED_IN(SRC, PAIR_SAMPLES, in + i);
+                even += pair_sums(v, pair[0]);
+                odd += pair_sums(v, pair[1]);
+            }
+        }
+        UNALIGNED_OUT(OUT, PAIR_SAMPLES, out + next) =
+            CAT(as_uchar, PAIR_SAMPLES)(RESULT(even) | RESULT(odd) << (V(NUM))(NUM)8);
+    }
+#endif
+    for (; next < inner_end; next += LANES) {
         x = min(next, inner_end - LANES);
 #endif
         V(NUM) sum = 0;
 #if defined(TAPS)
         TAPS
 #elif defined(ROWS)
-#define UNROLLED _Pragma("clang loop unroll(full)")
         UNROLLED
         for (int j = 0; j < ROWS; j++) {
             __global const SRC *in = r[j] + x - left * CH;

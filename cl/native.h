@@ -256,6 +256,41 @@ typedef uchar32 __attribute__((aligned(1))) unaligned_uchar_32;
 #define TAKE_ALPHA_32_2(v, a) (v).odd = (a).odd
 #define TAKE_ALPHA_32_4(v, a) (v).odd.odd = (a).odd.odd
 
+/* For fir: samples 2n and 2n + 1 multiplied with the first and the second byte of `pair`, which has both twice, and
+ * added. The sums must fit 16 bits with a sign. One instruction of x86; arm64 has none for it. */
+#ifdef __SSSE3__
+#define PAIR_SAMPLES    64
+VECTOR(uchar, 64)
+typedef uchar64 __attribute__((aligned(1))) unaligned_uchar_64;
+#define as_uchar64(v)   __builtin_astype(v, uchar64)
+#if defined(__AVX512BW__)
+typedef char __attribute__((vector_size(64))) pair_bytes;
+#define ADD_PAIRS       __builtin_ia32_pmaddubsw512
+#elif defined(__AVX2__)
+typedef char __attribute__((vector_size(32))) pair_bytes;
+#define ADD_PAIRS       __builtin_ia32_pmaddubsw256
+#else
+typedef char __attribute__((vector_size(16))) pair_bytes;
+#define ADD_PAIRS       __builtin_ia32_pmaddubsw128
+#endif
+union pair_vector {
+    uchar64 samples;
+    uint16 words;
+    ushort32 sums;
+    pair_bytes bytes[64 / sizeof(pair_bytes)];
+};
+BUILT_IN ushort32 pair_sums(uchar64 v, int pair)
+{
+    union pair_vector a, b;
+    a.samples = v;
+    b.words = (uint16)(uint)pair;
+    _Pragma("clang loop unroll(full)")
+    for (int k = 0; k < (int)(64 / sizeof(pair_bytes)); k++)
+        a.bytes[k] = __builtin_astype(ADD_PAIRS(a.bytes[k], b.bytes[k]), pair_bytes);
+    return a.sums;
+}
+#endif
+
 /* Each lane of v looked up in a table; a table of 256 bytes lies in registers where that is faster, and 32 of them are
  * looked up at once. */
 #define LOOK_UP_IN(type, index)                                                                    \

@@ -212,6 +212,29 @@ static void test_launches(void **state)
     harness_split("fir:sample:border=zero", SAMPLE_U8, 257, 65, 1, 7);
 }
 
+/* What native computes with products added in pairs, at the limits of a pair and beyond them. */
+static void test_pairs(void **state)
+{
+    static const char *const windows[] = {
+        "127_1_0/-128_0_0/0_0_0:divisor=64",
+        "0_1_127/0_0_-128/0_0_0:divisor=64",
+        "0_0_0/-1_-127_1/0_100_0:divisor=33:bias=9",
+        "64_65_0/0_1_0/0_0_0", /* beyond */
+        "0_0_0/0_-2_-127/0_100_0:divisor=129:bias=128",
+        "0_128_0/1_0_0/-1_0_2",
+        "1_2_3_4_5/-1_-2_-3_-4_-5/0_90_38_0_0/9_8_7_6_5/1_1_1_1_1:border=reflect",
+        "1_2_3_4_3_2_1/0_0_0_-9_0_0_0/7_0_5_0_3_0_1/0_1_0_2_0_3_0/1_1_1_1_1_1_1/0_0_0_0_0_0_50/"
+        "90_0_0_0_0_0_0",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
+        char chain[150];
+        snprintf(chain, sizeof chain, "fir:%s", windows[i]);
+        harness_check(chain, SAMPLE_U8, 300, 9, 1, HARNESS_EXTREMES);
+        harness_check(chain, SAMPLE_U8, 133, 11, 1, HARNESS_RANDOM);
+    }
+}
+
 /* What GPUs compute with two samples in a word: each way to divide, limits on either side, windows
  * that are a column times a row and such that are not. */
 static void test_bytes_against_reference(void **state)
@@ -256,19 +279,13 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_single),
-        cmocka_unit_test(test_floats),
-        cmocka_unit_test(test_borders),
-        cmocka_unit_test(test_alpha),
-        cmocka_unit_test(test_types),
-        cmocka_unit_test(test_f32),
-        cmocka_unit_test(test_borders_against_reference),
-        cmocka_unit_test(test_wide),
-        cmocka_unit_test(test_launches),
-        cmocka_unit_test(test_bytes_against_reference),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(harness_enough_vectors),
+        cmocka_unit_test(test_names),    cmocka_unit_test(test_single),
+        cmocka_unit_test(test_floats),   cmocka_unit_test(test_borders),
+        cmocka_unit_test(test_alpha),    cmocka_unit_test(test_types),
+        cmocka_unit_test(test_f32),      cmocka_unit_test(test_borders_against_reference),
+        cmocka_unit_test(test_wide),     cmocka_unit_test(test_launches),
+        cmocka_unit_test(test_pairs),    cmocka_unit_test(test_bytes_against_reference),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(harness_enough_vectors),
     };
     return HARNESS_MAIN(tests);
 }

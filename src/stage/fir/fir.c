@@ -179,6 +179,7 @@ struct work {
     enum kernel_form form;
     bool written_out; /* with each coefficient as a literal */
     bool sized;       /* a kernel for windows of this size, with coefficients from the table */
+    bool pairs;       /* whose table has the coefficients in pairs, too */
     unsigned lanes;
     /* For a wide window in vectors: the table has rows of `pitch` coefficients with zeros around
      * them, in blocks of four that begin `first` vectors from the result's. */
@@ -235,6 +236,8 @@ static void choose_form(struct work *work)
     work->form = pass_form_for(work->profile, work->in, work->out);
     if (work->form == FORM_ROWS) /* vectors of 32 are in native's texts alone */
         work->lanes = work->sized && work->exact && work->quotient.bits == 16 ? 32 : 16;
+    work->pairs = work->lanes == 32 && work->in->channels == 1 && work->in->type == SAMPLE_U8 &&
+                  work->out->type == SAMPLE_U8;
     if (work->form == FORM_VECTOR) {
         work->lanes = work->written_out
                           ? pass_vector_length(work->profile, work->in->type, work->out->type)
@@ -264,6 +267,36 @@ static void lay_out_table(struct work *work)
     work->pitch = (work->lead + work->window.columns + 3) / 4 * 4;
 }
 
+/* Whether two products of a sample and a coefficient, of neighbours in a row, always fit 16 bits
+ * with a sign. */
+static bool fits_pairs(const struct fir_window *w)
+{
+    for (unsigned n = 0; n < w->columns * w->rows; n++) {
+        double a = n % w->columns > 0 ? w->k[n - 1] : 0, b = w->k[n];
+        if (b > 127 || fmax(a, 0) + fmax(b, 0) > 128 || fmin(a, 0) + fmin(b, 0) < -128)
+            return false;
+    }
+    return true;
+}
+
+/* Column i of row j as a byte; 0 beside the window. */
+static uint32_t coefficient_byte(const struct fir_window *w, unsigned j, int i)
+{
+    return i >= 0 && i < (int)w->columns ? (uint8_t)(int32_t)w->k[j * w->columns + (unsigned)i] : 0;
+}
+
+/* The coefficients that are multiplied with samples 2n and 2n + 1 of a row, as bytes, which each
+ * word has twice: in turn for results at even places, k0 k1, k2 0, and at odd places, 0 k0, k1 k2.
+ */
+static void add_pairs(const struct fir_window *w, uint32_t *pairs)
+{
+    for (unsigned j = 0; j < w->rows; j++)
+        for (int i = 0; i < (int)w->columns; i += 2) {
+            *pairs++ = (coefficient_byte(w, j, i) | coefficient_byte(w, j, i + 1) << 8) * 0x10001;
+            *pairs++ = (coefficient_byte(w, j, i - 1) | coefficient_byte(w, j, i) << 8) * 0x10001;
+        }
+}
+
 static unsigned add_table(struct stage_plan *plan, const struct work *work)
 {
     const struct fir_window *w = &work->window;
@@ -277,7 +310,12 @@ static unsigned add_table(struct stage_plan *plan, const struct work *work)
             memcpy(&data[at], work->exact ? (void *)&whole : (void *)&real, sizeof *data);
         }
     }
-    return stage_plan_table(plan, data, work->pitch * w->rows * sizeof *data);
+    unsigned n = work->pitch * w->rows;
+    if (work->pairs) {
+        add_pairs(w, data + n);
+        n += (w->columns + 1) * w->rows;
+    }
+    return stage_plan_table(plan, data, n * sizeof *data);
 }
 
 /* Defines TAPS: T(j, o, b, k) for each coefficient k that is not 0, in the order of the rows, where
@@ -418,6 +456,8 @@ static void add_pass(struct stage_plan *plan, const struct work *work, unsigned 
         pass_define(pass, "COLUMNS", "%u", w->columns);
         pass_define(pass, "ROWS", "%u", w->rows);
     }
+    if (work->pairs)
+        pass_define(pass, "PAIRS", "1");
     pass->work = 4.0 + 2.0 * count_coefficients(w);
     pass_planes(pass, plan, plane);
     pass_buffer(pass, add_table(plan, work));
@@ -425,6 +465,8 @@ static void add_pass(struct stage_plan *plan, const struct work *work, unsigned 
               work->in->width, work->in->height, config->border, work->first);
     if (work->profile->generic)
         add_numbers(pass, work);
+    if (work->pairs)
+        pass_int(pass, fits_pairs(w));
 }
 
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
