@@ -9,7 +9,7 @@
 #   opencl              every stage on PoCL in all forms: most of an hour
 #   http-spec, peers    install tests/requirements.txt from PyPI below build-pypi
 #   fleet               half an hour with servers of its own; as root, --suite fleet --native
-#   mean                an hour of OpenCL at its worst; --suite mean --native
+#   mean                OpenCL at its worst, ten minutes and more; --suite mean --native
 #   endurance           hours of calls that fail, kills and power cuts; as root, with xfsprogs
 #   tsan                threads under ThreadSanitizer: the processor's kernels, the engine, the daemon
 #   soak                ten minutes, or SLUICE_SOAK=SECONDS; --suite soak --native
@@ -175,5 +175,5 @@ echo "not run: tests/fleet/containers.sh (likewise)"
 [ -n "$fleet" ] || echo "not run: the suite fleet (half an hour): tests/run.sh --suite fleet --native"
 [ "$suite" = '--suite tsan' ] || echo "not run: the suite tsan (ThreadSanitizer, a build of its own): tests/run.sh --suite tsan"
 [ -n "$analyse" ] || echo "not run: the suite analyse (half an hour): tests/run.sh --suite analyse --native"
-[ "$suite" = '--suite mean' ] || echo "not run: the suite mean (an hour): tests/run.sh --suite mean --native"
+[ "$suite" = '--suite mean' ] || echo "not run: the suite mean (ten minutes and more): tests/run.sh --suite mean --native"
 exit $status
