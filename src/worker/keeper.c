@@ -98,6 +98,7 @@ void keeper_stay_behind(char **argv, int socket)
     char *const again[] = {argv[0], (char *)KEEPER_KEPT, NULL};
     pid_t front = getppid();
     if (argv[1]) {
+        prctl(PR_SET_NAME, "sluice-worker"); /* it was started as /proc/self/exe */
         tell_front(socket);
         return;
     }

@@ -245,6 +245,10 @@ class Ends(DaemonTest):
         d.expect_line(r'ready: 0 jobs wait.*1 done, 0 failed')
         d.stop()
 
+    def test_the_worker_has_its_name(self):
+        with open('/proc/%d/comm' % self.start().worker_pid(), encoding='ascii') as comm:
+            self.assertEqual(comm.read(), 'sluice-worker\n')
+
     def test_worker_dies_with_the_front(self):
         d = self.start()
         worker = d.worker_pid()
