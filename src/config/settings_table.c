@@ -159,10 +159,9 @@ static const struct setting log_settings[] = {
 };
 
 static const struct setting top_settings[] = {
-    {PARAM(
-         TEXT, "state", AT(state),
-         "directory for what is kept between runs; else STATE_DIRECTORY, XDG_STATE_HOME/sluice or "
-         "~/.local/state/sluice"),
+    {PARAM(TEXT, "state", AT(state),
+           "directory for what is kept between runs; else STATE_DIRECTORY, "
+           "XDG_STATE_HOME/sluice or ~/.local/state/sluice"),
      .option = "state", .value_name = "DIR"},
     {{0}},
 };

@@ -78,7 +78,8 @@ static void keep(pid_t front)
     while (ended != worker && (ended > 0 || errno == EINTR));
     signal(MESSAGE_KILL_SIGNAL, SIG_IGN); /* its pid may belong to another process now */
     kill_the_rest();
-    if (WIFSIGNALED(status)) {     /* we end as it did */
+    /* we end as it did */
+    if (WIFSIGNALED(status)) {
         prctl(PR_SET_DUMPABLE, 0); /* one core file is enough */
         signal(WTERMSIG(status), SIG_DFL);
         kill(getpid(), WTERMSIG(status));

@@ -180,7 +180,7 @@ static const char *const programs[] = {
     "/lib/ld-*.so*", "/lib/*/ld-*.so*", "/lib64/ld-*.so*", NULL};
 
 /* Sets variables of the environment so that drivers keep their caches below ours, unless they are
- * set already. To be called before any driver is loaded. */
+ * set already; TMPDIR in any case. To be called before any driver is loaded. */
 static void place_caches(void)
 {
     static const struct {

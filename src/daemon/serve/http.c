@@ -69,7 +69,7 @@ static void check_deadline(struct http_connection *c, uint64_t now)
     case HTTP_BODY:
         over |= seconds >= BODY_RATE_AFTER && c->request &&
                 c->request->body_bytes + c->request->dropped_bytes < seconds * BODY_RATE;
-        /* fall through */
+        __attribute__((fallthrough));
     case HTTP_HEADER:
         if (!over)
             break;
