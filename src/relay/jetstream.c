@@ -261,7 +261,7 @@ static natsStatus wait_for_job(struct hub *hub, struct hub_mailbox *mailbox, nat
 
 static enum hub_answer take_job(struct hub_message *message, natsMsg *native, struct fault *fault)
 {
-    const char *status = "", *text = "";
+    const char *status, *text;
     jsMsgMetaData *meta = NULL;
     enum hub_answer answer = HUB_NONE; /* also for somebody else's message */
     if (natsMsg_GetReply(native) && natsMsg_GetMetaData(&meta, native) == NATS_OK) {
@@ -271,9 +271,12 @@ static enum hub_answer take_job(struct hub_message *message, natsMsg *native, st
         jsMsgMetaData_Destroy(meta);
         return HUB_OK;
     }
-    /* A message that cannot be acknowledged is the server's answer that there is no job. */
-    natsMsgHeader_Get(native, "Status", &status);
-    natsMsgHeader_Get(native, "Description", &text);
+    /* A message that cannot be acknowledged is the server's answer that there is no job. The
+     * library sets to NULL what it does not find. */
+    if (natsMsgHeader_Get(native, "Status", &status) != NATS_OK)
+        status = "404"; /* somebody else's message */
+    if (natsMsgHeader_Get(native, "Description", &text) != NATS_OK)
+        text = "";
     if (!natsMsg_GetReply(native) && strcmp(status, "404") != 0 && strcmp(status, "408") != 0) {
         fault_set(fault, FAULT_IO, "the server says %.20s %.200s", status, text);
         answer = HUB_OTHER;

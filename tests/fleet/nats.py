@@ -56,7 +56,7 @@ class Nats:
             signature = base64.urlsafe_b64encode(sign[1](self.info['nonce'].encode())).decode().rstrip('=')
             told.update(jwt=sign[0], sig=signature)
         self.inbox = '_INBOX.test%s' % os.urandom(6).hex()
-        self.numbers = itertools.count()
+        self.numbers = itertools.count(2)
         self._send(b'CONNECT %s\r\nPING\r\n' % json.dumps(told).encode())
         while True:
             line = self._line()
@@ -124,6 +124,9 @@ class Nats:
                 body = self._bytes(sizes[-1] + 2)[:-2]
                 header = sizes[0] if words[0] == b'HMSG' else 0
                 return Message(words[1].decode(), reply, body[:header], body[header:])
+
+    def subscribe(self, subject):
+        self._send(b'SUB %s %d\r\n' % (subject.encode(), next(self.numbers)))
 
     def publish(self, subject, data=b'', headers=None, reply=''):
         head = encode_headers(headers) if headers else b''

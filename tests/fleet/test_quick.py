@@ -127,6 +127,16 @@ class Jobs(FleetTest):
         self.assertEqual((dead.data, dead.headers['Sluice-Chain']), (picture(), 'sobel'))
         self.assertEqual(self.client.get('DEAD', 'sluice.dead.test.no_good=id').data, b'x')
 
+    def test_stray(self):
+        """What somebody else sends to where a job is waited for is no job, and does no harm."""
+        spy = self.server.client()
+        spy.subscribe('$JS.API.CONSUMER.MSG.NEXT.>')
+        for headers in (None, {'Not': 'a status'}):
+            spy.publish(spy.next(60).reply, b'stray', headers)
+        self.put_job(self.client, 'behind', picture())
+        self.expect_ok(self.client, 'behind', picture())
+        self.assertIsNone(self.box.relay.process.poll())
+
     def test_end_and_return(self):
         """The daemon goes and comes back; SIGTERM gives back what is not done, SIGKILL leaves it to the ack wait."""
         self.box.daemon.stop()
