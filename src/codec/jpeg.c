@@ -67,7 +67,8 @@ void jpeg_fail(struct jpeg_errors *errors, enum fault_code code, const char *tex
     longjmp(errors->escape, 1);
 }
 
-void jpeg_fail_with_message(j_common_ptr info)
+/* Ends the step with libjpeg's current message. */
+__attribute__((noreturn)) static void fail_with_message(j_common_ptr info)
 {
     static const char prefix[] = "Corrupt JPEG data: ";
     struct jpeg_errors *errors = (struct jpeg_errors *)info->err;
@@ -85,7 +86,7 @@ void jpeg_fail_with_message(j_common_ptr info)
 static void emit_message(j_common_ptr info, int level)
 {
     if (level < 0)
-        jpeg_fail_with_message(info);
+        fail_with_message(info);
 }
 
 static void print_nothing(j_common_ptr info)
@@ -95,7 +96,7 @@ static void print_nothing(j_common_ptr info)
 void jpeg_errors_init(struct jpeg_errors *errors)
 {
     jpeg_std_error(&errors->manager);
-    errors->manager.error_exit = jpeg_fail_with_message;
+    errors->manager.error_exit = fail_with_message;
     errors->manager.emit_message = emit_message;
     errors->manager.output_message = print_nothing;
 }
@@ -172,7 +173,7 @@ static void warn(j_common_ptr common, int level)
         return;
     }
     if (r->decoder->options.strict)
-        jpeg_fail_with_message(common);
+        fail_with_message(common);
     common->err->format_message(common, message);
     decoder_warn(r->decoder, NULL, "%s", message);
 }

@@ -28,9 +28,6 @@ void jpeg_errors_init(struct jpeg_errors *errors);
 void jpeg_fail(struct jpeg_errors *errors, enum fault_code code, const char *text)
     __attribute__((noreturn));
 
-/* Ends the step with libjpeg's current message. */
-void jpeg_fail_with_message(j_common_ptr info) __attribute__((noreturn));
-
 /* Runs step(context); 0 or the code of the fault that ended it. */
 int jpeg_attempt(struct jpeg_errors *errors, void (*step)(void *context), void *context,
                  struct fault *fault);

@@ -73,13 +73,19 @@ static int note_origin(const struct claim *claim, int folder_fd)
     return symlinkat(from, folder_fd, NOTE_FROM);
 }
 
+/* Returns a descriptor of the claim's folder, which the caller closes, or −1 and errno. */
+static int open_folder(const struct claim *claim)
+{
+    return disk_open_directory(claim->spool->instance_fd, claim->folder, 0);
+}
+
 /* Returns 0, or −1 and errno. */
 static int fill_folder(const struct claim *claim)
 {
     const struct spool *spool = claim->spool;
     struct disk_place place;
     claim_path path;
-    int folder = claim_open_folder(claim);
+    int folder = open_folder(claim);
     if (folder < 0)
         return -1;
     int result = note_origin(claim, folder);
@@ -298,14 +304,9 @@ bool claim_is_unchanged(const struct claim *claim, int fd)
     return identity_equal(&now, &claim->identity);
 }
 
-int claim_open_folder(const struct claim *claim)
-{
-    return disk_open_directory(claim->spool->instance_fd, claim->folder, 0);
-}
-
 int claim_mark_begun(struct claim *claim, bool alone, struct fault *fault)
 {
-    int folder = claim_open_folder(claim);
+    int folder = open_folder(claim);
     if (folder < 0)
         return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
     /* For a file that was interrupted before, the mark is synced: the file may be the cause. */
@@ -316,7 +317,7 @@ int claim_mark_begun(struct claim *claim, bool alone, struct fault *fault)
 
 void claim_clear_begun(struct claim *claim)
 {
-    int folder = claim_open_folder(claim);
+    int folder = open_folder(claim);
     if (folder < 0)
         return;
     note_clear_begun(folder);
@@ -325,7 +326,7 @@ void claim_clear_begun(struct claim *claim)
 
 int claim_write_note(struct claim *claim, struct fault *fault)
 {
-    int folder = claim_open_folder(claim);
+    int folder = open_folder(claim);
     if (folder < 0)
         return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
     int rule = claim->spool->rules->sync;
@@ -353,7 +354,7 @@ static int blame(const struct claim *claim, const char *folder, struct fault *fa
  * either a file with its note, or no claim. */
 static void forget(const struct claim *claim)
 {
-    int folder = claim_open_folder(claim);
+    int folder = open_folder(claim);
     if (folder >= 0) {
         note_remove(folder);
         close(folder);

@@ -65,7 +65,4 @@ int claim_give_back(struct claim *claim, struct fault *fault);
  * That is the commit point; claim_failed then moves the file. */
 int claim_note_failure(struct claim *claim, const char *reason, struct fault *fault);
 
-/* Opens the claim's folder. Returns a descriptor, which the caller closes, or −1 and errno. */
-int claim_open_folder(const struct claim *claim);
-
 #endif

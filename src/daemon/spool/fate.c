@@ -66,7 +66,9 @@ json_t *fate_read_told(int directory_fd, const char *name)
     return NULL;
 }
 
-json_t *fate_read_reason(int failed_fd, const char *name)
+/* Reads NAME.error.json, the reason of a file below failed. NULL: there is none that can be read.
+ */
+static json_t *read_reason(int failed_fd, const char *name)
 {
     struct disk_place place;
     name_buffer reason;
@@ -123,7 +125,7 @@ static json_t *find_reason_in_place(const struct spool *spool, const char *name,
     char whose[PATH_MAX];
     for (unsigned number = 0, missing = 0; number < NUMBERS_MAX && missing < 3; number++) {
         name_number_path(found, name, number);
-        json_t *told = fate_read_reason(spool->failed_fd, found);
+        json_t *told = read_reason(spool->failed_fd, found);
         fate_name_of(told, name, whose);
         if (told && strcmp(whose, name) == 0)
             return told;
@@ -185,7 +187,7 @@ static bool find_original(struct fate *fate, const struct spool *spool, bool fai
         return false;
     fate->where = failed ? FATE_IN_FAILED : FATE_IN_DONE;
     if (failed)
-        fate->told = fate_read_reason(root_fd, fate->original);
+        fate->told = read_reason(root_fd, fate->original);
     return true;
 }
 
@@ -367,7 +369,7 @@ static void find_set_aside(struct fate *fate, const struct spool *spool, bool fa
     struct ledger_row row;
     char named[PATH_MAX];
     if (failed)
-        fate->told = fate_read_reason(root_fd, fate->name);
+        fate->told = read_reason(root_fd, fate->name);
     snprintf(fate->original, sizeof fate->original, "%s", fate->name);
     if (!look_for_file(root_fd, fate->original, &fate->identity)) {
         fate_set(fate, "unknown", "never-seen", "there is no such file in %s",
@@ -450,7 +452,7 @@ void fate_find(struct fate *fate, const struct spool *spool, const struct spot *
 void fate_find_failed(struct fate *fate, const struct spool *spool, const char *name)
 {
     struct spot place = {.kind = spool->in_place ? SPOT_INPUT : SPOT_FAILED};
-    json_t *told = spool->in_place ? fate_read_reason(spool->failed_fd, name) : NULL;
+    json_t *told = spool->in_place ? read_reason(spool->failed_fd, name) : NULL;
     if (spool->in_place)
         fate_name_of(told, name, place.name);
     else

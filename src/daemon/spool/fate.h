@@ -57,10 +57,6 @@ json_t *fate_json(const struct fate *fate, const char *folder);
 char *fate_print_reason(const char *file, const struct fault *fault, const char *step,
                         unsigned attempts, const char *chain, const char *format);
 
-/* Reads NAME.error.json, the reason of a file below failed. NULL: there is none that can be read.
- */
-json_t *fate_read_reason(int failed_fd, const char *name);
-
 /* Reads a reason under any name in its folder. */
 json_t *fate_read_told(int directory_fd, const char *name);
 

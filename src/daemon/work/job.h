@@ -55,7 +55,7 @@ struct job_source {
      * tells. */
     void (*began)(struct job *job);
     /* The worker has finished with it. job->fault says how; `report` is the worker's message, NULL
-     * when the worker died. Answer: queue_remove, queue_try_again or queue_retry. */
+     * when the worker died. Answer: queue_remove or queue_retry. */
     void (*done)(struct job *job, const struct message *report);
     /* The daemon stops before the job's turn. Answer: queue_remove. */
     void (*give_back)(struct job *job);
@@ -98,12 +98,6 @@ struct job {
 };
 
 TAILQ_HEAD(job_list, job);
-
-/* True while its owner's disk does not answer. Jobs of other owners go on. */
-static inline bool job_is_stalled(const struct job *job)
-{
-    return job->stalled && *job->stalled;
-}
 
 /* How long the job has taken, for people: "52.1 ms, after 3300.0 ms in the queue". Time before its
  * latest try counts as time in the queue. */

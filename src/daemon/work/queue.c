@@ -24,6 +24,12 @@
 
 /* ---- states and lists ---- */
 
+/* True while its owner's disk does not answer. Jobs of other owners go on. */
+static bool is_stalled(const struct job *job)
+{
+    return job->stalled && *job->stalled;
+}
+
 /* Jobs from being opened to their end in a worker: in quarantine, or in the main one. */
 static unsigned under_way(const struct queue *queue, bool quarantine)
 {
@@ -31,14 +37,14 @@ static unsigned under_way(const struct queue *queue, bool quarantine)
     const struct job *job;
     for (int state = JOB_OPENING; state <= JOB_BEGUN; state++)
         TAILQ_FOREACH(job, &queue->lists[state], in_list)
-    count += (job->lane == JOB_SUSPECT) == quarantine && !job_is_stalled(job);
+    count += (job->lane == JOB_SUSPECT) == quarantine && !is_stalled(job);
     return count;
 }
 
 static struct job *first_not_stalled(const struct job_list *list)
 {
     struct job *job = TAILQ_FIRST(list);
-    while (job && job_is_stalled(job))
+    while (job && is_stalled(job))
         job = TAILQ_NEXT(job, in_list);
     return job;
 }
@@ -99,6 +105,14 @@ static void want_turn(struct queue *queue)
     uv_idle_start(&queue->idle, on_idle);
 }
 
+/* The job is tried again in its turn. */
+static void try_again(struct queue *queue, struct job *job)
+{
+    fault_clear(&job->fault);
+    enter(queue, job, JOB_QUEUED);
+    want_turn(queue);
+}
+
 /* The worker has finished with the job, has died, or never gets it: its source has to end it. */
 static void settle(struct queue *queue, struct job *job, const struct message *report)
 {
@@ -125,7 +139,7 @@ struct job *turns_next(const struct turns *turns, const struct job_list *list)
     struct job *job, *client = NULL, *backlog = NULL;
     TAILQ_FOREACH(job, list, in_list)
     {
-        if (job_is_stalled(job))
+        if (is_stalled(job))
             continue;
         if (!job->flow)
             backlog = backlog ? backlog : job;
@@ -209,7 +223,7 @@ static void job_done(struct queue *queue, struct job *job, const struct message 
     message_get_fault(message, &job->fault);
     if (job->fault.code == FAULT_TIME && !alone) {
         put_in_quarantine(queue, job);
-        queue_try_again(queue, job);
+        try_again(queue, job);
         return;
     }
     /* clients get their warnings in the answer */
@@ -274,7 +288,7 @@ static void judge(struct queue *queue, struct job *job)
     if (job->fault.code != FAULT_NONE) {
         settle(queue, job, NULL);
     } else { /* it has to run once more, in its turn, before jobs that never ran */
-        queue_try_again(queue, job);
+        try_again(queue, job);
         TAILQ_REMOVE(list_of(queue, job), job, in_list);
         TAILQ_INSERT_HEAD(list_of(queue, job), job, in_list);
     }
@@ -559,13 +573,6 @@ void queue_hurry(struct queue *queue)
     struct job *job;
     TAILQ_FOREACH(job, &queue->lists[JOB_WAITING], in_list)
     job->not_before = 0;
-    want_turn(queue);
-}
-
-void queue_try_again(struct queue *queue, struct job *job)
-{
-    fault_clear(&job->fault);
-    enter(queue, job, JOB_QUEUED);
     want_turn(queue);
 }
 

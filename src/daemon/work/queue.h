@@ -92,8 +92,6 @@ void queue_give_up(struct queue *queue, struct job *job);
 void queue_retry(struct queue *queue, struct job *job);
 /* Jobs that wait to be tried again are tried now, because the cause of their faults may be gone. */
 void queue_hurry(struct queue *queue);
-/* The job is tried again in its turn. */
-void queue_try_again(struct queue *queue, struct job *job);
 
 /* What the queue does with news of workers. Their context is the queue. */
 extern const struct worker_jobs queue_jobs;
