@@ -240,7 +240,8 @@ SATURATED(ushort, 0, 65535) SATURATED(int, INT_MIN, INT_MAX)
     }
 STORES(char) STORES(uchar) STORES(short) STORES(ushort) STORES(int) STORES(float) STORES(double)
 
-/* fir computes 32 samples in 16 bits at once: what it uses of such vectors, here and in cl/prelude.cl. */
+/* fir computes 32 samples in 16 bits at once, and per-pixel stages take 32 bytes (`wide` in src/stage/pass.h): what
+ * they use of such vectors, here and in cl/prelude.cl. */
 VECTOR(char, 32) VECTOR(uchar, 32) VECTOR(short, 32) VECTOR(ushort, 32) VECTOR(uint, 32)
 ORDER(short32) ORDER(ushort32)
 typedef char32 __attribute__((aligned(1))) unaligned_char_32;

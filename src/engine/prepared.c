@@ -336,14 +336,14 @@ int prepared_get(struct engine *engine, const struct chain *chain, const struct 
     return result;
 }
 
-/* Stores the program in the binary cache after its first run: on drivers that compile late it is
- * complete only then. */
 void prepared_release(struct engine *engine, struct prepared **prepared)
 {
     struct prepared *p = *prepared;
     struct fault fault = FAULT_INIT;
     if (!p)
         return;
+    /* The program goes into the binary cache after its first run: on drivers that compile late it
+     * is complete only then. */
     if (p->recording && !atomic_exchange(&p->stored, true) &&
         recording_store(p->recording, &fault) != 0)
         log_warning("program not kept: %s", fault.text);
