@@ -44,8 +44,8 @@ int stage_require_type(const char *stage, enum sample_type type, unsigned types,
 int stage_require_types(const char *stage, const struct frame *in, unsigned types,
                         struct fault *fault);
 
-/* For references of per-pixel stages: passes each sample of `in`, with its plane, through `function`
- * into `out`. With `keep_alpha`, alpha is copied. */
+/* For references of per-pixel stages: passes each sample of `in`, with its plane, through
+ * `function` into `out`. With `keep_alpha`, alpha is copied. */
 void reference_each_sample(const void *config, const struct picture *in, struct picture *out,
                            double (*function)(const void *config, const struct plane *in, double v),
                            bool keep_alpha);
@@ -70,5 +70,11 @@ int stage_plan_add_stage(struct stage_plan *plan, const struct stage *stage, con
  * whole window is inside, FAULT_SHAPE if there are none. */
 int stage_window_size(const char *stage, enum border border, uint32_t window_width,
                       uint32_t window_height, struct plane *plane, struct fault *fault);
+
+/* The least multiple that is not below the value. */
+static inline uint32_t stage_round_up(uint32_t value, uint32_t multiple)
+{
+    return (value + multiple - 1) / multiple * multiple;
+}
 
 #endif

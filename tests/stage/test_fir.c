@@ -212,6 +212,14 @@ static void test_launches(void **state)
     harness_split("fir:sample:border=zero", SAMPLE_U8, 257, 65, 1, 7);
 }
 
+static void check_bytes(const char *window, uint32_t width, uint32_t height,
+                        enum harness_pattern pattern)
+{
+    char chain[150];
+    snprintf(chain, sizeof chain, "fir:%s", window);
+    harness_check(chain, SAMPLE_U8, width, height, 1, pattern);
+}
+
 /* What native computes with products added in pairs, at the limits of a pair and beyond them. */
 static void test_pairs(void **state)
 {
@@ -228,10 +236,8 @@ static void test_pairs(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
-        char chain[150];
-        snprintf(chain, sizeof chain, "fir:%s", windows[i]);
-        harness_check(chain, SAMPLE_U8, 300, 9, 1, HARNESS_EXTREMES);
-        harness_check(chain, SAMPLE_U8, 133, 11, 1, HARNESS_RANDOM);
+        check_bytes(windows[i], 300, 9, HARNESS_EXTREMES);
+        check_bytes(windows[i], 133, 11, HARNESS_RANDOM);
     }
 }
 
@@ -251,10 +257,8 @@ static void test_bytes_against_reference(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
-        char chain[100];
-        snprintf(chain, sizeof chain, "fir:%s", windows[i]);
-        harness_check(chain, SAMPLE_U8, 70, 13, 1, HARNESS_RANDOM);
-        harness_check(chain, SAMPLE_U8, 64, 9, 1, HARNESS_EXTREMES);
+        check_bytes(windows[i], 70, 13, HARNESS_RANDOM);
+        check_bytes(windows[i], 64, 9, HARNESS_EXTREMES);
     }
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "stage/common.h"
 #include "stage/gauss/unsharp.h"
 #include "stage/matrix.h"
 #include "stage/strips.h"
@@ -21,11 +22,6 @@ struct task {
     unsigned scratch, middle;
     bool too_large;
 };
-
-static uint32_t up_to(uint32_t value, uint32_t multiple)
-{
-    return (value + multiple - 1) / multiple * multiple;
-}
 
 /* The weights that kernels read: pairs of them, the last filled up with 0. */
 static unsigned add_weights(const struct task *task)
@@ -382,7 +378,8 @@ static bool add_products(struct task *task)
     uint32_t strips = (in->width + 15) / 16, rows = steps > 2 ? 96 * (steps - 1) : 96;
     if (steps == 1 && in->channels == 3) /* few work-items, and little to begin with */
         rows = 48;
-    uint32_t items = up_to(32 * strips, MATRIX_ITEMS), bands = (in->height + rows - 1) / rows;
+    uint32_t items = stage_round_up(32 * strips, MATRIX_ITEMS),
+             bands = (in->height + rows - 1) / rows;
     if (steps > 1 && in->channels == 3 && (radius < 10 || items * bands < MATRIX_ITEMS_LEAST))
         return false;
     struct pass *pass = pass_begin(task->plan, "gauss_matrix", "", FORM_SCALAR, 1, items, bands);

@@ -55,11 +55,6 @@ static enum arithmetic arithmetic_of(const struct plane *plane)
     return plane_has_alpha(plane) ? ALPHA : sample_is_integer(plane->type) ? FIXED : REAL;
 }
 
-static uint32_t up_to(uint32_t value, uint32_t multiple)
-{
-    return (value + multiple - 1) / multiple * multiple;
-}
-
 static void pass_axis(struct pass *pass, struct resize_part part)
 {
     pass_int(pass, (int32_t)part.at);
@@ -187,8 +182,9 @@ static void add_bands(struct task *task, const struct sums *sums)
         columns = 256;
     uint32_t support = resize_table_largest(y), rows = 2 * (support + ROWS_AT_ONCE);
     enum sample_type type = middle_type(sums);
-    uint32_t pitch = up_to(x->count, alpha ? 16 : RESIZE_AT_ONCE);
-    uint32_t stride = up_to(pitch * middle_channels(sums), COLUMN_BYTES / sample_size(type));
+    uint32_t pitch = stage_round_up(x->count, alpha ? 16 : RESIZE_AT_ONCE);
+    uint32_t stride =
+        stage_round_up(pitch * middle_channels(sums), COLUMN_BYTES / sample_size(type));
     uint64_t size = columns + COPIED_COLUMNS +
                     (rows + 1) * ((uint64_t)stride * sample_size(type) / COLUMN_BYTES);
     double scale = (double)y->from / y->to;
@@ -236,8 +232,8 @@ static struct pass *add_pairs_across(struct task *task, const struct sums *sums)
     const struct resize_axis *axis = &sums->layout->x;
     if (!takes_pairs(task, sums) || source->channels != 1 || !pass_is_aligned(source))
         return NULL;
-    uint32_t bytes = up_to(source->width, 16);
-    uint32_t steps = up_to(resize_table_pair_steps(axis, 4), 4);
+    uint32_t bytes = stage_round_up(source->width, 16);
+    uint32_t steps = stage_round_up(resize_table_pair_steps(axis, 4), 4);
     if (4 * steps > bytes)
         return NULL;
     struct pass *pass =
@@ -259,12 +255,12 @@ static struct pass *add_pairs_across(struct task *task, const struct sums *sums)
 static struct pass *add_wide(struct task *task, const struct sums *sums)
 {
     const struct plane *source = &sums->source;
-    uint32_t channels = source->channels, bytes = up_to(source->width * channels, 16);
+    uint32_t channels = source->channels, bytes = stage_round_up(source->width * channels, 16);
     if (source->type != SAMPLE_U8 || sums->arithmetic != FIXED || !pass_is_aligned(source))
         return NULL;
     uint32_t steps = resize_table_step_count(&sums->layout->x), at_once = wide_rows[channels];
     if (channels == 1)
-        steps = up_to(steps, 4);
+        steps = stage_round_up(steps, 4);
     if (channels == 1 && 4 * steps > bytes)
         return NULL;
     struct pass *pass = begin_pass(task, "resize_wide", FORM_SCALAR, 1, sums, sums->layout->x.count,
@@ -273,7 +269,7 @@ static struct pass *add_wide(struct task *task, const struct sums *sums)
     pass->work = sums->work * at_once;
     pass_buffer(pass, task->table_operand);
     pass_axis(pass, resize_table_steps(&task->table, &sums->layout->x, steps,
-                                       channels == 1 ? bytes : up_to(source->width, 4)));
+                                       channels == 1 ? bytes : stage_round_up(source->width, 4)));
     pass_int(pass, (int32_t)source->height);
     pass_int(pass, (int32_t)bytes / 4 - 1);
     return pass;
@@ -314,7 +310,7 @@ static bool add_matrices(struct task *task, const struct sums *sums)
     struct resize_part along = resize_table_matrices(&task->table, x, 16, true);
     struct resize_part down = resize_table_matrices(&task->table, y, rows, false);
     struct pass *pass = pass_begin(task->plan, "resize_matrix", "", FORM_SCALAR, 1,
-                                   up_to(along.n, MATRIX_ACROSS) * 32 * tiles, down.n);
+                                   stage_round_up(along.n, MATRIX_ACROSS) * 32 * tiles, down.n);
     describe_pass(pass, sums);
     pass_define(pass, "PIXEL_SOURCE", "matrix");
     pass_define(pass, "ACROSS", "%d", MATRIX_ACROSS);
@@ -330,7 +326,7 @@ static bool add_matrices(struct task *task, const struct sums *sums)
     pass_buffer(pass, task->table_operand);
     pass_ints(pass, (int32_t)along.at, (int32_t)along.n, (int32_t)along.taps / 2, (int32_t)down.at,
               (int32_t)down.n, (int32_t)down.taps, (int32_t)source->height,
-              (int32_t)up_to(source->width * source->channels, 16) - 16, (int32_t)x->count,
+              (int32_t)stage_round_up(source->width * source->channels, 16) - 16, (int32_t)x->count,
               (int32_t)y->count);
     return true;
 }
@@ -396,8 +392,8 @@ static struct pass *add_pairs_down(struct task *task, const struct sums *sums)
 
 static struct move_view middle_of(struct task *task, const struct sums *sums)
 {
-    struct plane shape = {.width = up_to(sums->layout->x.count, RESIZE_AT_ONCE),
-                          .height = up_to(sums->source.height, ROWS_AT_ONCE),
+    struct plane shape = {.width = stage_round_up(sums->layout->x.count, RESIZE_AT_ONCE),
+                          .height = stage_round_up(sums->source.height, ROWS_AT_ONCE),
                           .channels = middle_channels(sums),
                           .type = middle_type(sums)};
     return scratch(task, &task->middle, &shape);
