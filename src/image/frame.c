@@ -113,6 +113,11 @@ bool plane_has_alpha(const struct plane *plane)
     return plane->channels == 2 || plane->channels == 4;
 }
 
+bool plane_is_alpha(const struct plane *plane, uint32_t x)
+{
+    return plane_has_alpha(plane) && x % plane->channels == plane->channels - 1;
+}
+
 double plane_white(const struct plane *plane)
 {
     if (sample_is_integer(plane->type))

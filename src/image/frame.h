@@ -80,6 +80,8 @@ uint64_t plane_bytes(const struct plane *plane);
 uint64_t frame_bytes(const struct frame *frame);
 
 bool plane_has_alpha(const struct plane *plane);
+/* True if sample x of a row, counted over all channels, is one of alpha. */
+bool plane_is_alpha(const struct plane *plane, uint32_t x);
 
 /* The sample that means full: the largest of an integer type; of floats plane->white, or 255 if
  * that is unknown. */

@@ -17,11 +17,6 @@ struct samples {
     double least, most;
 };
 
-static bool is_alpha(const struct plane *plane, uint32_t x)
-{
-    return plane_has_alpha(plane) && x % plane->channels == plane->channels - 1;
-}
-
 static double edge(const struct samples *s, int i)
 {
     if (s->type == SAMPLE_F32) {
@@ -40,7 +35,7 @@ static void each(struct samples *s, void (*visit)(struct samples *, double v, vo
         const uint8_t *row = picture_row(s->picture, s->plane, y);
         for (uint32_t x = 0; x < p->width * p->channels; x++) {
             double v = sample_load(p->type, row + x * sample_size(p->type));
-            if (!is_alpha(p, x) && isfinite(v))
+            if (!plane_is_alpha(p, x) && isfinite(v))
                 visit(s, v, context);
         }
     }
@@ -131,7 +126,7 @@ static int local_reference(const struct threshold_config *config, const struct p
             for (uint32_t x = 0; x < p->width * p->channels; x++) {
                 double v = sample_load(p->type, from + (x + inset * p->channels) * size);
                 double least = sample_load(p->type, mean + x * size) - config->offset;
-                if (!is_alpha(p, x))
+                if (!plane_is_alpha(p, x))
                     v = limited(p->type, v >= least ? high : config->low);
                 sample_store(p->type, to + x * size, v);
             }
@@ -159,7 +154,7 @@ int threshold_reference(const void *config_, const struct picture *in, struct pi
             uint8_t *to = picture_row(out, i, y);
             for (uint32_t x = 0; x < p->width * p->channels; x++) {
                 double v = sample_load(p->type, from + x * size);
-                if (!is_alpha(p, x))
+                if (!plane_is_alpha(p, x))
                     v = limited(p->type, v >= t ? high : config->low);
                 sample_store(p->type, to + x * size, v);
             }

@@ -15,11 +15,6 @@ struct tones {
     uint32_t *counts;
 };
 
-static bool is_alpha(const struct plane *plane, uint32_t x)
-{
-    return plane_has_alpha(plane) && x % plane->channels == plane->channels - 1;
-}
-
 static double edge(const struct tones *t, uint32_t i)
 {
     float width = (float)t->most * 0.000244140625f - (float)t->least * 0.000244140625f;
@@ -51,7 +46,7 @@ static void each(struct tones *t, void (*visit)(struct tones *, double v))
         const uint8_t *row = picture_row(t->in, t->plane, y);
         for (uint32_t x = 0; x < p->width * p->channels; x++) {
             double v = sample_load(p->type, row + x * sample_size(p->type));
-            if (!is_alpha(p, x) && isfinite(v))
+            if (!plane_is_alpha(p, x) && isfinite(v))
                 visit(t, v);
         }
     }
@@ -92,7 +87,7 @@ static void spread(const struct tones *t, double black, double white, struct pic
         uint8_t *to = picture_row(out, t->plane, y);
         for (uint32_t x = 0; x < p->width * p->channels; x++) {
             double v = sample_load(p->type, row + x * sample_size(p->type));
-            if (!is_alpha(p, x) && black < white) {
+            if (!plane_is_alpha(p, x) && black < white) {
                 v = levels_value(&levels, p, v);
                 v = sample_is_integer(p->type) ? (double)sample_saturate(p->type, v) : v;
             }
