@@ -413,8 +413,8 @@ void file_drafts_abandon(void)
 {
     const struct file_draft *draft;
     pthread_mutex_lock(&drafts_lock);
-    LIST_FOREACH(draft, &drafts, link)
-    unlink(draft->temporary);
+    LIST_FOREACH (draft, &drafts, link)
+        unlink(draft->temporary);
 }
 
 /* Numbers as in statfs(2). */

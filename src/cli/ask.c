@@ -189,11 +189,14 @@ static void print_status(const json_t *status)
         fprintf(cli_stdout, "in quarantine: %lld of them\n", number(queue, "in_quarantine"));
     fprintf(cli_stdout, "since the start: %lld done, %lld failed\n", number(status, "done"),
             number(status, "failed"));
-    json_array_foreach(json_object_get(status, "folders"), i, one) print_folder(one);
+    json_array_foreach (json_object_get(status, "folders"), i, one)
+        print_folder(one);
     if (number(status, "folders_left_out") > 0)
         fprintf(cli_stdout, "and %lld folders more\n", number(status, "folders_left_out"));
-    json_array_foreach(json_object_get(status, "workers"), i, one) print_worker(one);
-    json_array_foreach(json_object_get(worker, "chains"), i, one) print_chain(one);
+    json_array_foreach (json_object_get(status, "workers"), i, one)
+        print_worker(one);
+    json_array_foreach (json_object_get(worker, "chains"), i, one)
+        print_chain(one);
     fprintf(cli_stdout, "workers started: %lld; programs compiled by the present one: %lld\n",
             number(worker, "starts"), number(worker, "builds"));
     fprintf(cli_stdout, "connections: %lld http, %lld jobs\n", number(connections, "http"),
@@ -201,7 +204,8 @@ static void print_status(const json_t *status)
     if (number(receivers, "well") + number(receivers, "hanging") > 0)
         fprintf(cli_stdout, "receivers of descriptors: %lld, and %lld that hang\n",
                 number(receivers, "well"), number(receivers, "hanging"));
-    json_array_foreach(json_object_get(status, "users"), i, one) print_user(one);
+    json_array_foreach (json_object_get(status, "users"), i, one)
+        print_user(one);
 }
 
 /* On a terminal each status overwrites the one before. */
@@ -282,8 +286,7 @@ static void print_fate(const char *file, const json_t *answer)
     if (message && state && strcmp(message, state) != 0)
         fprintf(cli_stdout, ": %s", message);
     fputc('\n', cli_stdout);
-    json_object_foreach((json_t *)(uintptr_t)answer, key, value)
-    {
+    json_object_foreach ((json_t *)(uintptr_t)answer, key, value) {
         bool is_own = false;
         for (size_t i = 0; i < sizeof own / sizeof *own; i++)
             is_own |= strcmp(key, own[i]) == 0;

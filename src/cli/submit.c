@@ -139,7 +139,7 @@ static void take_done(struct submit *submit, struct batch_file *file, json_t *me
     if (!file->fault.code && daemon_result(message, &file->fault) == 0 && fd >= 0)
         write_result(file, "", fd, &file->fault);
     submit->batch.faults = (struct faults){0};
-    json_array_foreach(json_object_get(message, "errors"), i, error)
+    json_array_foreach (json_object_get(message, "errors"), i, error)
         daemon_fault(error, FAULT_CHAIN, faults_next(&submit->batch.faults));
     if (subject && strcmp(subject, "chain") != 0) /* its place is in another text */
         file->fault.position = -1;
@@ -207,7 +207,7 @@ static void told(struct batch_file *file, json_t *entry)
     struct submission *submission = &submit->files[file->place];
     const json_t *warning;
     size_t i;
-    json_array_foreach(json_object_get(submission->report, "warnings"), i, warning)
+    json_array_foreach (json_object_get(submission->report, "warnings"), i, warning)
         cli_tell_warnings(file->input, json_string_value(warning));
     if (entry) {
         json_t *report = describe_report(&nothing, 0);

@@ -500,8 +500,7 @@ static void print(const struct doctor *doctor, const struct common_options *comm
     }
     size_t index;
     json_t *finding;
-    json_array_foreach(doctor->findings, index, finding)
-    {
+    json_array_foreach (doctor->findings, index, finding) {
         const char *level = json_string_value(json_object_get(finding, "level"));
         const char *text = json_string_value(json_object_get(finding, "text"));
         const char *fix = json_string_value(json_object_get(finding, "fix"));

@@ -304,8 +304,10 @@ static bool has_negative(const json_t *value)
     json_t *part;
     size_t i;
     bool found = json_number_value(value) < 0;
-    json_object_foreach((json_t *)(uintptr_t)value, key, part) found |= has_negative(part);
-    json_array_foreach(value, i, part) found |= has_negative(part);
+    json_object_foreach ((json_t *)(uintptr_t)value, key, part)
+        found |= has_negative(part);
+    json_array_foreach (value, i, part)
+        found |= has_negative(part);
     return found;
 }
 
@@ -315,8 +317,7 @@ static bool are_warnings(const json_t *list)
     const json_t *line;
     size_t i;
     bool good = !list || (json_is_array(list) && json_array_size(list) <= WARNINGS_MAX);
-    json_array_foreach(list, i, line)
-    {
+    json_array_foreach (list, i, line) {
         const char *text = json_string_value(line);
         size_t length = text ? strlen(text) : 0;
         good &= length > 0 && length <= WARNING_MAX;
@@ -419,8 +420,7 @@ static int read_object(struct message *message, json_t *object, struct fault *fa
     _Static_assert(N_FIELDS <= 64, "one bit a field");
     int result = read_kind(message, object, fault);
     unsigned bit = 1u << message->kind;
-    json_object_foreach(object, key, value)
-    {
+    json_object_foreach (object, key, value) {
         const struct field *field = fields;
         while (field < fields + N_FIELDS && strcmp(field->name, key) != 0)
             field++;

@@ -189,8 +189,8 @@ void front_workers_hang_up(void)
 void front_workers_die(int signal)
 {
     struct child *child;
-    LIST_FOREACH(child, &children, in_list)
-    end(child, signal);
+    LIST_FOREACH (child, &children, in_list)
+        end(child, signal);
 }
 
 /* ---- the front ---- */

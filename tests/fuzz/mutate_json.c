@@ -48,8 +48,7 @@ static void mutate_object(json_t *object, unsigned seed)
     json_t *value;
     size_t at = json_object_size(object) ? (seed >> 4) % json_object_size(object) : 0;
     const char *name = names[(seed >> 12) % COUNT(names)];
-    json_object_foreach(object, key, value)
-    {
+    json_object_foreach (object, key, value) {
         if (at-- > 0)
             continue;
         if (json_is_object(value) && seed % 4 != 0)

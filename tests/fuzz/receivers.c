@@ -120,9 +120,9 @@ int uv_spawn(uv_loop_t *loop, uv_process_t *process, const uv_process_options_t 
 int uv_process_kill(uv_process_t *process, int number)
 {
     struct fiber *fiber;
-    LIST_FOREACH(fiber, &fibers, in_list)
-    if (fiber->process == process)
-        fiber->ended = true;
+    LIST_FOREACH (fiber, &fibers, in_list)
+        if (fiber->process == process)
+            fiber->ended = true;
     (void)number;
     return 0;
 }

@@ -73,8 +73,7 @@ static int read_object(struct ask *ask, json_t *object, struct fault *fault)
         return wrong(fault, "type", "is none of job, status, why, requeue");
     ask->kind = (enum ask_kind)kind;
     int result = 0;
-    json_object_foreach(object, key, value)
-    {
+    json_object_foreach (object, key, value) {
         if (result == 0)
             result = read_field(ask, key, value, fault);
     }

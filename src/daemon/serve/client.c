@@ -285,9 +285,10 @@ static int check_job(struct jobs_client *client, const struct ask *ask,
     const struct jobs_request *request;
     if (!receipt || !receipt->has_input)
         return fault_set(fault, FAULT_DATA, "a job needs the descriptor of its input");
-    LIST_FOREACH(request, &client->requests, in_list)
-    if (request->id == ask->id)
-        return fault_set(fault, FAULT_DATA, "there is a request %lld already", (long long)ask->id);
+    LIST_FOREACH (request, &client->requests, in_list)
+        if (request->id == ask->id)
+            return fault_set(fault, FAULT_DATA, "there is a request %lld already",
+                             (long long)ask->id);
     if (client->n_requests >= CLIENT_JOBS_MAX)
         return fault_set(fault, FAULT_BUSY, "%d requests of this client are under way",
                          CLIENT_JOBS_MAX);

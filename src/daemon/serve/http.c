@@ -344,9 +344,9 @@ void http_close(struct http **http)
     h->n_users = 1 + count + (h->listener.path != NULL);
     listener_close(&h->listener);
     struct http_connection *connection;
-    LIST_FOREACH(connection, &h->connections, in_list)
-    if (connection->phase == HTTP_RUNNING)
-        http_process_cancel(connection->request);
+    LIST_FOREACH (connection, &h->connections, in_list)
+        if (connection->phase == HTTP_RUNNING)
+            http_process_cancel(connection->request);
     if (count > 0)
         uv_poll_stop(&h->poll); /* before libmicrohttpd closes its descriptor */
     if (h->daemon)

@@ -49,8 +49,7 @@ static void add_stages(struct text *text, const struct message *report)
 {
     size_t i;
     json_t *stage;
-    json_array_foreach(json_object_get(report->report, "stages"), i, stage)
-    {
+    json_array_foreach (json_object_get(report->report, "stages"), i, stage) {
         const char *name = json_string_value(json_object_get(stage, "stage"));
         if (message_is_stage_label(name))
             add_span(text, name, json_number_value(json_object_get(stage, "run_s")));
@@ -284,8 +283,7 @@ static json_t *read_body(struct http_request *request)
         body = json_loadb((const char *)bytes.data, bytes.size, JSON_REJECT_DUPLICATES, NULL);
     bytes_finish(&bytes);
     bool good = json_is_object(body);
-    json_object_foreach(body, key, value)
-    {
+    json_object_foreach (body, key, value) {
         good &= (strcmp(key, "file") == 0 && json_is_string(value)) ||
                 (strcmp(key, "failed") == 0 && json_is_true(value));
     }

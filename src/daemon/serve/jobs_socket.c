@@ -303,8 +303,7 @@ static void on_tick(uv_timer_t *timer)
     struct jobs_socket *server = timer->data;
     struct jobs_client *client;
     bool any = false;
-    LIST_FOREACH(client, &server->clients, in_list)
-    {
+    LIST_FOREACH (client, &server->clients, in_list) {
         note_read(client);
         any |= client->held > 0;
         if (client->closed && client->held == 0)

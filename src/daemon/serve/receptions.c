@@ -219,9 +219,9 @@ static void take_parcel(struct receiver *receiver, const struct parcel *parcel, 
     receiver->reception = NULL;
     receiver->state = RECEIVER_IDLE;
     bool superfluous = false;
-    LIST_FOREACH(other, &receiver->all->receivers, in_list)
-    superfluous |=
-        other != receiver && other->uid == receiver->uid && other->state == RECEIVER_IDLE;
+    LIST_FOREACH (other, &receiver->all->receivers, in_list)
+        superfluous |=
+            other != receiver && other->uid == receiver->uid && other->state == RECEIVER_IDLE;
     uv_timer_start(&receiver->timer, on_timer, superfluous ? SPARE_TIME : IDLE_TIME, 0);
     if (!reception)
         close_both(fds);
@@ -271,8 +271,8 @@ unsigned receptions_count(const struct receptions *receptions, const uid_t *uid,
 {
     const struct receiver *receiver;
     unsigned n = 0;
-    LIST_FOREACH(receiver, &receptions->receivers, in_list)
-    n += (!uid || receiver->uid == *uid) && (receiver->state == RECEIVER_ABANDONED) == hanging;
+    LIST_FOREACH (receiver, &receptions->receivers, in_list)
+        n += (!uid || receiver->uid == *uid) && (receiver->state == RECEIVER_ABANDONED) == hanging;
     return n;
 }
 

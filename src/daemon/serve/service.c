@@ -120,9 +120,9 @@ struct account *account_use(struct account *account)
 struct account *service_account(struct service *service, uid_t uid)
 {
     struct account *account;
-    LIST_FOREACH(account, &service->accounts, in_list)
-    if (account->uid == uid)
-        return account_use(account);
+    LIST_FOREACH (account, &service->accounts, in_list)
+        if (account->uid == uid)
+            return account_use(account);
     account = calloc(1, sizeof *account);
     if (!account)
         return NULL;
@@ -295,8 +295,8 @@ void service_measure(const struct service *service)
     unsigned users = 0;
     if (!service->settings) /* no sockets */
         return;
-    LIST_FOREACH(account, &service->accounts, in_list)
-    users++;
+    LIST_FOREACH (account, &service->accounts, in_list)
+        users++;
     const struct {
         enum metric metric;
         const char *labels;
@@ -319,13 +319,13 @@ static json_t *users_json(const struct service *service)
 {
     json_t *list = json_array();
     const struct account *a;
-    LIST_FOREACH(a, &service->accounts, in_list)
-    json_array_append_new(
-        list, json_pack("{s:I, s:i, s:i, s:I, s:I, s:i, s:i}", "uid", (json_int_t)a->uid,
-                        "connections", (int)a->n_connections, "jobs", (int)a->n_jobs, "bytes",
-                        (json_int_t)a->bytes, "unread", (json_int_t)a->results, "receivers",
-                        (int)receivers(service, &a->uid, false), "receivers_hanging",
-                        (int)receivers(service, &a->uid, true)));
+    LIST_FOREACH (a, &service->accounts, in_list)
+        json_array_append_new(
+            list, json_pack("{s:I, s:i, s:i, s:I, s:I, s:i, s:i}", "uid", (json_int_t)a->uid,
+                            "connections", (int)a->n_connections, "jobs", (int)a->n_jobs, "bytes",
+                            (json_int_t)a->bytes, "unread", (json_int_t)a->results, "receivers",
+                            (int)receivers(service, &a->uid, false), "receivers_hanging",
+                            (int)receivers(service, &a->uid, true)));
     return list;
 }
 

@@ -176,9 +176,9 @@ uint64_t errands_since(struct errands *errands)
     uint64_t since = 0;
     const struct errand *errand;
     pthread_mutex_lock(&errands->lock);
-    LIST_FOREACH(errand, &errands->running, in_running)
-    if (since == 0 || errand->moved < since)
-        since = errand->moved;
+    LIST_FOREACH (errand, &errands->running, in_running)
+        if (since == 0 || errand->moved < since)
+            since = errand->moved;
     pthread_mutex_unlock(&errands->lock);
     return since;
 }

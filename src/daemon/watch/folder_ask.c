@@ -122,8 +122,7 @@ void folder_count(const struct folder *folder, struct folder_census *census)
                                      .overflows = folder->n_overflows,
                                      .state = "ok",
                                      .since = folder->well_since};
-    TAILQ_FOREACH(job, &folder->queue->all, in_all)
-    {
+    TAILQ_FOREACH (job, &folder->queue->all, in_all) {
         enum fault_code code = job->trouble.code;
         if (job->owner != folder)
             continue;
@@ -317,11 +316,12 @@ void folder_list(const struct folder *folder, const char *state, struct folder_f
 {
     const struct candidate *c;
     const struct job *job;
-    TAILQ_FOREACH(job, &folder->queue->all, in_all)
-    if (job->owner == folder)
-        offer(files, state, (struct folder_file){job->label, job_words[job->state], job->attempts});
+    TAILQ_FOREACH (job, &folder->queue->all, in_all)
+        if (job->owner == folder)
+            offer(files, state,
+                  (struct folder_file){job->label, job_words[job->state], job->attempts});
     for (int i = 0; i < CANDIDATE_STATES; i++)
-        TAILQ_FOREACH(c, &folder->candidates.lists[i], in_state)
-    if (i != CANDIDATE_TAKEN)
-        offer(files, state, (struct folder_file){c->name, "waiting", 0});
+        TAILQ_FOREACH (c, &folder->candidates.lists[i], in_state)
+            if (i != CANDIDATE_TAKEN)
+                offer(files, state, (struct folder_file){c->name, "waiting", 0});
 }

@@ -373,11 +373,11 @@ void folder_lay_down(struct folder_job *fj)
     if (!fj->laid_down)
         queue_remove(folder->queue, &fj->job);
     fj->laid_down = true;
-    STAILQ_FOREACH(waiting, &folder->to_settle, next_to_settle)
-    if (waiting == fj) {
-        STAILQ_REMOVE(&folder->to_settle, fj, folder_job, next_to_settle);
-        break;
-    }
+    STAILQ_FOREACH (waiting, &folder->to_settle, next_to_settle)
+        if (waiting == fj) {
+            STAILQ_REMOVE(&folder->to_settle, fj, folder_job, next_to_settle);
+            break;
+        }
     if (fj->at == STEP_NONE && !fj->settling)
         close_job(fj);
 }

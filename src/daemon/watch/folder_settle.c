@@ -126,8 +126,7 @@ static void sync_batch(struct settling *settling)
     const struct spool *synced = NULL;
     struct folder_job *fj;
     struct fault fault = FAULT_INIT;
-    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
-    {
+    STAILQ_FOREACH (fj, &settling->jobs, next_to_settle) {
         struct spool *spool = fj->claim->spool;
         if (spool->rules->sync != SYNC_BATCH || !(is_well(fj, END_DONE) || is_well(fj, END_FAILED)))
             continue;
@@ -150,8 +149,7 @@ static void sync_names(struct settling *settling)
     const struct spool *synced = NULL;
     struct folder_job *fj;
     struct fault fault = FAULT_INIT;
-    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
-    {
+    STAILQ_FOREACH (fj, &settling->jobs, next_to_settle) {
         if (!is_well(fj, END_DONE))
             continue;
         if (synced != fj->claim->spool || fj->claim->spool->rules->recursive) {
@@ -174,16 +172,15 @@ static void enter_in_ledger(struct settling *settling)
     struct fault fault = FAULT_INIT;
     size_t count = 0, most = 0;
     bool needed = false;
-    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
-    most++;
+    STAILQ_FOREACH (fj, &settling->jobs, next_to_settle)
+        most++;
     results = calloc(most, sizeof *results);
     entries = calloc(most, sizeof *entries);
     if (!results || !entries) {
         fault_set(&fault, FAULT_MEMORY, "no memory for the ledger");
         needed = true; /* every job of this errand */
     }
-    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
-    {
+    STAILQ_FOREACH (fj, &settling->jobs, next_to_settle) {
         if (fault.code != FAULT_NONE || !(is_well(fj, END_DONE) || is_well(fj, END_FAILED)))
             continue;
         bool failed = fj->end == END_FAILED;
@@ -195,9 +192,10 @@ static void enter_in_ledger(struct settling *settling)
         ledger_write(settling->folder->world->spools.ledger, entries, count, needed, &fault);
     if (fault.code != FAULT_NONE)
         log_warning("%s", fault.text);
-    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
-    if (fault.code != FAULT_NONE && needed && (is_well(fj, END_DONE) || is_well(fj, END_FAILED)))
-        fault_set(&fj->end_fault, fault.code, "%s", fault.text);
+    STAILQ_FOREACH (fj, &settling->jobs, next_to_settle)
+        if (fault.code != FAULT_NONE && needed &&
+            (is_well(fj, END_DONE) || is_well(fj, END_FAILED)))
+            fault_set(&fj->end_fault, fault.code, "%s", fault.text);
     free(results);
     free(entries);
 }
@@ -213,8 +211,7 @@ static void let_go(struct folder_job *fj)
 static void each(struct settling *settling, void (*step)(struct folder_job *fj))
 {
     struct folder_job *fj;
-    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
-    {
+    STAILQ_FOREACH (fj, &settling->jobs, next_to_settle) {
         step(fj);
         errand_moves(&settling->errand);
     }
@@ -337,8 +334,7 @@ void folder_settle(struct folder *folder)
     settling->folder = folder;
     STAILQ_INIT(&settling->jobs);
     STAILQ_CONCAT(&settling->jobs, &folder->to_settle);
-    STAILQ_FOREACH(fj, &settling->jobs, next_to_settle)
-    {
+    STAILQ_FOREACH (fj, &settling->jobs, next_to_settle) {
         fj->settling = true;
         /* the candidate must exist before the file appears in the folder again */
         if (fj->end == END_RETURNED && folder_is_live(folder) && fj->claim->spool == folder->spool)

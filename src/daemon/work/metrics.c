@@ -213,8 +213,7 @@ static void count_stages(struct metrics *metrics, const json_t *stages)
 {
     size_t i;
     json_t *stage;
-    json_array_foreach(stages, i, stage)
-    {
+    json_array_foreach (stages, i, stage) {
         const char *name = json_string_value(json_object_get(stage, "stage"));
         char labels[100];
         if (!message_is_stage_label(name))

@@ -36,8 +36,8 @@ static unsigned under_way(const struct queue *queue, bool quarantine)
     unsigned count = 0;
     const struct job *job;
     for (int state = JOB_OPENING; state <= JOB_BEGUN; state++)
-        TAILQ_FOREACH(job, &queue->lists[state], in_list)
-    count += (job->lane == JOB_SUSPECT) == quarantine && !is_stalled(job);
+        TAILQ_FOREACH (job, &queue->lists[state], in_list)
+            count += (job->lane == JOB_SUSPECT) == quarantine && !is_stalled(job);
     return count;
 }
 
@@ -137,8 +137,7 @@ static uint64_t user_served(const struct job *job)
 struct job *turns_next(const struct turns *turns, const struct job_list *list)
 {
     struct job *job, *client = NULL, *backlog = NULL;
-    TAILQ_FOREACH(job, list, in_list)
-    {
+    TAILQ_FOREACH (job, list, in_list) {
         if (is_stalled(job))
             continue;
         if (!job->flow)
@@ -378,8 +377,7 @@ static void check_deadlines(struct queue *queue, uint64_t now)
 {
     struct job *job;
     for (int state = JOB_SENT; state <= JOB_BEGUN; state++) {
-        TAILQ_FOREACH(job, &queue->lists[state], in_list)
-        {
+        TAILQ_FOREACH (job, &queue->lists[state], in_list) {
             if (job->deadline > now)
                 continue;
             job_log(job, LOG_LEVEL_WARNING,
@@ -405,11 +403,11 @@ static void arm_timer(struct queue *queue, uint64_t now)
 {
     uint64_t due = UINT64_MAX;
     const struct job *job;
-    TAILQ_FOREACH(job, &queue->lists[JOB_WAITING], in_list)
-    due = earlier(due, job->not_before);
+    TAILQ_FOREACH (job, &queue->lists[JOB_WAITING], in_list)
+        due = earlier(due, job->not_before);
     for (int i = JOB_SENT; i <= JOB_BEGUN; i++)
-        TAILQ_FOREACH(job, &queue->lists[i], in_list)
-    due = earlier(due, job->deadline);
+        TAILQ_FOREACH (job, &queue->lists[i], in_list)
+            due = earlier(due, job->deadline);
     job = TAILQ_FIRST(&queue->queued[JOB_LAST]);
     if (job && job->not_before > now)
         due = earlier(due, job->not_before);
@@ -491,8 +489,8 @@ unsigned queue_in_quarantine(const struct queue *queue)
 {
     unsigned waiting = 0;
     const struct job *job;
-    TAILQ_FOREACH(job, &queue->queued[JOB_SUSPECT], in_list)
-    waiting++;
+    TAILQ_FOREACH (job, &queue->queued[JOB_SUSPECT], in_list)
+        waiting++;
     return waiting + under_way(queue, true);
 }
 
@@ -571,8 +569,8 @@ void queue_retry(struct queue *queue, struct job *job)
 void queue_hurry(struct queue *queue)
 {
     struct job *job;
-    TAILQ_FOREACH(job, &queue->lists[JOB_WAITING], in_list)
-    job->not_before = 0;
+    TAILQ_FOREACH (job, &queue->lists[JOB_WAITING], in_list)
+        job->not_before = 0;
     want_turn(queue);
 }
 

@@ -599,9 +599,9 @@ struct worker *supervisor_worker(const struct supervisor *supervisor, size_t ind
         if (slot->next && index-- == 0)
             return slot->next;
     }
-    LIST_FOREACH(worker, &supervisor->others, in_list)
-    if (index-- == 0)
-        return worker;
+    LIST_FOREACH (worker, &supervisor->others, in_list)
+        if (index-- == 0)
+            return worker;
     return NULL;
 }
 
