@@ -377,6 +377,7 @@ int config_read_partly(struct config *config, const char *path, struct text *err
 {
     struct bytes bytes = {0};
     *config = (struct config){0};
+    settings_defaults(&config->settings);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return fault_set_errno(fault, FAULT_NO_INPUT, NULL);

@@ -40,8 +40,8 @@ int config_read(struct config *config, const char *path, struct text *errors, st
 int config_read_text(struct config *config, const char *name, const char *text, size_t length,
                      struct text *errors, struct fault *fault);
 
-/* As config_read, but after FAULT_CONFIG the config has everything that could be read, so that it
- * can be checked, too. */
+/* As config_read, but after a fault the config has everything that could be read, and defaults for
+ * the rest, so that it can be checked, too. */
 int config_read_partly(struct config *config, const char *path, struct text *errors,
                        struct fault *fault);
 

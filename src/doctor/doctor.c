@@ -159,11 +159,19 @@ static void read_config(struct doctor *doctor, const struct common_options *comm
         settings_defaults(&doctor->config.settings);
         doctor_find(doctor, DOCTOR_OK, "config", NULL,
                     "no configuration: folders are not looked at (--config FILE)");
-    } else if (config_read_partly(&doctor->config, file, &errors, &fault) != 0) {
-        const char *first = errors.length > 0 ? text_string(&errors) : fault.text;
+    } else if (config_read_partly(&doctor->config, file, &errors, &fault) == FAULT_CONFIG) {
         doctor_find(doctor, DOCTOR_PROBLEM, "config",
-                    doctor_text("sluice check-config %s tells all errors", file), "%s: %.*s", file,
-                    (int)strcspn(first, "\n"), first);
+                    doctor_text("sluice check-config %s tells all errors", file), "%s", fault.text);
+    } else if (fault.code != FAULT_NONE) {
+        doctor_find(doctor, DOCTOR_PROBLEM, "config",
+                    "name the file by --config or SLUICE_CONFIG, and let the daemon's user read it",
+                    "%s: %s", file, fault.text);
+    } else if (!may(doctor, file, 4)) {
+        struct stat status = {0};
+        (void)stat(file, &status);
+        doctor_find(doctor, DOCTOR_PROBLEM, "config", doctor_text("chmod a+r %s", file),
+                    "%s: %s may not read it (mode %04o)", file, doctor->user,
+                    (unsigned)status.st_mode & 07777);
     } else {
         doctor_find(doctor, DOCTOR_OK, "config", NULL, "%s can be read", file);
     }

@@ -266,6 +266,29 @@ class Doctor(Case):
         self.doctor(status=1)
         self.expect('problem', 'config', r'sluice\.yaml:6:1: .*nonsense', 'sluice check-config')
 
+    def test_config_that_cannot_be_read(self):
+        """It is one problem with its reason; everything else is looked at all the same."""
+        missing, folder = self.path('missing.yaml'), self.path('in')
+        for path, text in ((missing, 'No such file'), (folder, 'is a directory')):
+            self.config = path
+            told = self.doctor(status=1)
+            self.expect('problem', 'config', '^%s: .*%s' % (re.escape(path), text), 'name the file')
+            self.assertIn('worker', {f['check'] for f in told['findings']})
+            run = subprocess.run([SLUICE, 'doctor', '--device', 'reference'], capture_output=True, text=True,
+                                 env=dict(os.environ, LD_PRELOAD=SHIM, SHIM_ROOT=self.root, SLUICE_CONFIG=path))
+            self.assertEqual((run.returncode, run.stderr), (1, ''))
+            self.assertRegex(run.stdout, r'problem  %s: .*%s' % (re.escape(path), text))
+
+    def test_config_of_another(self):
+        """What root can read the daemon's user may not be able to."""
+        if os.geteuid() != 0:
+            self.skipTest('a file of another user needs root')
+        for name in ('in', 'out'):
+            os.chmod(self.path(name), 0o777)
+        os.chmod(self.config, 0o600)
+        self.doctor('--user', 'nobody', status=1, SLUICE_CACHE_DIR=self.cache_for_all())
+        self.expect('problem', 'config', r'nobody may not read it \(mode 0600\)', 'chmod')
+
     def test_environment(self):
         self.doctor(status=1, SLUICE_LIMITS_MEMORY='much')
         self.expect('problem', 'environment', 'SLUICE_LIMITS_MEMORY', 'unset')
