@@ -10,6 +10,7 @@ import time
 import unittest
 
 from sluice_test import DaemonTest, main, wait_for
+import sockets
 
 
 class Rules(DaemonTest):
@@ -449,6 +450,30 @@ class Reload(DaemonTest):
         d.expect('n-late.pgm')
         d.stop()
         d.expect_clean()
+
+    def test_status_goes_on(self):
+        """Folders stand in the order of the file, and one whose chain changed keeps what is counted since the start."""
+        a, b, c = (self.entry(name) for name in ('', 'b', 'c'))
+        http = os.path.join(self.dir, 'http')
+        listen = 'listen: {http: {unix: %s}}\n' % http
+        d = self.begin(listen + 'watch:\n' + a + b)
+
+        def folders():
+            told = sockets.ask(http, 'GET', '/v1/status').json()
+            return [{'input': os.path.relpath(f['input'], self.dir), **{k: f[k] for k in ('done', 'failed')},
+                     'last': f['last_error'] and f['last_error']['name']} for f in told['folders']]
+
+        d.drop('x', b'good')
+        d.expect('x.pgm')
+        d.drop('y', b'truncated')
+        d.expect_failed('y')
+        first, other = {'input': 'in', 'done': 1, 'failed': 1, 'last': 'y'}, {'done': 0, 'failed': 0, 'last': None}
+        wait_for('both counted', lambda: folders()[0] == first)
+        self.hup(d, listen + 'watch:\n' + c + self.entry('', 'chain: invert') + b, 'reloaded: 3 folders')
+        self.assertEqual(folders(), [{'input': 'cin', **other}, first, {'input': 'bin', **other}])
+        self.hup(d, listen + 'watch:\n' + b + self.entry('', 'chain: invert'), 'reloaded: 2 folders')
+        self.assertEqual(folders(), [{'input': 'bin', **other}, first])
+        d.stop()
 
     def test_new_chain_in_a_new_worker(self):
         d = self.begin('watch:\n' + self.entry(''), fake=False)

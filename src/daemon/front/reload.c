@@ -182,16 +182,43 @@ void reload_crew_refused(struct front *front)
         call_off(front, "the new worker does not accept it");
 }
 
+/* A folder whose settings changed is another one with the same input: what people are told of the
+ * time since the start goes on with it. */
+static void hand_over(struct front *front, const struct folder *from)
+{
+    for (size_t i = 0; i < front->n_folders; i++)
+        if (front->folders[i].waits && texts_equal(folder_settings(front->folders[i].folder)->input,
+                                                   folder_settings(from)->input))
+            folder_succeed(front->folders[i].folder, from);
+}
+
 static void remove_retired(struct front *front)
 {
     size_t kept = 0;
     for (size_t i = 0; i < front->n_folders; i++) {
-        if (front->folders[i].retiring)
+        if (front->folders[i].retiring) {
+            hand_over(front, front->folders[i].folder);
             folder_destroy(&front->folders[i].folder);
-        else
+        } else
             front->folders[kept++] = front->folders[i];
     }
     front->n_folders = kept;
+}
+
+/* Puts the folders into the order of the configuration, in which status and lists show them. */
+static void sort_folders(struct front *front)
+{
+    const struct settings *settings = &front->book->config.settings;
+    size_t sorted = 0;
+    for (size_t i = 0; i < settings->n_watches; i++)
+        for (size_t k = sorted; k < front->n_folders; k++)
+            if (watch_settings_equal(folder_settings(front->folders[k].folder),
+                                     &settings->watches[i])) {
+                struct front_folder found = front->folders[k];
+                front->folders[k] = front->folders[sorted];
+                front->folders[sorted++] = found;
+                break;
+            }
 }
 
 static void start_added(struct front *front)
@@ -228,6 +255,7 @@ void reload_go_on(struct front *front)
     front_sockets_reloaded(front);
     rulebook_leave(&old_book);
     remove_retired(front);
+    sort_folders(front);
     front_set_queue(front);
     queue_hold(&front->queue, false);
     start_added(front);

@@ -408,6 +408,11 @@ void folder_set_share(struct folder *folder, unsigned share)
     folder->share = share;
 }
 
+void folder_succeed(struct folder *folder, const struct folder *before)
+{
+    folder->past = before->past;
+}
+
 const struct watch_settings *folder_settings(const struct folder *folder)
 {
     return folder->settings;

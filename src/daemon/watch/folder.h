@@ -42,6 +42,10 @@ void folder_start(struct folder *folder, const char *extension);
 /* How many jobs the folder may have in the queue, so that others get their turn. */
 void folder_set_share(struct folder *folder, unsigned share);
 
+/* The folder goes on with the counts since the start and the last failure of `before`, which it
+ * replaces. */
+void folder_succeed(struct folder *folder, const struct folder *before);
+
 const struct watch_settings *folder_settings(const struct folder *folder);
 
 /* Takes as many complete files as the queue has room for. */

@@ -114,8 +114,8 @@ void folder_count(const struct folder *folder, struct folder_census *census)
     *census = (struct folder_census){.waiting = c->count - c->counts[CANDIDATE_TAKEN],
                                      .done = folder->n_done,
                                      .failed = folder->n_failed,
-                                     .ended_done = folder->n_ended_done,
-                                     .ended_failed = folder->n_ended_failed,
+                                     .ended_done = folder->past.n_done,
+                                     .ended_failed = folder->past.n_failed,
                                      .mode = !folder->spool  ? "gone"
                                              : folder->watch ? "inotify"
                                                              : "poll",
@@ -136,8 +136,8 @@ void folder_count(const struct folder *folder, struct folder_census *census)
             (!stuck || job->not_before < stuck->not_before))
             stuck = job;
     }
-    if (folder->failure.name[0])
-        census->failure = &folder->failure;
+    if (folder->past.failure.name[0])
+        census->failure = &folder->past.failure;
     judge(folder, stuck, census);
 }
 

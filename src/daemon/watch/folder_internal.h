@@ -31,6 +31,12 @@ struct folder_trouble {
     char text[480]; /* begins with the path at fault */
 };
 
+/* What is told of a folder since the start. It outlives a reload that replaces the folder. */
+struct folder_past {
+    uint64_t n_done, n_failed; /* jobs that ended so */
+    struct folder_failure failure;
+};
+
 struct folder_job;
 STAILQ_HEAD(folder_jobs, folder_job);
 
@@ -66,9 +72,8 @@ struct folder {
     bool unusable;                /* the path exists, and cannot be used */
     struct folder_trouble unread; /* the latest scan failed */
     struct folder_trouble no_space;        /* no files are claimed */
-    uint64_t well_since;                   /* when the last trouble ended, monotonic nanoseconds */
-    uint64_t n_ended_done, n_ended_failed; /* jobs, since the start */
-    struct folder_failure failure;
+    uint64_t well_since; /* when the last trouble ended, monotonic nanoseconds */
+    struct folder_past past;
     bool told_first;      /* the log says that a file was taken, and where originals go */
     bool scanned;         /* at least once since the start */
     bool told_scanned;    /* `scanned` was called */

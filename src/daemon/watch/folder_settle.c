@@ -245,20 +245,20 @@ static void log_done(const struct folder_job *fj, const char *times)
 static void finish_well(struct folder_job *fj)
 {
     struct queue *queue = fj->folder->queue;
-    struct folder_failure *failure = &fj->folder->failure;
+    struct folder_failure *failure = &fj->folder->past.failure;
     char times[JOB_TIMES_MAX];
     job_print_times(&fj->job, times);
     switch (fj->end) {
     case END_DONE:
         queue_count_end(queue, &fj->job, true);
         fj->folder->put_away += (uint64_t)fj->claim->identity.size;
-        fj->folder->n_ended_done++;
+        fj->folder->past.n_done++;
         fj->folder->n_done += fj->claim->spool->rules->originals == ORIGINALS_DONE;
         log_done(fj, times);
         break;
     case END_FAILED:
         queue_count_end(queue, &fj->job, false);
-        fj->folder->n_ended_failed++;
+        fj->folder->past.n_failed++;
         fj->folder->n_failed++;
         snprintf(failure->name, sizeof failure->name, "%s", fj->job.label);
         failure->fault = fj->job.fault;
