@@ -1,11 +1,13 @@
 #include "harness.h"
 
+#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "chain/recording.h"
 #include "chain/reference.h"
 #include "programs.h"
@@ -29,6 +31,11 @@ static double input_white;
 static struct device_profile profiles[3];
 static size_t n_profiles;
 static bool only_own; /* of round trips */
+
+/* --seed, on which every input's samples depend; --bench, and the part of chains that it times. */
+static uint32_t base_seed;
+static bool benches;
+static const char *benched = "";
 
 static struct device *device_for(const struct device_profile *profile)
 {
@@ -68,6 +75,8 @@ static void choose_profiles(void)
 static void open_hasty(const struct device_info *info, const struct device_options *like)
 {
     static struct device_options options; /* as long as the device */
+    if (benches)                          /* what is timed is optimised */
+        return;
     options = *like;
     options.flags = "-cl-opt-disable";
     if (n_profiles > 1 && profiles[0].form == FORM_ROWS)
@@ -83,6 +92,7 @@ int harness_setup(void **state)
     (void)state;
     (void)!nice(10); /* it only computes: beside it tests of the daemon wait, and measure how long */
     options.select = getenv("SLUICE_DEVICE");
+    print_message("seed %u\n", base_seed);
     if (device_select(&options, order, &fitting, &fault) == 0)
         device_open(&device, order[0], &options, &fault);
     if (device) {
@@ -143,7 +153,7 @@ static double pattern_value(enum harness_pattern pattern, enum sample_type type,
 
 static void fill(struct picture *picture, enum harness_pattern pattern, uint32_t seed)
 {
-    uint32_t random = seed;
+    uint32_t random = seed ^ base_seed;
     memset(picture->data, GUARD_BYTE, picture->frame.size);
     for (size_t i = 0; i < picture->frame.n_planes; i++) {
         const struct plane *p = &picture->frame.planes[i];
@@ -344,6 +354,118 @@ static bool plan_differs(const struct chain *chain, const struct frame *in,
     return differs;
 }
 
+/* ---- --bench ---- */
+
+#define BENCH_WIDTH   1920
+#define BENCH_HEIGHT  1080
+#define BENCH_SECONDS 0.05 /* of runs, of which the fastest counts; at least three */
+
+/* Nanoseconds of all kernels of the plan; 0: the device does not run it. */
+static double time_kernels(const struct chain *chain, const struct picture *in,
+                           const struct device_profile *profile, char *kernels, size_t size)
+{
+    struct plan_options options = {.profile = profile, .keep_all = true};
+    struct plan *plan = NULL;
+    struct recording *recording = NULL;
+    struct fault fault = FAULT_INIT;
+    double best = 0;
+    void *data;
+    int result = plan_create(&plan, chain, &in->frame, &options, &fault);
+    if (result == 0)
+        result = recording_create(&recording, plan, device, &fault);
+    uint64_t begin = clock_now();
+    for (int i = 0; result == 0 && (i < 3 || (double)(clock_now() - begin) < BENCH_SECONDS * 1e9);
+         i++) {
+        struct device_buffer *buffer = NULL;
+        struct recording_run run = {0};
+        double sum = 0, longest = 0;
+        result = device_buffer_acquire(device, plan->slot_size[plan->in_slot], &buffer, &fault);
+        if (result == 0)
+            result = device_buffer_map(device, buffer, in->frame.size, &data, &fault);
+        if (result == 0) {
+            memcpy(data, in->data, in->frame.size);
+            result = recording_run(recording, &buffer, 1, &run, &fault);
+        }
+        for (size_t k = 0; k < run.n_launches; k++) {
+            sum += (double)run.launches[k].run;
+            if ((double)run.launches[k].run < longest)
+                continue;
+            longest = (double)run.launches[k].run;
+            snprintf(kernels, size, "%s, of %zu", run.launches[k].kernel, run.n_launches);
+        }
+        if (i == 0 || sum < best)
+            best = sum;
+        recording_run_finish(recording, &run);
+    }
+    recording_destroy(&recording);
+    plan_destroy(&plan);
+    return result == 0 ? best : 0;
+}
+
+/* Nanoseconds of the plain C for a picture that is so small that it takes no seconds. */
+static double time_reference(const struct chain *chain, const struct picture *in)
+{
+    struct plan *plan = NULL;
+    struct picture out = {0};
+    struct fault fault = FAULT_INIT;
+    uint64_t begin = clock_now();
+    int result = run_reference(chain, in, &plan, &out, &fault);
+    double time = (double)(clock_now() - begin);
+    picture_destroy(&out);
+    plan_destroy(&plan);
+    return result == 0 ? time : 0;
+}
+
+static void make_bench_input(struct picture *picture, enum sample_type type, uint32_t channels,
+                             uint32_t part)
+{
+    struct plane plane = {.width = BENCH_WIDTH / part,
+                          .height = BENCH_HEIGHT / part,
+                          .channels = channels,
+                          .type = type};
+    make_input(picture, &plane, FRAME_ALIGNMENT);
+    fill(picture, HARNESS_RAMP, 1);
+}
+
+/* Times what a check compares: each profile's kernels, and the plain C, once for each chain, type
+ * and number of channels. */
+static void bench(const char *text, const struct chain *chain, enum sample_type type,
+                  uint32_t channels)
+{
+    static char(*seen)[160];
+    static size_t n_seen;
+    char name[160];
+    snprintf(name, sizeof name, "%.120s %s x%u", text, sample_name(type), channels);
+    if (!strstr(name, benched))
+        return;
+    for (size_t i = 0; i < n_seen; i++)
+        if (strcmp(seen[i], name) == 0)
+            return;
+    seen = realloc(seen, (n_seen + 1) * sizeof *seen);
+    assert_non_null(seen);
+    memcpy(seen[n_seen++], name, sizeof name);
+    if (n_seen == 1)
+        printf("%-40s %-8s %11s %11s %8s  %s\n", "chain", "profile", "ns/sample", "C ns/sample",
+               "times", "longest kernel, of how many launches");
+    struct picture in = {0}, small = {0};
+    make_bench_input(&in, type, channels, 1);
+    make_bench_input(&small, type, channels, 8);
+    const double samples = BENCH_WIDTH * BENCH_HEIGHT * (double)channels;
+    double plain = time_reference(chain, &small) / (samples / 64);
+    for (size_t i = 0; i < n_profiles; i++) {
+        char kernels[PASS_NAME_MAX + 24] = "";
+        double time = time_kernels(chain, &in, &profiles[i], kernels, sizeof kernels) / samples;
+        if (time > 0)
+            printf("%-40s %-8s %11.3f %11.2f %7.1fx  %s\n", name, profiles[i].name, time, plain,
+                   plain / time, kernels);
+    }
+    fflush(stdout);
+    picture_destroy(&in);
+    picture_destroy(&small);
+}
+
+/* ---- checks ---- */
+
 void harness_check(const char *text, enum sample_type type, uint32_t width, uint32_t height,
                    uint32_t channels, enum harness_pattern pattern)
 {
@@ -383,6 +505,8 @@ void harness_check(const char *text, enum sample_type type, uint32_t width, uint
         picture_destroy(&in);
         plan_destroy(&expected.plan);
     }
+    if (benches)
+        bench(text, &chain, type, channels);
     chain_finish(&chain);
 }
 
@@ -666,4 +790,51 @@ void harness_enough_vectors(void **state)
     (void)state;
     if (n_vectors < 30)
         fail_msg("only %u hand-computed vectors", n_vectors);
+}
+
+static const char help[] =
+    "usage: test_NAME [--bench[=PART]] [--seed N] [--device SEL]\n\n"
+    "Compares the stage's kernels with its plain C.\n\n"
+    "  --bench[=PART]  time, too, each chain whose line has PART in it: each profile's kernels "
+    "and\n"
+    "                  the plain C\n"
+    "  --seed N        other samples: a number, or random; it is printed [0]\n"
+    "  --device SEL    as of sluice run; else SLUICE_DEVICE, else auto\n"
+    "Environment HARNESS_TEST: that test alone. HARNESS_PROFILES: own, gpu or mali alone.\n";
+
+void harness_options(int argc, char **argv)
+{
+    static const struct option options[] = {{"bench", optional_argument, NULL, 'b'},
+                                            {"seed", required_argument, NULL, 's'},
+                                            {"device", required_argument, NULL, 'd'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
+    char *end;
+    for (int given; (given = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+        switch (given) {
+        case 'b':
+            benches = true;
+            benched = optarg ? optarg : "";
+            break;
+        case 's':
+            base_seed = (uint32_t)strtoul(optarg, &end, 10);
+            if (strcmp(optarg, "random") == 0)
+                base_seed = (uint32_t)clock_now();
+            else if (*end || end == optarg) {
+                fprintf(stderr, "--seed %s: give a number, or random\n", optarg);
+                exit(2);
+            }
+            break;
+        case 'd':
+            setenv("SLUICE_DEVICE", optarg, 1);
+            break;
+        default:
+            fputs(help, given == 'h' ? stdout : stderr);
+            exit(given == 'h' ? 0 : 2);
+        }
+    }
+    if (optind < argc) {
+        fputs(help, stderr);
+        exit(2);
+    }
 }

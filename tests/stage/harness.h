@@ -97,9 +97,12 @@ unsigned harness_vectors(void);
 /* A test for the end of a group: fails unless at least 30 vectors were checked. */
 void harness_enough_vectors(void **state);
 
-/* Environment HARNESS_TEST=NAME: that test alone. */
+/* Reads --bench, --seed and --device (--help says what they do); exits where they are wrong. */
+void harness_options(int argc, char **argv);
+
+/* The end of main(int argc, char **argv). Environment HARNESS_TEST=NAME: that test alone. */
 #define HARNESS_MAIN(tests)                                                                        \
-    (cmocka_set_test_filter(getenv("HARNESS_TEST")),                                               \
+    (harness_options(argc, argv), cmocka_set_test_filter(getenv("HARNESS_TEST")),                  \
      cmocka_run_group_tests(tests, harness_setup, harness_teardown))
 
 #endif

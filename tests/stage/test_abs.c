@@ -87,7 +87,7 @@ static void test_refusals(void **state)
     harness_refuses("abs:1", SAMPLE_I8, 4, 4, 1, FAULT_CHAIN, "no parameters");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_i8),

@@ -461,7 +461,7 @@ static void test_refusals(void **state)
     harness_refuses("analysis:haar", SAMPLE_F64, 9, 9, 1, FAULT_SHAPE, "precision=double");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_haar_zero),

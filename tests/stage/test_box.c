@@ -366,7 +366,7 @@ static void test_refusals(void **state)
     harness_refuses("box:3", SAMPLE_I32, 9, 9, 1, FAULT_SHAPE, "convert");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_odd_windows),

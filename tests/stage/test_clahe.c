@@ -119,7 +119,7 @@ static void test_refusals(void **state)
     harness_refuses("clahe:clip=-1", SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "clip");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_tile), cmocka_unit_test(test_limit),

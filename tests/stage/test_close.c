@@ -136,7 +136,7 @@ static const struct vector vectors[] = {
         255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255}},
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
     return shapes_main("close", vectors, sizeof vectors / sizeof *vectors);
 }

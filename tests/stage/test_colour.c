@@ -135,7 +135,7 @@ static void test_refusals(void **state)
                     "convert:type=f32");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_u8),

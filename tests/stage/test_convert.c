@@ -146,7 +146,7 @@ static void test_refusals(void **state)
     harness_refuses("convert:i8", SAMPLE_U8, 4, 4, 1, FAULT_CHAIN, "did you mean 'u8'");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_f32_to_integers),

@@ -105,7 +105,7 @@ static void test_refusals(void **state)
     harness_refuses("crop:w=2:h=2:gravity=middle", SAMPLE_U8, 5, 4, 1, FAULT_CHAIN, "centre");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_places),

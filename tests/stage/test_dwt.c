@@ -437,7 +437,7 @@ static void refusals(void **state)
     harness_refuses("idwt", SAMPLE_U8, 8, 8, 1, FAULT_SHAPE, "dwt");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jpeg2000),   cmocka_unit_test(impulse),

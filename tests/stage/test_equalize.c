@@ -92,7 +92,7 @@ static void test_refusals(void **state)
     harness_refuses("equalize:3", SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "equalize");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_grey),     cmocka_unit_test(test_alpha),

@@ -125,7 +125,7 @@ static const struct vector vectors[] = {
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
     return shapes_main("erode", vectors, sizeof vectors / sizeof *vectors);
 }

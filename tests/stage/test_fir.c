@@ -280,7 +280,7 @@ static void test_refusals(void **state)
     harness_refuses("fir:gaussian3", SAMPLE_F64, 9, 9, 1, FAULT_SHAPE, "convert");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),    cmocka_unit_test(test_single),

@@ -60,7 +60,7 @@ static void test_refusals(void **state)
     harness_refuses("flip:z", SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "x, y");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines),

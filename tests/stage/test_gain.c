@@ -121,7 +121,7 @@ static void test_refusals(void **state)
     harness_refuses("gain:ofset=2", SAMPLE_U8, 4, 4, 1, FAULT_CHAIN, "did you mean 'offset'");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_u8),

@@ -137,7 +137,7 @@ static void refusals(void **state)
     harness_refuses("dwt:levels=2,convert:u8,idwt", SAMPLE_U8, 8, 8, 1, FAULT_SHAPE, "LL2");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(smaller),  cmocka_unit_test(every_wavelet),

@@ -91,7 +91,7 @@ static void test_refusals(void **state)
     harness_refuses("invert:1", SAMPLE_U8, 4, 4, 1, FAULT_CHAIN, "no parameters");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unsigned),

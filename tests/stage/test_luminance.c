@@ -103,7 +103,7 @@ static void test_refusals(void **state)
     harness_refuses("luminance:bt60", SAMPLE_U8, 4, 4, 3, FAULT_CHAIN, "did you mean 'bt601'");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bt601),

@@ -96,7 +96,7 @@ static void test_refusals(void **state)
     harness_refuses("normalize", SAMPLE_I32, 3, 3, 1, FAULT_SHAPE, "convert:type=f32");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_u8),       cmocka_unit_test(test_u16),

@@ -124,7 +124,7 @@ static const struct vector vectors[] = {
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
     return shapes_main("open", vectors, sizeof vectors / sizeof *vectors);
 }

@@ -105,7 +105,7 @@ static void test_refusals(void **state)
     harness_refuses("pad:1000000:0:1000000", SAMPLE_U8, 3, 3, 3, FAULT_LIMIT, "2^31");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines),

@@ -316,7 +316,7 @@ static void test_refusals(void **state)
     harness_refuses("resize:by=1000", SAMPLE_U8, 1001, 1, 1, FAULT_LIMIT, "1000000 pixels a side");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_vectors),

@@ -68,7 +68,7 @@ static void test_refusals(void **state)
     harness_refuses("rotate:45", SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "90, 180, 270");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small),

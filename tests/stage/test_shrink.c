@@ -165,7 +165,7 @@ static void samples(void **state)
     harness_refuses("dwt,shrink:levels=1.5", SAMPLE_U8, 8, 8, 1, FAULT_CHAIN, "whole");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fixed),

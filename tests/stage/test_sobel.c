@@ -172,7 +172,7 @@ static void test_refusals(void **state)
     harness_refuses("sobel:border=mirorr", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "mirror");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_magnitude),

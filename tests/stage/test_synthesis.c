@@ -772,7 +772,7 @@ static void test_refusals(void **state)
     harness_refuses("synthesis:@dct9", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "@dct3");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole_haar_zero),

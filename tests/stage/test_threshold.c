@@ -244,7 +244,7 @@ static void test_refusals(void **state)
     harness_refuses("threshold:otsu", SAMPLE_U8, 30000, 20000, 1, FAULT_LIMIT, "2^29");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_integers),

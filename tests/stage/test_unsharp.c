@@ -183,7 +183,7 @@ static void test_refusals(void **state)
     harness_refuses("unsharp:2", SAMPLE_I16, 9, 9, 1, FAULT_SHAPE, "convert:type=f32");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_vectors),           cmocka_unit_test(test_against_reference),

@@ -24,7 +24,7 @@ static void test_against_reference(void **state)
     harness_refuses("toyerode", SAMPLE_F64, 4, 4, 1, FAULT_SHAPE, "convert");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_by_hand),
