@@ -51,6 +51,7 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     enqueue:--config) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     status:--socket|status:-s) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     why:--socket|why:-s) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    failed:--socket|failed:-s) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     requeue:--socket|requeue:-s) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     compare:--input) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     compare:--max-pixels) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
@@ -155,7 +156,7 @@ _sluice()
     [ "${1##*/}" = sluiced ] && command=sluiced
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ] && [ "$command" != sluiced ]; then
-        COMPREPLY=($(compgen -W "run submit enqueue status why requeue compare stages devices plan bench check-config warm doctor testcard version help" -- "$word"))
+        COMPREPLY=($(compgen -W "run submit enqueue status why failed requeue compare stages devices plan bench check-config warm doctor testcard version help" -- "$word"))
         return
     fi
     _sluice_value "$command" "$before" "$word" && return
@@ -165,6 +166,7 @@ _sluice()
     enqueue:-*) COMPREPLY=($(compgen -W "--chain --format --input --output --wait --collect --timeout --result --class --id --again --server --credentials --ca --config --json --quiet --verbose --help" -- "$word")) ;;
     status:-*) COMPREPLY=($(compgen -W "--socket --watch --json --quiet --verbose --help" -- "$word")) ;;
     why:-*) COMPREPLY=($(compgen -W "--socket --json --quiet --verbose --help" -- "$word")) ;;
+    failed:-*) COMPREPLY=($(compgen -W "--socket --json --quiet --verbose --help" -- "$word")) ;;
     requeue:-*) COMPREPLY=($(compgen -W "--socket --failed --json --quiet --verbose --help" -- "$word")) ;;
     compare:-*) COMPREPLY=($(compgen -W "--input --max-pixels --max-file --memory --threads --json --quiet --verbose --help" -- "$word")) ;;
     stages:-*) COMPREPLY=($(compgen -W "--json --quiet --verbose --help" -- "$word")) ;;
@@ -176,7 +178,7 @@ _sluice()
     doctor:-*) COMPREPLY=($(compgen -W "--user --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
     testcard:-*) COMPREPLY=($(compgen -W "--output --format --size --json --quiet --verbose --help" -- "$word")) ;;
     sluiced:-*) COMPREPLY=($(compgen -W "--watch --output --chain --format --input --name --on-exists --originals --claim --sync --settle --stable --mode --state --device --fallback --sandbox --max-pixels --max-file --memory --jobs --queue --job-time --worker-jobs --worker-time --worker-growth --shutdown --min-free --http-socket --jobs-socket --config --quiet --verbose --version --help" -- "$word")) ;;
-    help:*) COMPREPLY=($(compgen -W "run submit enqueue status why requeue compare stages devices plan bench check-config warm doctor testcard version help" -- "$word")) ;;
+    help:*) COMPREPLY=($(compgen -W "run submit enqueue status why failed requeue compare stages devices plan bench check-config warm doctor testcard version help" -- "$word")) ;;
     stages:*) COMPREPLY=($(compgen -W "abs analysis box clahe close colour convert crop dilate dwt equalize erode fir flip gain gauss idwt invert levels luminance median normalize open pad resize rotate shrink sobel synthesis threshold unsharp" -- "$word")) ;;
     *) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word")) ;;
     esac

@@ -41,6 +41,7 @@ complete -c sluice -n __fish_use_subcommand -f -a submit -d 'run a chain on pict
 complete -c sluice -n __fish_use_subcommand -f -a enqueue -d 'put pictures into the queue of a fleet'
 complete -c sluice -n __fish_use_subcommand -f -a status -d 'what the daemon does'
 complete -c sluice -n __fish_use_subcommand -f -a why -d 'what became of a file, or why it is not done'
+complete -c sluice -n __fish_use_subcommand -f -a failed -d 'the files that failed, with their reasons'
 complete -c sluice -n __fish_use_subcommand -f -a requeue -d 'do files of watched folders again'
 complete -c sluice -n __fish_use_subcommand -f -a compare -d 'how much two pictures differ'
 complete -c sluice -n __fish_use_subcommand -f -a stages -d 'the stages and their parameters'
@@ -53,7 +54,7 @@ complete -c sluice -n __fish_use_subcommand -f -a doctor -d 'problems of this ma
 complete -c sluice -n __fish_use_subcommand -f -a testcard -d 'draw a picture to try chains on'
 complete -c sluice -n __fish_use_subcommand -f -a version -d 'the version (also --version, -V)'
 complete -c sluice -n __fish_use_subcommand -f -a help -d 'this text, or the options of a command (also --help, -h)'
-complete -c sluice -n '__fish_seen_subcommand_from help' -f -a 'run submit enqueue status why requeue compare stages devices plan bench check-config warm doctor testcard version help'
+complete -c sluice -n '__fish_seen_subcommand_from help' -f -a 'run submit enqueue status why failed requeue compare stages devices plan bench check-config warm doctor testcard version help'
 complete -c sluice -n '__fish_seen_subcommand_from stages' -f -a 'abs analysis box clahe close colour convert crop dilate dwt equalize erode fir flip gain gauss idwt invert levels luminance median normalize open pad resize rotate shrink sobel synthesis threshold unsharp'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s c -l chain -d 'stages joined by commas, or the name of a configured chain' -r -f -a '(__sluice_chain)'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s o -l output -d 'a file' -r
@@ -123,6 +124,11 @@ complete -c sluice -n '__fish_seen_subcommand_from why' -l json -d 'machine-read
 complete -c sluice -n '__fish_seen_subcommand_from why' -s q -l quiet -d 'say nothing but errors'
 complete -c sluice -n '__fish_seen_subcommand_from why' -s v -l verbose -d 'say what is done'
 complete -c sluice -n '__fish_seen_subcommand_from why' -s h -l help -d 'this text'
+complete -c sluice -n '__fish_seen_subcommand_from failed' -s s -l socket -d 'the daemon\'s jobs socket' -r
+complete -c sluice -n '__fish_seen_subcommand_from failed' -l json -d 'machine-readable output on stdout'
+complete -c sluice -n '__fish_seen_subcommand_from failed' -s q -l quiet -d 'say nothing but errors'
+complete -c sluice -n '__fish_seen_subcommand_from failed' -s v -l verbose -d 'say what is done'
+complete -c sluice -n '__fish_seen_subcommand_from failed' -s h -l help -d 'this text'
 complete -c sluice -n '__fish_seen_subcommand_from requeue' -s s -l socket -d 'the daemon\'s jobs socket' -r
 complete -c sluice -n '__fish_seen_subcommand_from requeue' -l failed -d 'all that failed, in all watched folders'
 complete -c sluice -n '__fish_seen_subcommand_from requeue' -l json -d 'machine-readable output on stdout'

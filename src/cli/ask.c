@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/name.h"
 #include "base/number.h"
 #include "cli/common.h"
@@ -64,26 +65,33 @@ static char *make_absolute(const char *path)
     return absolute;
 }
 
-/* Asks about a file, by a path that may be relative, or (NULL) about all failed files. The answer
- * is the object of the type `type`; the caller owns it. FAULT_NO_INPUT: the daemon knows no such
- * file. */
-static int ask(int socket, const char *type, const char *file, json_t **answer, struct fault *fault)
+/* Asks the question of the type `type`, which is released. The answer is the object of that name;
+ * the caller owns it. */
+static int ask(int socket, const char *type, json_t *question, json_t **answer, struct fault *fault)
 {
-    char *path = file ? make_absolute(file) : NULL;
-    json_t *request = !file  ? json_pack("{s:s, s:i, s:b}", "type", type, "id", 1, "failed", 1)
-                      : path ? json_pack("{s:s, s:i, s:s}", "type", type, "id", 1, "file", path)
-                             : NULL;
     json_t *message = NULL;
     *answer = NULL;
-    free(path);
-    int result = request ? daemon_ask(socket, request, &message, fault)
-                         : fault_set(fault, FAULT_USAGE, "the path is too long, or no UTF-8");
+    int result = daemon_ask(socket, question, &message, fault);
     if (result == 0)
         *answer = json_incref(json_object_get(message, type));
     if (result == 0 && !*answer)
         result = fault_set(fault, FAULT_INTERNAL, "the daemon's answer is empty");
     json_decref(message);
     return result;
+}
+
+/* Asks about a file, by a path that may be relative. FAULT_NO_INPUT: the daemon knows no such file.
+ */
+static int ask_about(int socket, const char *type, const char *file, json_t **answer,
+                     struct fault *fault)
+{
+    char *path = make_absolute(file);
+    json_t *question =
+        path ? json_pack("{s:s, s:i, s:s}", "type", type, "id", 1, "file", path) : NULL;
+    *answer = NULL;
+    free(path);
+    return question ? ask(socket, type, question, answer, fault)
+                    : fault_set(fault, FAULT_USAGE, "the path is too long, or no UTF-8");
 }
 
 /* ---- status ---- */
@@ -106,18 +114,37 @@ static const struct options_usage status_usage = {
     .tables = {status_rows, cli_output_options},
 };
 
+/* How fast pictures end, and when those that are there will have ended. */
+static void print_rate(const char *before, const json_t *of)
+{
+    const json_t *rate = json_object_get(of, "rate");
+    double per_second = json_real_value(json_object_get(rate, "per_second"));
+    double left = json_real_value(json_object_get(of, "left_s"));
+    if (per_second <= 0)
+        return;
+    fprintf(cli_stdout, "%s%.3g pictures/s in the last %s", before, per_second,
+            cli_rough_time(json_real_value(json_object_get(rate, "window_s"))));
+    if (left > 0)
+        fprintf(cli_stdout, ", %s left", cli_rough_time(left));
+    fputc('\n', cli_stdout);
+}
+
 static void print_folder(const json_t *folder)
 {
     const json_t *error = json_object_get(folder, "last_error");
     const json_t *next = json_object_get(folder, "next_try");
     fprintf(cli_stdout, "folder %s: %s (%s, results in %s)\n", text(folder, "input"),
             text(folder, "state"), text(folder, "mode"), text(folder, "output"));
-    fprintf(cli_stdout, "  %lld wait, %lld run, %lld done, %lld failed",
-            number(folder, "waiting") + number(folder, "queued"), number(folder, "running"),
-            number(folder, "done"), number(folder, "failed"));
+    fprintf(cli_stdout, "  %lld wait, %lld run",
+            number(folder, "waiting") + number(folder, "queued"), number(folder, "running"));
     if (number(folder, "retrying") > 0)
         fprintf(cli_stdout, ", %lld are to be tried again", number(folder, "retrying"));
-    fputc('\n', cli_stdout);
+    fprintf(cli_stdout, "; since the start %lld done, %lld failed\n", number(folder, "done"),
+            number(folder, "failed"));
+    if (number(folder, "in_failed") > 0)
+        fprintf(cli_stdout, "  %lld lie in failed (sluice failed lists them)\n",
+                number(folder, "in_failed"));
+    print_rate("  ", folder);
     if (json_is_string(json_object_get(folder, "message")))
         fprintf(cli_stdout, "  %s since %s: %s\n", text(folder, "reason"), text(folder, "since"),
                 text(folder, "message"));
@@ -189,6 +216,7 @@ static void print_status(const json_t *status)
         fprintf(cli_stdout, "in quarantine: %lld of them\n", number(queue, "in_quarantine"));
     fprintf(cli_stdout, "since the start: %lld done, %lld failed\n", number(status, "done"),
             number(status, "failed"));
+    print_rate("rate: ", status);
     json_array_foreach (json_object_get(status, "folders"), i, one)
         print_folder(one);
     if (number(status, "folders_left_out") > 0)
@@ -265,10 +293,13 @@ static const struct options_usage why_usage = {
     .summary = "Says what became of a file in a watched folder, or why it is not done.",
     .details =
         "FILE is its path in the watched folder, in .sluice/done or .sluice/failed below it, or\n"
-        "the path of its result; it need not be there any more. Exits with 66 when the daemon\n"
-        "knows of no such file.\n"
+        "the path of its result; it need not be there any more. A name that leads nowhere from\n"
+        "here is looked for in all watched folders. Exits with 66 when the daemon knows of no "
+        "such\n"
+        "file.\n"
         "\n"
-        "  sluice why in/photo.jpg\n",
+        "  sluice why in/photo.jpg\n"
+        "  sluice why photo.jpg\n",
     .tables = {why_rows, cli_output_options},
 };
 
@@ -304,21 +335,83 @@ static void print_fate(const char *file, const json_t *answer)
     }
 }
 
+static bool is_unknown(const json_t *answer)
+{
+    const char *state = json_string_value(json_object_get(answer, "state"));
+    return !state || strcmp(state, "unknown") == 0;
+}
+
+/* Adds what is known of a path below a folder. One file may be found twice: one folder's results
+ * may be the pictures of another. */
+static void look_below(int socket, const char *folder, const char *name, json_t *found)
+{
+    struct fault fault = FAULT_INIT;
+    json_t *answer, *other;
+    size_t i;
+    char path[2 * PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    bool known = ask_about(socket, "why", path, &answer, &fault) == 0 && !is_unknown(answer);
+    json_array_foreach (found, i, other)
+        known &=
+            !(json_equal(json_object_get(other, "folder"), json_object_get(answer, "folder")) &&
+              json_equal(json_object_get(other, "name"), json_object_get(answer, "name")));
+    if (known)
+        json_array_append(found, answer);
+    json_decref(answer);
+}
+
+/* What is known of a name in all watched folders, and in those of their results. */
+static json_t *find_everywhere(int socket, const char *name)
+{
+    struct fault fault = FAULT_INIT;
+    json_t *status, *folder, *found = json_array();
+    size_t i;
+    if (name[0] == '/' ||
+        ask(socket, "status", json_pack("{s:s, s:i}", "type", "status", "id", 1), &status, &fault))
+        return found;
+    json_array_foreach (json_object_get(status, "folders"), i, folder) {
+        size_t before = json_array_size(found);
+        look_below(socket, text(folder, "input"), name, found);
+        if (json_array_size(found) == before)
+            look_below(socket, text(folder, "output"), name, found);
+    }
+    if (number(status, "folders_left_out") > 0)
+        log_warning("%s: %lld more folders were not asked: give its path there", name,
+                    number(status, "folders_left_out"));
+    json_decref(status);
+    return found;
+}
+
 /* With --json an unknown file is an answer like others; in text it is an error. */
 static int tell_fate(const struct ask_options *o, const char *file, json_t *answer, json_t *all)
 {
-    const char *state = json_string_value(json_object_get(answer, "state"));
     const char *message = json_string_value(json_object_get(answer, "message"));
     struct fault fault = FAULT_INIT;
-    bool unknown = !state || strcmp(state, "unknown") == 0;
     if (o->common.json)
         json_array_append(all, answer);
-    if (!o->common.json && !unknown)
+    else if (!is_unknown(answer))
         print_fate(file, answer);
-    if (!unknown)
+    if (!is_unknown(answer))
         return 0;
     fault_set(&fault, FAULT_NO_INPUT, "%s", message ? message : "unknown");
     return cli_complain(file, &fault);
+}
+
+/* A relative path that leads to no watched file is a name in any of the folders. */
+static int tell_why(const struct ask_options *o, int socket, const char *file, json_t *all)
+{
+    struct fault fault = FAULT_INIT;
+    json_t *answer, *one;
+    size_t i;
+    if (ask_about(socket, "why", file, &answer, &fault) != 0)
+        return cli_complain(file, &fault);
+    json_t *found = is_unknown(answer) ? find_everywhere(socket, file) : json_array();
+    int status = json_array_size(found) == 0 ? tell_fate(o, file, answer, all) : 0;
+    json_array_foreach (found, i, one)
+        tell_fate(o, json_string_value(json_object_get(one, "file")), one, all);
+    json_decref(found);
+    json_decref(answer);
+    return status;
 }
 
 static int why(void *options_, char **operands, size_t count)
@@ -331,24 +424,78 @@ static int why(void *options_, char **operands, size_t count)
         return cli_complain("why", &fault);
     json_t *all = json_array();
     for (size_t i = 0; i < count; i++) {
-        json_t *answer;
-        fault_clear(&fault);
-        int one = ask(socket, "why", operands[i], &answer, &fault) != 0
-                      ? cli_complain(operands[i], &fault)
-                      : tell_fate(o, operands[i], answer, all);
-        json_decref(answer);
+        int one = tell_why(o, socket, operands[i], all);
         failed += one != 0;
         status = one ? one : status;
     }
     close(socket);
     if (o->common.json && json_array_size(all) > 0)
-        cli_print_json(json_incref(count == 1 ? json_array_get(all, 0) : all));
+        cli_print_json(
+            json_incref(count == 1 && json_array_size(all) == 1 ? json_array_get(all, 0) : all));
     json_decref(all);
     return count > 1 && failed > 0 ? 1 : status;
 }
 
 const struct command command_why = {&why_usage, sizeof(struct ask_options), why,
                                     .missing = "which file?"};
+
+/* ---- failed ---- */
+
+static const struct options_usage failed_usage = {
+    .command = "failed",
+    .operands = "[-s SOCKET]",
+    .summary = "Lists the files that lie in failed, of all watched folders, with their reasons.",
+    .details =
+        "A line each: when it failed, where it lies, the reason's word, the reason. The time "
+        "is UTC.\n"
+        "sluice requeue does one of them again, or with --failed all.\n",
+    .tables = {why_rows, cli_output_options},
+};
+
+static void print_failed(const json_t *file)
+{
+    fprintf(cli_stdout, "%s  %s: %s: %s\n", text(file, "time"),
+            text(file, json_object_get(file, "original") ? "original" : "file"),
+            text(file, "reason"), text(file, "message"));
+}
+
+static int failed(void *options_, char **operands, size_t count)
+{
+    struct ask_options *o = options_;
+    struct fault fault = FAULT_INIT;
+    int socket;
+    cli_common_apply(&o->common);
+    if (daemon_connect(o->socket, &socket, &fault) != 0)
+        return cli_complain("failed", &fault);
+    json_t *all = json_array(), *next = NULL, *page, *file;
+    do {
+        size_t i;
+        json_t *question = json_pack("{s:s, s:i, s:s, s:i}", "type", "files", "id", 1, "state",
+                                     "failed", "limit", 1000);
+        if (next)
+            json_object_set_new(question, "after", next);
+        next = NULL;
+        if (ask(socket, "files", question, &page, &fault) != 0)
+            break;
+        json_array_foreach (json_object_get(page, "files"), i, file) {
+            if (o->common.json)
+                json_array_append(all, file);
+            else
+                print_failed(file);
+        }
+        next = json_incref(json_object_get(page, "next"));
+        json_decref(page);
+    } while (json_is_string(next) && !ferror(cli_stdout));
+    json_decref(next);
+    close(socket);
+    if (o->common.json && fault.code == FAULT_NONE)
+        cli_print_json(json_incref(all));
+    json_decref(all);
+    return fault.code == FAULT_NONE ? 0 : cli_complain("failed", &fault);
+}
+
+const struct command command_failed = {&failed_usage, sizeof(struct ask_options), failed,
+                                       .no_operands = true};
 
 /* ---- requeue ---- */
 
@@ -376,7 +523,9 @@ static int requeue_all(const struct ask_options *o, int socket)
 {
     struct fault fault = FAULT_INIT;
     json_t *answer;
-    if (ask(socket, "requeue", NULL, &answer, &fault) != 0)
+    if (ask(socket, "requeue",
+            json_pack("{s:s, s:i, s:b}", "type", "requeue", "id", 1, "failed", 1), &answer,
+            &fault) != 0)
         return cli_complain("requeue", &fault);
     long long left = number(answer, "not_requeued");
     const char *text = json_string_value(json_object_get(answer, "text"));
@@ -399,7 +548,7 @@ static int requeue_files(const struct ask_options *o, int socket, char **files, 
     for (size_t i = 0; i < count; i++) {
         struct fault fault = FAULT_INIT;
         json_t *answer;
-        if (ask(socket, "requeue", files[i], &answer, &fault) != 0) {
+        if (ask_about(socket, "requeue", files[i], &answer, &fault) != 0) {
             status = cli_complain(files[i], &fault);
             failed++;
         } else if (o->common.json) {

@@ -188,6 +188,13 @@ int cli_run(int (*run)(int argc, char **argv), int argc, char **argv)
     return status;
 }
 
+char *cli_format_rough_time(double seconds, char *buffer)
+{
+    unsigned unit = seconds < 600 ? 1 : 60;
+    return number_format_unit(
+        NUMBER_DURATION, (uint64_t)(seconds / unit + 0.5) * unit * UINT64_C(1000000000), buffer);
+}
+
 void cli_print_json(json_t *json)
 {
     json_dumpf(json, cli_stdout, JSON_INDENT(1) | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));

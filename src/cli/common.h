@@ -3,6 +3,7 @@
 #ifndef SLUICE_CLI_COMMON_H
 #define SLUICE_CLI_COMMON_H
 
+#include "base/number.h"
 #include "config/config.h"
 #include "engine/engine.h"
 #include "param/options.h"
@@ -36,6 +37,11 @@ int cli_complain(const char *what, const struct fault *fault);
 
 /* Prints `sluice: WHY` on stderr; returns the exit status. */
 int cli_refuse(int status, const char *why, ...) __attribute__((format(printf, 2, 3)));
+
+/* A time for people: in seconds, a long one in minutes. The text lives as long as the block that
+ * has the macro. */
+#define cli_rough_time(seconds) cli_format_rough_time(seconds, (char[NUMBER_TEXT_MAX]){0})
+char *cli_format_rough_time(double seconds, char *buffer);
 
 /* Reads the file that --config or SLUICE_CONFIG names, if there is one. Returns 0, or the exit
  * status after a complaint about each mistake. If `chain` is the name of a chain in the file it
@@ -78,7 +84,7 @@ struct command {
     bool no_operands;    /* it takes none */
 };
 extern const struct command command_bench, command_check_config, command_compare, command_devices,
-    command_doctor, command_plan, command_requeue, command_run, command_stages, command_status,
-    command_submit, command_testcard, command_warm, command_why;
+    command_doctor, command_failed, command_plan, command_requeue, command_run, command_stages,
+    command_status, command_submit, command_testcard, command_warm, command_why;
 
 #endif

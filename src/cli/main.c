@@ -21,6 +21,7 @@ static const struct {
     {"enqueue", NULL, "put pictures into the queue of a fleet"},
     {"status", &command_status, "what the daemon does"},
     {"why", &command_why, "what became of a file, or why it is not done"},
+    {"failed", &command_failed, "the files that failed, with their reasons"},
     {"requeue", &command_requeue, "do files of watched folders again"},
     {"compare", &command_compare, "how much two pictures differ"},
     {"stages", &command_stages, "the stages and their parameters"},

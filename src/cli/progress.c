@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "cli/common.h"
 
 #define BAR_WIDTH    30
 #define DRAWN_EVERY  (SECOND / 10) /* between two drawings of the bar */
@@ -38,13 +39,10 @@ static void append_rates(const struct progress *progress, const struct progress_
         return;
     double seconds = (double)(now - since) * 1e-9;
     text_printf(line, "  %.1f MP/s", (double)pixels * 1e-6 / seconds);
-    if (state->ended < state->total) {
-        /* rounded to seconds, a long time to minutes */
-        double left = (double)(state->total - state->ended) * seconds / (double)files;
-        unsigned unit = left < 600 ? 1 : 60;
-        text_printf(line, "  %s left",
-                    number_duration((uint64_t)(left / unit + 0.5) * unit * SECOND));
-    }
+    if (state->ended < state->total)
+        text_printf(
+            line, "  %s left",
+            cli_rough_time((double)(state->total - state->ended) * seconds / (double)files));
 }
 
 static void print(struct progress *progress, const struct text *line)

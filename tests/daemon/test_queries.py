@@ -55,6 +55,33 @@ class Queries(DaemonTest):
 
 
 class Why(Queries):
+    def test_a_name_alone(self):
+        """It is looked for in all folders, pictures before results; a path that leads to a file from here goes first."""
+        second = {kind: os.path.join(self.dir, 'second-' + kind) for kind in ('in', 'out')}
+        d = self.serve(start=False)
+        for path in second.values():
+            os.mkdir(path)
+        text = ('version: 1\nwatch:\n' + ''.join(
+            '  - {input: %s, output: %s, chain: sobel, format: pgm}\n' % pair
+            for pair in ((d.input, d.output), (second['in'], second['out']))))
+        self.write(os.path.join(self.dir, 'c.yaml'), text.encode())
+        d.options = ['--config', os.path.join(self.dir, 'c.yaml'), *d.options[d.options.index('--state'):]]
+        d.start()
+        d.drop('a', b'good')
+        d.drop('both', b'good')
+        self.write(os.path.join(second['in'], 'both'), b'good')
+        for path in (d.in_path('a'), d.in_path('both'), os.path.join(second['in'], 'both')):
+            self.expect_why(path, 'done')
+        self.assertEqual(self.why('a')['file'], d.in_path('a'))
+        self.assertEqual(self.why('a.pgm')['file'], os.path.join(d.output, 'a.pgm'))
+        self.assertEqual([one['file'] for one in self.why('both')], [d.in_path('both'), os.path.join(second['in'], 'both')])
+        here = self.sluice('why', 'both', cwd=second['in']).stdout.decode()
+        self.assertTrue(here.startswith('both: done') and here.count(': done') == 1, here)
+        lines = self.sluice('why', 'both').stdout.decode()
+        self.assertRegex(lines, '(?m)^%s: done' % os.path.join(second['in'], 'both'))
+        self.assertIn(b'nowhere: it is in no watched folder', self.sluice('why', 'nowhere', status=66).stderr)
+        d.stop()
+
     def test_without_folders(self):
         """A daemon of sockets alone knows no file, says so, and goes on."""
         d = self.serve(start=False)
@@ -300,11 +327,13 @@ class Status(Queries):
 
     def test_counts_and_the_last_error(self):
         d = self.serve('--stable', '100ms')
-        self.assertEqual({key: value for key, value in self.expect_folder('ok').items() if key != 'since'},
+        self.assertEqual({key: value for key, value in self.expect_folder('ok').items() if key not in ('since', 'rate')},
                          {'input': d.input, 'output': d.output, 'chain': 'sobel', 'mode': 'inotify', 'state': 'ok',
                           'reason': None, 'message': None, 'next_try': None, 'waiting': 0, 'queued': 0, 'running': 0,
                           'retrying': 0, 'done': 0, 'failed': 0, 'in_done': 0, 'in_failed': 0, 'overflows': 0,
-                          'last_error': None})
+                          'last_error': None, 'left_s': 0})
+        self.assertEqual(self.got['rate']['per_second'], 0)
+        self.assertNotIn('rate', self.text())
         d.drop('a', b'good')
         d.expect_done('a')
         d.drop('bad', b'truncated')
@@ -319,9 +348,21 @@ class Status(Queries):
                          {'name': 'bad', 'reason': 'truncated', 'message': 'truncated fake'})
         text = self.text()
         self.assertRegex(text, r'(?m)^folder %s: ok \(inotify, results in %s\)$' % (d.input, d.output))
-        self.assertRegex(text, r'(?m)^  2 wait, 1 run, 1 done, 1 failed$')
+        self.assertRegex(text, r'(?m)^  2 wait, 1 run; since the start 1 done, 1 failed$')
+        self.assertRegex(text, r'(?m)^  1 lie in failed \(sluice failed lists them\)$')
+        rate = got['rate']
+        self.assertTrue(10 <= rate['window_s'] <= 60 and abs(rate['per_second'] * rate['window_s'] - 2) < 0.01, rate)
+        self.assertAlmostEqual(got['left_s'], 3 / rate['per_second'], 3)
+        self.assertRegex(text, r'(?m)^  0\.\d+ pictures/s in the last \d+s, \d+(s|min) left$')
+        self.assertRegex(text, r'(?m)^rate: 0\.\d+ pictures/s in the last \d+s, \d+(s|min) left$')
         self.assertRegex(text, r'(?m)^  last error, \S+Z: bad: truncated: truncated fake$')
         self.assertRegex(text, r'(?m)^worker %d: ready on fake, 1 run, \d+ done$' % d.worker_pid())
+        d.process.kill()
+        d.process.wait()
+        d.start()
+        got = wait_for('what is in failed', lambda: next((f for f in self.status()['folders'] if f['in_failed']), None))
+        self.assertEqual((got['failed'], got['in_failed']), (0, 1))  # nothing since this start; one lies there
+        self.assertRegex(self.text(), r'(?m)^  1 lie in failed \(sluice failed lists them\)$')
         d.process.kill()
 
     def test_lost(self):
@@ -335,6 +376,36 @@ class Status(Queries):
             self.assertRegex(self.text(), r'(?m)^  folder-gone since \S+Z: %s: ' % path)
             os.rename(path + '-away', path)
             self.expect_folder('ok')
+        d.stop()
+
+    def test_failed(self):
+        """All that failed, also before this start, in more pages than one."""
+        d = self.serve('--stable', '100ms', start=False)
+        failed = os.path.join(d.hidden, 'failed')
+        os.makedirs(failed)
+        names = ['%03d-%s' % (i, 'x' * 200) for i in range(150)]
+        for i, name in enumerate(names):
+            self.write(os.path.join(failed, name), b'truncated')
+            reason = {'file': name, 'code': 'limit', 'message': 'more than %d pixels' % i, 'stage': 'decode',
+                      'attempts': 1, 'chain': 'sobel', 'format': 'pgm', 'time': '2026-05-01T12:00:00Z'}
+            self.write(os.path.join(failed, name + '.error.json'), json.dumps(reason).encode())
+        d.start()
+        d.drop('zbad', b'truncated')
+        d.expect_failed('zbad')
+        got = json.loads(self.sluice('failed', '--json').stdout)
+        self.assertEqual([file['name'] for file in got], [*names, 'zbad'])
+        text = self.sluice('failed').stdout.decode().splitlines()
+        self.assertEqual(text[7], '2026-05-01T12:00:00Z  %s: limit: more than 7 pixels' % os.path.join(failed, names[7]))
+        self.assertRegex(text[150], r'^\S+Z  %s: truncated: truncated fake$' % os.path.join(failed, 'zbad'))
+        jobs = sockets.Jobs(self.jobs)
+        jobs.send(type='files', id=1, state='failed', limit=1000)
+        page = jobs.receive()[0]['files']  # as much as a message holds; the rest follows
+        self.assertTrue(30 < len(page['files']) < 150 and page['next'], len(page['files']))
+        for wrong in ({'limit': 0}, {'limit': 1001}, {'limit': 'x'}, {'state': 'bad'}, {'after': ''}, {'file': '/x'}):
+            jobs.send(type='files', id=2, **wrong)
+            self.assertIn(jobs.receive()[0]['result'], ('data', 'usage'), wrong)
+        jobs.close()
+        self.assertEqual(self.sluice('failed', 'x', status=64).stdout, b'')
         d.stop()
 
     def test_degraded(self):

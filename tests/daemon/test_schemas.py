@@ -229,6 +229,7 @@ class Commands(SchemaTest):
         wait_for('it to wait', lambda: self.ask('why', d.in_path('q'))['state'] == 'queued')
         self.ask('status')
         self.assertEqual(self.ask('requeue', d.in_path('good'))[0]['requeued'], 1)
+        self.ask('failed')
         self.assertEqual(self.ask('requeue', '--failed')['requeued'], 0)
         d.process.kill()
 

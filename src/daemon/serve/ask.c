@@ -6,10 +6,14 @@
 #define CHAIN_MAX  50000
 #define FORMAT_MAX 1000
 
-#define FILE_MAX 4095
+#define FILE_MAX  4095
+#define AFTER_MAX (3 * FILE_MAX + 40) /* of a cursor, which has a name percent-encoded */
 
-static const char *const kinds[] = {
-    [ASK_JOB] = "job", [ASK_STATUS] = "status", [ASK_WHY] = "why", [ASK_REQUEUE] = "requeue"};
+static const char *const kinds[] = {[ASK_JOB] = "job",
+                                    [ASK_STATUS] = "status",
+                                    [ASK_WHY] = "why",
+                                    [ASK_REQUEUE] = "requeue",
+                                    [ASK_FILES] = "files"};
 
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
@@ -54,6 +58,14 @@ static int read_field(struct ask *ask, const char *key, const json_t *value, str
         ask->failed = json_is_true(value);
         return json_is_true(value) ? 0 : wrong(fault, key, "is not true");
     }
+    if (ask->kind == ASK_FILES && strcmp(key, "state") == 0)
+        return read_text(value, key, FORMAT_MAX, &ask->state, fault);
+    if (ask->kind == ASK_FILES && strcmp(key, "after") == 0)
+        return read_text(value, key, AFTER_MAX, &ask->after, fault);
+    if (ask->kind == ASK_FILES && strcmp(key, "limit") == 0) {
+        ask->limit = json_integer_value(value);
+        return ask->limit > 0 ? 0 : wrong(fault, key, "is no integer from 1 up");
+    }
     return wrong(fault, key, "is unknown");
 }
 
@@ -70,7 +82,7 @@ static int read_object(struct ask *ask, json_t *object, struct fault *fault)
            !(json_is_string(type) && strcmp(kinds[kind], json_string_value(type)) == 0))
         kind++;
     if (kind == N_KINDS)
-        return wrong(fault, "type", "is none of job, status, why, requeue");
+        return wrong(fault, "type", "is none of job, status, why, requeue, files");
     ask->kind = (enum ask_kind)kind;
     int result = 0;
     json_object_foreach (object, key, value) {

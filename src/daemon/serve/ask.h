@@ -13,17 +13,20 @@ enum ask_kind {
     ASK_STATUS,
     ASK_WHY,     /* asks what became of a file of a watched folder */
     ASK_REQUEUE, /* asks to process a file, or all failed ones, again */
+    ASK_FILES,   /* asks for a page of the files of watched folders */
 };
 
 struct ask {
     enum ask_kind kind;
-    int64_t id;         /* the client's number for it; −1: it could not be read */
-    const char *chain;  /* "": none */
-    const char *format; /* "auto" if it is not given */
-    const char *input;  /* options for reading the input; NULL: the defaults */
-    const char *file;   /* for ASK_WHY and ASK_REQUEUE; NULL: not given */
-    bool failed;        /* for ASK_REQUEUE: all failed files */
-    void *json;         /* owns the texts above */
+    int64_t id;                /* the client's number for it; −1: it could not be read */
+    const char *chain;         /* "": none */
+    const char *format;        /* "auto" if it is not given */
+    const char *input;         /* options for reading the input; NULL: the defaults */
+    const char *file;          /* for ASK_WHY and ASK_REQUEUE; NULL: not given */
+    bool failed;               /* for ASK_REQUEUE: all failed files */
+    const char *state, *after; /* for ASK_FILES; NULL: any, the first page */
+    int64_t limit;             /* for ASK_FILES; 0: not given */
+    void *json;                /* owns the texts above */
 };
 
 /* FAULT_DATA for anything that is no valid message; `id` is set all the same if it can be read. The

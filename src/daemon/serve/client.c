@@ -10,7 +10,7 @@
 #include "daemon/work/metrics.h"
 #include "worker/json_text.h"
 
-#define STATUS_MAX 60000 /* bytes of a status that fits into a message */
+#define ANSWER_MAX 60000 /* bytes of a status, or of a page of files, that fit into a message */
 
 /* A request for a job. An input that is no sealed memory file is copied first, by a receiver; then
  * the job goes to the queue. */
@@ -235,7 +235,9 @@ static void destroy_question(struct jobs_question *question)
 static void on_answer(void *user, json_t *answer, const struct fault *fault)
 {
     struct jobs_question *question = user;
-    const char *word = question->kind == ASK_WHY ? "why" : "requeue";
+    const char *word = question->kind == ASK_WHY     ? "why"
+                       : question->kind == ASK_FILES ? "files"
+                                                     : "requeue";
     if (answer)
         send_object(question->client,
                     json_pack("{s:s, s:I, s:s, s:o}", "type", word, "id", (json_int_t)question->id,
@@ -260,10 +262,18 @@ static void ask_about_file(struct jobs_client *client, const struct ask *ask)
     }
     *question = (struct jobs_question){
         .client = client, .server = client->server, .id = ask->id, .kind = ask->kind};
-    struct inquiry_ask what = {.kind = ask->kind == ASK_WHY ? INQUIRY_WHY
-                                       : ask->failed        ? INQUIRY_REQUEUE_FAILED
-                                                            : INQUIRY_REQUEUE,
+    struct inquiry_ask what = {.kind = ask->kind == ASK_WHY     ? INQUIRY_WHY
+                                       : ask->kind == ASK_FILES ? INQUIRY_LIST
+                                       : ask->failed            ? INQUIRY_REQUEUE_FAILED
+                                                                : INQUIRY_REQUEUE,
                                .file = ask->file,
+                               .state = ask->state,
+                               .after = ask->after,
+                               .limit = ask->limit == 0 ? INQUIRY_LIMIT
+                                        : ask->limit > INQUIRY_LIMIT_MAX
+                                            ? INQUIRY_LIMIT_MAX + 1 /* is refused */
+                                            : (unsigned)ask->limit,
+                               .bytes = ANSWER_MAX,
                                .ended = on_answer,
                                .user = question};
     LIST_INSERT_HEAD(&client->questions, question, in_list);
@@ -348,11 +358,11 @@ static void cut_folders(json_t *status)
 {
     json_t *folders = json_object_get(status, "folders");
     size_t size = json_dumpb(status, NULL, 0, JSON_COMPACT), left_out = 0;
-    if (size > STATUS_MAX) {
+    if (size > ANSWER_MAX) {
         json_object_del(json_object_get(status, "worker"), "chains");
         size = json_dumpb(status, NULL, 0, JSON_COMPACT);
     }
-    for (size_t n; size > STATUS_MAX && (n = json_array_size(folders)) > 0; left_out++) {
+    for (size_t n; size > ANSWER_MAX && (n = json_array_size(folders)) > 0; left_out++) {
         size -= json_dumpb(json_array_get(folders, n - 1), NULL, 0, JSON_COMPACT) + 1;
         json_array_remove(folders, n - 1);
     }

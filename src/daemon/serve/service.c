@@ -249,12 +249,25 @@ static json_t *time_json(uint64_t then)
                 : json_null();
 }
 
-static json_t *folder_json(const struct folder *folder)
+/* The rate, and how long `left` pictures take at it: "left_s" is null where none has ended. */
+static void set_rate(json_t *json, const struct rate *rate, size_t left)
+{
+    double window, per_second = rate_read(rate, clock_now(), &window);
+    json_object_set_new(json, "rate",
+                        json_pack("{s:f, s:f}", "per_second", per_second, "window_s", window));
+    json_object_set_new(json, "left_s",
+                        left == 0        ? json_real(0)
+                        : per_second > 0 ? json_real((double)left / per_second)
+                                         : json_null());
+}
+
+/* Adds to *left the pictures that are on their way. Files that are empty are none yet. */
+static json_t *folder_json(const struct folder *folder, size_t *left)
 {
     const struct watch_settings *settings = folder_settings(folder);
     struct folder_census c;
     folder_count(folder, &c);
-    return json_pack(
+    json_t *json = json_pack(
         "{s:o, s:o, s:o, s:s, s:s, s:s?, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
         "s:I, s:o}",
         "input", json_text(settings->input), "output", json_text(settings->output), "chain",
@@ -270,6 +283,10 @@ static json_t *folder_json(const struct folder *folder)
                               fault_name(c.failure->fault.code), "message",
                               json_text(c.failure->fault.text), "time", json_time(c.failure->time))
                   : json_null());
+    size_t waiting = c.waiting - c.empty;
+    set_rate(json, &c.rate, waiting + c.queued + c.running + c.retrying);
+    *left += waiting;
+    return json;
 }
 
 static json_t *one_worker_json(const struct worker *worker)
@@ -334,9 +351,10 @@ json_t *service_status(const struct service *service)
     const struct queue *queue = service->queue;
     const char *trouble = service_trouble(service);
     json_t *folders = json_array();
+    size_t left = queue->n_jobs;
     const struct folder *folder;
     for (size_t i = 0; (folder = service->folder(service->context, i)); i++)
-        json_array_append_new(folders, folder_json(folder));
+        json_array_append_new(folders, folder_json(folder, &left));
     json_t *workers = json_array();
     const struct supervisor *s;
     const struct worker *worker;
@@ -349,17 +367,19 @@ json_t *service_status(const struct service *service)
         "running", (int)(queue->counts[JOB_SENT] + queue->counts[JOB_BEGUN]), "settling",
         (int)queue->counts[JOB_SETTLING], "retrying", (int)queue->counts[JOB_WAITING], "of_clients",
         (int)queue->n_client_jobs, "in_quarantine", (int)queue_in_quarantine(queue));
-    return json_pack("{s:s, s:b, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:i, s:i}, "
-                     "s:o, s:{s:I, s:I}, s:{s:i, s:i}}",
-                     "state", service->state(service->context), "ready", (int)(trouble == NULL),
-                     "uptime_s", (double)(clock_now() - service->started) * 1e-9, "done",
-                     (json_int_t)queue->n_done, "failed", (json_int_t)queue->n_failed, "queue",
-                     jobs, "folders", folders, "worker", worker_json(queue->supervisor), "workers",
-                     workers, "connections", "http", (int)service->n_http, "jobs",
-                     (int)service->n_jobs_clients, "users", users_json(service), "shared", "bytes",
-                     (json_int_t)service->bytes, "limit", (json_int_t)bytes_max(service),
-                     "receivers", "well", (int)receivers(service, NULL, false), "hanging",
-                     (int)receivers(service, NULL, true));
+    json_t *status = json_pack(
+        "{s:s, s:b, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:i, s:i}, "
+        "s:o, s:{s:I, s:I}, s:{s:i, s:i}}",
+        "state", service->state(service->context), "ready", (int)(trouble == NULL), "uptime_s",
+        (double)(clock_now() - service->started) * 1e-9, "done", (json_int_t)queue->n_done,
+        "failed", (json_int_t)queue->n_failed, "queue", jobs, "folders", folders, "worker",
+        worker_json(queue->supervisor), "workers", workers, "connections", "http",
+        (int)service->n_http, "jobs", (int)service->n_jobs_clients, "users", users_json(service),
+        "shared", "bytes", (json_int_t)service->bytes, "limit", (json_int_t)bytes_max(service),
+        "receivers", "well", (int)receivers(service, NULL, false), "hanging",
+        (int)receivers(service, NULL, true));
+    set_rate(status, &queue->rate, left);
+    return status;
 }
 
 json_t *service_chains(const struct service *service)

@@ -76,6 +76,8 @@ struct folder_census {
     size_t queued, running, retrying; /* jobs */
     size_t done, failed;
     uint64_t ended_done, ended_failed; /* since the start */
+    struct rate rate;                  /* of these */
+    size_t empty;                      /* of those that wait: files that may never be more */
     const char *mode;                  /* "inotify", "poll", "gone" */
     unsigned overflows;                /* of inotify's queue */
     const char *state;                 /* "ok", "degraded", "hanging", "lost"; a constant string */

@@ -116,6 +116,8 @@ void folder_count(const struct folder *folder, struct folder_census *census)
                                      .failed = folder->n_failed,
                                      .ended_done = folder->past.n_done,
                                      .ended_failed = folder->past.n_failed,
+                                     .rate = folder->past.rate,
+                                     .empty = c->counts[CANDIDATE_EMPTY],
                                      .mode = !folder->spool  ? "gone"
                                              : folder->watch ? "inotify"
                                                              : "poll",

@@ -34,6 +34,7 @@ struct folder_trouble {
 /* What is told of a folder since the start. It outlives a reload that replaces the folder. */
 struct folder_past {
     uint64_t n_done, n_failed; /* jobs that ended so */
+    struct rate rate;
     struct folder_failure failure;
 };
 
@@ -71,8 +72,8 @@ struct folder {
     struct folder_trouble lost;   /* … and the text */
     bool unusable;                /* the path exists, and cannot be used */
     struct folder_trouble unread; /* the latest scan failed */
-    struct folder_trouble no_space;        /* no files are claimed */
-    uint64_t well_since; /* when the last trouble ended, monotonic nanoseconds */
+    struct folder_trouble no_space; /* no files are claimed */
+    uint64_t well_since;            /* when the last trouble ended, monotonic nanoseconds */
     struct folder_past past;
     bool told_first;      /* the log says that a file was taken, and where originals go */
     bool scanned;         /* at least once since the start */

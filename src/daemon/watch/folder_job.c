@@ -301,7 +301,8 @@ void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance
                                                                                    : JOB_NORMAL,
                            .attempts = note->attempts,
                            .crashes = note->crashes};
-    folder->n_jobs++;
+    if (folder->n_jobs++ == 0)
+        rate_begin(&folder->past.rate, clock_now());
     tell_first(folder, claim);
     queue_add(folder->queue, &fj->job);
 }

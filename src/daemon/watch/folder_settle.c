@@ -253,12 +253,14 @@ static void finish_well(struct folder_job *fj)
         queue_count_end(queue, &fj->job, true);
         fj->folder->put_away += (uint64_t)fj->claim->identity.size;
         fj->folder->past.n_done++;
+        rate_count(&fj->folder->past.rate, clock_now());
         fj->folder->n_done += fj->claim->spool->rules->originals == ORIGINALS_DONE;
         log_done(fj, times);
         break;
     case END_FAILED:
         queue_count_end(queue, &fj->job, false);
         fj->folder->past.n_failed++;
+        rate_count(&fj->folder->past.rate, clock_now());
         fj->folder->n_failed++;
         snprintf(failure->name, sizeof failure->name, "%s", fj->job.label);
         failure->fault = fj->job.fault;

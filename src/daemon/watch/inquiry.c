@@ -476,6 +476,7 @@ static int fill(struct inquiry *inquiry, const struct inquiry_ask *ask, struct f
     if (ask->after && !inquiry_read_cursor(ask->after, &inquiry->cursor))
         return fault_set(fault, FAULT_USAGE, "after is no 'next' of an earlier page");
     inquiry->limit = ask->limit;
+    inquiry->bytes_left = ask->bytes ? ask->bytes : SIZE_MAX;
     inquiry->files = json_array();
     for (size_t i = 0; ask->state && i < sizeof states / sizeof *states; i++)
         if (strcmp(states[i], ask->state) == 0)

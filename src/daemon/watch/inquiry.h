@@ -31,6 +31,7 @@ struct inquiry_ask {
     const char *state; /* for a list; NULL: any */
     const char *after; /* `next` of the page before; NULL: the first page */
     unsigned limit;
+    size_t bytes; /* of JSON that a page may have, so that it ends before `limit`; 0: any */
     /* Gives the answer, or a fault; never called from within inquiry_start. The answer belongs to
      * the receiver; the inquiry is gone after this. */
     void (*ended)(void *user, json_t *answer, const struct fault *fault);

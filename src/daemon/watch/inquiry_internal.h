@@ -66,6 +66,7 @@ struct inquiry {
     /* for a page */
     struct cursor cursor;
     bool full;
+    size_t bytes_left; /* of JSON, until the page is full */
     json_t *files;
 
     size_t at;

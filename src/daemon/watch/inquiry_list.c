@@ -59,13 +59,21 @@ static size_t room(const struct inquiry *inquiry)
     return inquiry->limit - json_array_size(inquiry->files);
 }
 
-/* Adds a file to the page, and moves the cursor to it. */
+/* Adds a file to the page, and moves the cursor to it. A file that would make the page too large is
+ * the first of the next one; a page has one file at least. NULL, for a file that has gone, moves
+ * the cursor alone. */
 static void add(struct inquiry *inquiry, json_t *file, const char *key)
 {
-    if (!file)
+    size_t bytes = file ? json_dumpb(file, NULL, 0, JSON_COMPACT) + 1 : 0;
+    if (bytes > inquiry->bytes_left && json_array_size(inquiry->files) > 0) {
+        inquiry->full = true;
+        json_decref(file);
         return;
-    json_array_append_new(inquiry->files, file);
+    }
+    inquiry->bytes_left -= bytes < inquiry->bytes_left ? bytes : inquiry->bytes_left;
     snprintf(inquiry->cursor.key, sizeof inquiry->cursor.key, "%s", key);
+    if (file)
+        json_array_append_new(inquiry->files, file);
     inquiry->full = room(inquiry) == 0;
 }
 
@@ -89,7 +97,7 @@ void inquiry_list_live(struct inquiry *inquiry)
     list.files = calloc(list.limit, sizeof *list.files);
     if (folder && list.files)
         folder_list(folder, inquiry->state, &list);
-    for (size_t i = 0; i < list.count; i++) {
+    for (size_t i = 0; i < list.count && !inquiry->full; i++) {
         const struct folder_file *file = &list.files[i];
         struct fate fate;
         fate_init(&fate);
@@ -152,11 +160,12 @@ static void list_failed(struct inquiry *inquiry)
     for (size_t i = 0; i < list->count; i++) {
         const char *name = list->files[i].name;
         struct fate fate;
-        fate_find_failed(&fate, target->spool, name);
-        snprintf(inquiry->cursor.key, sizeof inquiry->cursor.key, "%s", name);
-        if (strcmp(fate.state, "failed") == 0)
-            add(inquiry, fate_json(&fate, target->settings->input), name);
-        fate_finish(&fate);
+        if (!inquiry->full) {
+            fate_find_failed(&fate, target->spool, name);
+            bool still = strcmp(fate.state, "failed") == 0;
+            add(inquiry, still ? fate_json(&fate, target->settings->input) : NULL, name);
+            fate_finish(&fate);
+        }
         free((char *)(uintptr_t)name);
     }
     free(list->files);
@@ -180,12 +189,13 @@ static void list_done(struct inquiry *inquiry)
         fate_init(&fate);
         fate_of_row(&fate, target->spool, &rows[i]);
         snprintf(key, sizeof key, "%lld", (long long)rows[i].id);
-        add(inquiry, fate_json(&fate, target->settings->input), key);
+        if (!inquiry->full)
+            add(inquiry, fate_json(&fate, target->settings->input), key);
         fate_finish(&fate);
         ledger_row_finish(&rows[i]);
     }
     free(rows);
-    if (count < wanted)
+    if (count < wanted && !inquiry->full)
         next_part(inquiry);
 }
 

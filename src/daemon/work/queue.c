@@ -505,7 +505,8 @@ void queue_add(struct queue *queue, struct job *job)
     TAILQ_INSERT_TAIL(&queue->all, job, in_all);
     TAILQ_INSERT_TAIL(list_of(queue, job), job, in_list);
     queue->counts[JOB_QUEUED]++;
-    queue->n_jobs++;
+    if (queue->n_jobs++ == 0)
+        rate_begin(&queue->rate, job->added);
     queue->n_client_jobs += job->flow != NULL;
     want_turn(queue);
 }
@@ -546,6 +547,7 @@ void queue_remove(struct queue *queue, struct job *job)
 void queue_count_end(struct queue *queue, const struct job *job, bool done)
 {
     *(done ? &queue->n_done : &queue->n_failed) += 1;
+    rate_count(&queue->rate, clock_now());
     metrics_count_job(queue->metrics, job->origin, job->counted ? job->counted : job->chain,
                       done ? "done" : "failed");
 }

@@ -9,6 +9,7 @@
 #define SLUICE_DAEMON_WORK_QUEUE_H
 
 #include "daemon/work/job.h"
+#include "daemon/work/rate.h"
 #include <uv.h>
 
 struct metrics;
@@ -58,9 +59,10 @@ struct queue {
     bool cancelled;
     bool held;
     uint64_t n_done, n_failed; /* since the start */
-    uv_timer_t timer;          /* for deadlines and for jobs that wait */
-    uv_check_t check;          /* once a turn of the loop: calls `changed` and sends jobs */
-    uv_idle_t idle;            /* keeps the loop from sleeping before that turn */
+    struct rate rate;
+    uv_timer_t timer; /* for deadlines and for jobs that wait */
+    uv_check_t check; /* once a turn of the loop: calls `changed` and sends jobs */
+    uv_idle_t idle;   /* keeps the loop from sleeping before that turn */
     bool turn_wanted;
 };
 
