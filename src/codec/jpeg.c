@@ -442,8 +442,15 @@ static int narrow_jpeg(struct decoder *d, bool luma, uint32_t reduce, struct fau
     frame_finish(&d->frame);
     int result = lay_out(d, d->state, luma, reduce, fault);
     if (result == 0 && reduce > 1) {
-        d->frame.planes[0].whole_width = whole.width;
-        d->frame.planes[0].whole_height = whole.height;
+        struct plane *plane = &d->frame.planes[0];
+        unsigned orientation = ((struct jpeg_reader *)d->state)->orientation;
+        plane->reduced = reduce;
+        plane->whole_width = whole.width;
+        plane->whole_height = whole.height;
+        if (orient_from_right(orientation))
+            plane->whole_x = plane->width * reduce - whole.width;
+        if (orient_from_bottom(orientation))
+            plane->whole_y = plane->height * reduce - whole.height;
     }
     return result;
 }

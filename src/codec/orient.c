@@ -17,6 +17,16 @@ bool orient_is_transposed(unsigned orientation)
     return orientation >= 5;
 }
 
+bool orient_from_right(unsigned orientation)
+{
+    return orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;
+}
+
+bool orient_from_bottom(unsigned orientation)
+{
+    return orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
+}
+
 static uint32_t rows_of_block(uint32_t height, bool whole)
 {
     return whole || height < ORIENT_ROWS ? height : ORIENT_ROWS;
@@ -71,7 +81,7 @@ void *orient_row(const struct orient *orient, uint32_t y)
 {
     if (orient->block)
         return orient->block + y % orient->block_rows * orient->stride;
-    bool upside_down = orient->orientation == 3 || orient->orientation == 4;
+    bool upside_down = orient_from_bottom(orient->orientation);
     return picture_row(orient->into, 0, upside_down ? orient->height - 1 - y : y);
 }
 
@@ -89,8 +99,8 @@ static inline void mirror_pixels(uint8_t *row, uint32_t width, size_t pixel)
 /* Transposes rows y … y+n−1, which are the block's first n. */
 static inline void transpose(const struct orient *o, uint32_t y, uint32_t n, size_t pixel)
 {
-    bool from_right = o->orientation == 6 || o->orientation == 7;  /* row 0 is shown at the right */
-    bool from_bottom = o->orientation == 7 || o->orientation == 8; /* column 0 at the bottom */
+    bool from_right = orient_from_right(o->orientation), /* row 0 is shown there */
+        from_bottom = orient_from_bottom(o->orientation); /* column 0 */
     uint32_t first = from_right ? o->height - y - n : y;
     for (uint32_t x = 0; x < o->width; x++) {
         uint8_t *row = picture_row(o->into, 0, from_bottom ? o->width - 1 - x : x);
@@ -127,7 +137,7 @@ static inline void transpose(const struct orient *o, uint32_t y, uint32_t n, siz
 
 void orient_done(const struct orient *o, uint32_t y)
 {
-    if (o->orientation == 2 || o->orientation == 3) {
+    if (!o->block && orient_from_right(o->orientation)) {
         uint8_t *row = orient_row(o, y);
 #define MIRROR(size) mirror_pixels(row, o->width, size)
         FOR_PIXEL_SIZE(o->pixel, MIRROR)

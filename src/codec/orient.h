@@ -31,6 +31,11 @@ struct orient {
 /* True for the orientations that swap width and height. */
 bool orient_is_transposed(unsigned orientation);
 
+/* True for those that show the stored picture's first column, or row, at the right or the bottom.
+ */
+bool orient_from_right(unsigned orientation);
+bool orient_from_bottom(unsigned orientation);
+
 /* Bytes that orient_begin allocates for a picture of that stored size. With `whole` the block has
  * all rows: for decoders that write each row several times before they report any. */
 uint64_t orient_memory(unsigned orientation, uint32_t width, uint32_t height, size_t pixel,

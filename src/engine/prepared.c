@@ -114,9 +114,10 @@ static void make_key(const struct chain *chain, const struct frame *in, const st
     text_printf(key, "|%p", (const void *)chain->definitions); /* they outlive the engine */
     for (size_t i = 0; i < in->n_planes; i++) {
         const struct plane *p = &in->planes[i];
-        text_printf(key, "|%s %ux%ux%u %s white %.9g %d,%d of %ux%u @%zu+%zu", p->name, p->width,
-                    p->height, p->channels, sample_name(p->type), plane_white(p), p->zero_x,
-                    p->zero_y, p->whole_width, p->whole_height, p->offset, p->stride);
+        text_printf(key, "|%s %ux%ux%u %s white %.9g %d,%d 1/%u of %ux%u+%u+%u @%zu+%zu", p->name,
+                    p->width, p->height, p->channels, sample_name(p->type), plane_white(p),
+                    p->zero_x, p->zero_y, p->reduced, p->whole_width, p->whole_height, p->whole_x,
+                    p->whole_y, p->offset, p->stride);
     }
     for (size_t i = 0; i < in->n_origins; i++) {
         const struct frame_origin *o = &in->origins[i];

@@ -25,8 +25,11 @@ struct plane {
     enum sample_type type;
     double white;           /* of floats: the value that means full; 0: unknown (plane_white) */
     int32_t zero_x, zero_y; /* position of index 0, in samples; used by filter banks only */
-    uint32_t whole_width, whole_height; /* the size of the file's picture if this is a reduced one
-                                           of it; otherwise 0 */
+    uint32_t reduced; /* 2, 4 or 8: a sample stands for so many pixels of the file's picture each
+                         way; otherwise 0, and so is what follows */
+    uint32_t whole_width, whole_height; /* the size of that picture */
+    uint32_t whole_x, whole_y; /* pixels of the first column and row that lie outside of it. What
+                                  rounding up added lies there if the picture was turned */
     size_t offset; /* of the first row from the start of the frame's memory, in bytes */
     size_t stride; /* from row to row, in bytes; a multiple of the sample's size */
 };

@@ -199,6 +199,13 @@ static void check_reduced(const struct jpeg_kind *kind, unsigned reduce, J_COLOR
     decode_less = (struct decode_less){0};
     assert_int_equal(decoded.plane.whole_width, swaps ? kind->height : kind->width);
     assert_int_equal(decoded.plane.whole_height, swaps ? kind->width : kind->height);
+    assert_int_equal(decoded.plane.reduced, reduce);
+    unsigned o = kind->orientation; /* the rounded-up edge is the left or the top in some of them */
+    bool right = o == 2 || o == 3 || o == 6 || o == 7, bottom = o == 3 || o == 4 || o > 6;
+    assert_int_equal(decoded.plane.whole_x,
+                     right ? decoded.plane.width * reduce - decoded.plane.whole_width : 0);
+    assert_int_equal(decoded.plane.whole_y,
+                     bottom ? decoded.plane.height * reduce - decoded.plane.whole_height : 0);
     for (uint32_t i = 0; i < w * h; i++)
         assert_memory_equal(decoded.samples + i * (size_t)channels,
                             turned_pixel(expected, kind->orientation, w, h, (uint32_t)channels,

@@ -104,34 +104,43 @@ static void scale_sides(const struct resize_config *config, uint64_t width, uint
     *to_height = scaled(height, p, q);
 }
 
-static struct resize_axis axis_of(const struct resize_config *config, uint32_t from, uint64_t to,
-                                  int64_t wanted)
+/* Completes an axis that has what concerns the source. */
+static void scale_axis(const struct resize_config *config, uint64_t to, int64_t wanted,
+                       struct resize_axis *axis)
 {
-    struct resize_axis axis = {.from = from, .to = (uint32_t)to, .count = (uint32_t)to};
-    axis.filter = (enum resize_filter)config->filter;
-    if (axis.filter == RESIZE_AUTO)
-        axis.filter = to < from ? RESIZE_LANCZOS3 : RESIZE_BICUBIC;
+    axis->to = axis->count = (uint32_t)to;
+    axis->filter = (enum resize_filter)config->filter;
+    if (axis->filter == RESIZE_AUTO)
+        axis->filter = to < axis->whole ? RESIZE_LANCZOS3 : RESIZE_BICUBIC;
     if (config->fit == RESIZE_COVER && to > (uint64_t)wanted) {
-        axis.count = (uint32_t)wanted;
-        axis.begin = (uint32_t)(to - (uint64_t)wanted) / 2;
+        axis->count = (uint32_t)wanted;
+        axis->begin = (uint32_t)(to - (uint64_t)wanted) / 2;
     }
-    return axis;
 }
 
 int resize_layout(const struct resize_config *config, const struct plane *plane,
                   struct resize_layout *layout, struct fault *fault)
 {
+    struct resize_axis x = {.from = plane->width, .unit = 1, .whole = plane->width};
+    struct resize_axis y = {.from = plane->height, .unit = 1, .whole = plane->height};
+    if (plane->reduced) {
+        x.unit = y.unit = plane->reduced;
+        x.whole = plane->whole_width;
+        y.whole = plane->whole_height;
+        x.lead = plane->whole_x;
+        y.lead = plane->whole_y;
+    }
     uint64_t width, height;
-    scale_sides(config, plane->whole_width ? plane->whole_width : plane->width,
-                plane->whole_height ? plane->whole_height : plane->height, &width, &height);
+    scale_sides(config, x.whole, y.whole, &width, &height);
     if (width > SIDE_MAX || height > SIDE_MAX || width * height > INT_MAX)
         return fault_set(fault, FAULT_LIMIT,
                          "resize: %u×%u would become %llu×%llu; results have at most %d pixels a "
                          "side, and 2^31 in all",
                          plane->width, plane->height, (unsigned long long)width,
                          (unsigned long long)height, SIDE_MAX);
-    *layout = (struct resize_layout){.x = axis_of(config, plane->width, width, config->w),
-                                     .y = axis_of(config, plane->height, height, config->h)};
+    scale_axis(config, width, config->w, &x);
+    scale_axis(config, height, config->h, &y);
+    *layout = (struct resize_layout){.x = x, .y = y};
     layout->width = layout->x.count;
     layout->height = layout->y.count;
     if (config->fit == RESIZE_PAD) {
@@ -161,15 +170,20 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
             return result;
         plane.width = layout.width;
         plane.height = layout.height;
-        plane.whole_width = plane.whole_height = 0;
+        plane.reduced = plane.whole_width = plane.whole_height = plane.whole_x = plane.whole_y = 0;
         if (!frame_add_plane(out, &plane, alignment))
             return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
     }
     return 0;
 }
 
+/* Samples of a reduced picture beyond twice those of the scaled one. */
+#define SOURCE_MORE 8
+
 /* A decoder may give half, a quarter or an eighth of the picture if that is still at least twice as
- * large as the scaled one, which is enough for the filter. */
+ * large as the scaled one, which is enough for the filter, and a little more: small results would
+ * show that the outermost sample's content is known only as a mean. (docs/stages/resize.md has how
+ * far results are from those of the whole picture.) */
 static bool source(const void *config_, const struct plane *whole, struct stage_source *source)
 {
     const struct resize_config *config = config_;
@@ -177,8 +191,8 @@ static bool source(const void *config_, const struct plane *whole, struct stage_
     if (config->exact || resize_layout(config, whole, &layout, NULL) != 0)
         return false;
     for (uint32_t n = 8; n > 1 && source->reduce == 1; n /= 2)
-        if ((whole->width + n - 1) / n >= 2 * (uint64_t)layout.x.to &&
-            (whole->height + n - 1) / n >= 2 * (uint64_t)layout.y.to)
+        if ((whole->width + n - 1) / n >= 2 * (uint64_t)layout.x.to + SOURCE_MORE &&
+            (whole->height + n - 1) / n >= 2 * (uint64_t)layout.y.to + SOURCE_MORE)
             source->reduce = n;
     return false;
 }

@@ -38,6 +38,8 @@ struct resize_config {
 
 struct resize_axis {
     uint32_t from;             /* samples of the source */
+    uint32_t unit;             /* pixels that each stands for: more than 1 in a reduced picture */
+    uint32_t lead, whole;      /* the pixels from number `lead` on that are the picture */
     uint32_t to;               /* samples of the scaled picture */
     uint32_t begin, count;     /* the part of them that is kept: fit=cover cuts */
     enum resize_filter filter; /* never RESIZE_AUTO */
@@ -49,8 +51,7 @@ struct resize_layout {
     uint32_t left, top;     /* position of the scaled picture in it, for fit=pad */
 };
 
-/* Sets the layout for `plane`, whose sides stand for whole_width and whole_height if it was decoded
- * reduced. FAULT_LIMIT for a result with more pixels than kernels can count. */
+/* Sets the layout for `plane`, which may be a reduced one. FAULT_LIMIT for a result with more pixels than kernels can count. */
 int resize_layout(const struct resize_config *config, const struct plane *plane,
                   struct resize_layout *layout, struct fault *fault);
 

@@ -22,40 +22,60 @@ static double radius_of(enum resize_filter filter)
     return filter == RESIZE_BILINEAR ? 1 : filter == RESIZE_BICUBIC ? 2 : 3;
 }
 
+/* The samples of the source for one of the scaled picture. */
+static double step_of(const struct resize_axis *axis)
+{
+    return (double)axis->whole / ((double)axis->unit * axis->to);
+}
+
 /* The position of sample x of the scaled picture among the source's samples. */
 static double centre(const struct resize_axis *axis, uint32_t x)
 {
-    int64_t twice = (2 * (int64_t)x + 1) * axis->from - axis->to;
-    return (double)twice / (2.0 * axis->to);
+    int64_t unit = axis->unit, to = axis->to;
+    int64_t twice = (2 * (int64_t)x + 1) * axis->whole + 2 * to * axis->lead - unit * to;
+    return (double)twice / (2.0 * (double)(unit * to));
+}
+
+/* The part of source sample i that the picture covers, from `low` to `high`; the sample itself is
+ * i − 1/2 to i + 1/2. Only the outermost samples of a reduced picture are covered in part. */
+static void cover(const struct resize_axis *axis, double i, double *low, double *high)
+{
+    double begin = (double)axis->lead / axis->unit, end = begin + (double)axis->whole / axis->unit;
+    *low = fmax(i, begin) - 0.5;
+    *high = fmin(i + 1, end) - 0.5;
 }
 
 /* The weight of source sample i before weights are scaled to the sum 1; 0: the sample is left out.
  */
 static double weight_at(const struct resize_axis *axis, double u, double i)
 {
-    double f = (double)axis->from / axis->to, s = f > 1 ? f : 1, t = (i - u) / s;
+    double f = step_of(axis), s = f > 1 ? f : 1, low, high;
+    cover(axis, i, &low, &high);
+    double distance = (low + high) / 2 - u, t = distance / s, part = high - low;
     if (axis->filter == RESIZE_AREA)
-        return fmax(0, fmin(i + 0.5, u + f / 2) - fmax(i - 0.5, u - f / 2));
-    if (fabs(i - u) >= radius_of(axis->filter) * s)
+        return fmax(0, fmin(high, u + f / 2) - fmax(low, u - f / 2));
+    if (fabs(distance) >= radius_of(axis->filter) * s)
         return 0;
     if (axis->filter == RESIZE_BILINEAR)
-        return 1 - fabs(t);
-    return axis->filter == RESIZE_BICUBIC ? keys(t) : sinc(t) * sinc(t / 3);
+        return part * (1 - fabs(t));
+    return part * (axis->filter == RESIZE_BICUBIC ? keys(t) : sinc(t) * sinc(t / 3));
 }
 
 bool resize_axis_moves(const struct resize_axis *axis)
 {
-    return axis->filter == RESIZE_NEAREST || axis->from == axis->to ||
-           (axis->filter == RESIZE_AREA && axis->from < axis->to);
+    return axis->filter == RESIZE_NEAREST || (axis->unit == 1 && axis->from == axis->to) ||
+           (axis->filter == RESIZE_AREA && step_of(axis) < 1);
 }
 
 uint32_t resize_support(const struct resize_axis *axis, uint32_t x, uint32_t *first)
 {
     if (resize_axis_moves(axis)) {
-        *first = (uint32_t)((2 * (uint64_t)x + 1) * axis->from / (2 * (uint64_t)axis->to));
+        uint64_t to = axis->to, unit = axis->unit;
+        *first = (uint32_t)(((2 * (uint64_t)x + 1) * axis->whole + 2 * to * axis->lead) /
+                            (2 * to * unit));
         return 1;
     }
-    double f = (double)axis->from / axis->to, s = f > 1 ? f : 1, u = centre(axis, x);
+    double f = step_of(axis), s = f > 1 ? f : 1, u = centre(axis, x);
     double reach = axis->filter == RESIZE_AREA ? f / 2 + 0.5 : radius_of(axis->filter) * s;
     double low = fmax(0, floor(u - reach) + 1), high = fmin(axis->from - 1.0, ceil(u + reach) - 1);
     *first = (uint32_t)low;
