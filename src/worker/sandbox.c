@@ -299,8 +299,7 @@ static const char *const for_all[] = {
     "futex", "futex_time64", "futex_waitv", "exit", "exit_group", "set_robust_list",
     "get_robust_list", "set_tid_address", "rseq", "gettid", "arch_prctl", "set_tls",
     "set_thread_area", "get_thread_area", "prctl", "getcpu", "sched_yield", "sched_getaffinity",
-    "sched_setaffinity", "sched_getparam", "sched_setparam", "sched_getscheduler",
-    "sched_setscheduler", "sched_get_priority_max", "sched_get_priority_min",
+    "sched_getparam", "sched_getscheduler", "sched_get_priority_max", "sched_get_priority_min",
     "sched_rr_get_interval", "sched_getattr", "getpriority",
     /* signals */
     "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigsuspend",
@@ -397,10 +396,14 @@ static int add_clone(scmp_filter_ctx filter, bool driver)
     return error;
 }
 
-/* Allows signals to ourselves (abort, pthread_kill) and reading our own limits. */
+/* Allows signals to ourselves (abort, pthread_kill), reading our own limits, and a thread to say
+ * where and how it runs itself. By its number a thread may be anybody's, so only 0 is allowed. */
 static int add_ours(scmp_filter_ctx filter)
 {
     static const char *const signals[] = {"kill", "tgkill"};
+    static const char *const running[] = {"sched_setaffinity", "sched_setparam",
+                                          "sched_setscheduler"};
+    struct scmp_arg_cmp caller = SCMP_A0(SCMP_CMP_EQ, 0), named = SCMP_A0(SCMP_CMP_NE, 0);
     struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid());
     struct scmp_arg_cmp other = SCMP_A0(SCMP_CMP_NE, (scmp_datum_t)getpid());
     struct scmp_arg_cmp read_own[] = {SCMP_A0(SCMP_CMP_EQ, 0), SCMP_A2(SCMP_CMP_EQ, 0)};
@@ -409,6 +412,11 @@ static int add_ours(scmp_filter_ctx filter)
         error = add(filter, SCMP_ACT_ALLOW, signals[i], 1, &self);
         if (error == 0)
             error = add(filter, SCMP_ACT_ERRNO(EPERM), signals[i], 1, &other);
+    }
+    for (size_t i = 0; i < LENGTH(running) && error == 0; i++) {
+        error = add(filter, SCMP_ACT_ALLOW, running[i], 1, &caller);
+        if (error == 0)
+            error = add(filter, SCMP_ACT_ERRNO(EPERM), running[i], 1, &named);
     }
     return error ? error : add(filter, SCMP_ACT_ALLOW, "prlimit64", 2, read_own);
 }
@@ -429,14 +437,14 @@ static int fill(scmp_filter_ctx filter, bool driver)
 }
 
 /* Allows ioctl, which drivers need, except calls that type into a terminal (which stderr may be)
- * and, as for fcntl, those by which the kernel sends signals of our choice to others. The kernel
- * uses 32 bits of the request number, so 32 bits are compared. Without a driver no memory may be
+ * and, as for fcntl, those by which the kernel sends signals of our choice to others. A lease on an
+ * output would keep whoever opens it waiting. The kernel uses 32 bits of the request number, so 32 bits are compared. Without a driver no memory may be
  * made executable. */
 static int fill_odd(scmp_filter_ctx filter, bool driver)
 {
     static const uint32_t ioctls[] = {TIOCSTI, IOCTL_TIOCLINUX, FIOASYNC, FIOSETOWN, SIOCSPGRP};
     static const char *const protect[] = {"mmap", "mmap2", "mprotect", "pkey_mprotect"};
-    static const uint32_t fcntls[] = {F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY};
+    static const uint32_t fcntls[] = {F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY, F_SETLEASE};
     struct scmp_arg_cmp async[] = {SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, F_SETFL),
                                    SCMP_A2(SCMP_CMP_MASKED_EQ, O_ASYNC, O_ASYNC)};
     struct scmp_arg_cmp executable = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC);

@@ -18,6 +18,8 @@
     tick        gives its result the same time as any other of this kind
     lies        speaks of planes that it never asked for
     nonsense    sends what is no message
+    babble WHAT sends messages that nobody asked for without end: `job` (about a job that it does not have), `began`,
+                `pong`, `checked`, `described`, `kept`, `moved`, `working`, `ping`
     device      says three times that the device failed, then does it
     grow        keeps 64 MiB more from then on
 
@@ -141,6 +143,23 @@ def deaf(number, count):
     note('got %d' % results)
 
 
+def babble(number, what):
+    send('began', id=number) if what == 'began' else None
+    while True:
+        if what == 'job':
+            send('done', id=1 << 40, result='ok', planes=[''], total=1)
+        elif what == 'began':
+            send('began', id=number)
+        elif what == 'checked':
+            send('checked', id=0, result='ok', extension='pgm', device='fake')
+        elif what == 'kept':
+            send('kept', pid=1)
+        elif what == 'moved':
+            send('moved', id=0, result='ok', tier='gpu', device='fake', prepared=1, of=1)
+        else:
+            send(what, **({'result': 'ok'} if what == 'described' else {}))
+
+
 def greedy(number):
     for i in range(100000):
         send('need-output', id=number, plane='p%d' % i)
@@ -166,7 +185,8 @@ def run(job, fds):
     word = text.split(None, 1)[0].decode(errors='replace') if text.split() else ''
     if word == 'early':
         os.kill(os.getpid(), signal.SIGKILL)
-    send('began', id=number)
+    if job.get('say_began'):
+        send('began', id=number)
     times = note(text.decode(errors='replace').split('\n')[0])
     if word in ('poison', 'poison-slow') or (word == 'crash-once' and times == 1):
         time.sleep(0.5 if word == 'poison-slow' else 0.05)
@@ -187,6 +207,8 @@ def run(job, fds):
         kept.append(bytearray(b'x') * (64 << 20))
     if word == 'slow':
         time.sleep(0.3)
+    if word == 'babble':
+        babble(number, text.split()[1].decode())
     if word == 'nonsense':
         front.send(b'{"type": "done", "id":')
         return

@@ -298,6 +298,19 @@ class Failures(DaemonTest):
         d.expect('b.pgm')
         d.stop()
 
+    def test_a_worker_that_talks_without_end(self):
+        """Whatever nobody asked for: a few lines of the log, and it is killed."""
+        d = self.fake('--jobs', '1').start()
+        more = ['began', 'described', 'kept', 'moved', 'working', 'ping'] if os.environ.get('SLUICE_LONG') else []
+        for what in ['job', 'pong', 'checked'] + more: # each next worker starts later
+            before = len(d.lines)
+            d.drop(what, b'babble ' + what.encode())
+            self.assertEqual(d.expect_failed(what)['code'], 'crashed-worker')
+            self.assertLess(len(d.lines) - before, 100, what) # two workers, and their starts
+        d.drop('b', b'good')
+        d.expect('b.pgm')
+        d.stop()
+
 
 if __name__ == '__main__':
     main()

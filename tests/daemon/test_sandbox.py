@@ -14,7 +14,7 @@ import sockets
 PROBE = os.environ.get('SANDBOX_PROBE')
 TRIES = ['open-etc', 'open-front', 'list-root', 'write-input', 'write-usr', 'mode', 'remove', 'inet', 'unix',
          'exec', 'ptrace', 'kill-front', 'unshare', 'namespace', 'mount', 'bpf', 'typing', 'own', 'signal', 'async',
-         'notify', 'ioctl-async', 'ioctl-own', 'read-open']
+         'notify', 'ioctl-async', 'ioctl-own', 'affinity', 'param', 'scheduler', 'lease', 'own-scheduler', 'read-open']
 REFUSED = {errno.EPERM, errno.EACCES}
 
 
@@ -83,7 +83,7 @@ class Probes(SandboxTest):
         self.assertEqual({kind for _, kind in seen}, kinds)
         for thread, tries in seen.items():
             allowed = [what for what, error in tries.items() if error not in REFUSED]
-            self.assertEqual(allowed, ['read-open'], (thread, tries))
+            self.assertEqual(allowed, ['own-scheduler', 'read-open'], (thread, tries))
         self.assertFalse(os.path.exists(self.intruder))
         self.assertEqual(os.stat(self.victim).st_mode & 0o777, 0o640)
 

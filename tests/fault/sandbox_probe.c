@@ -18,6 +18,7 @@
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +102,25 @@ static void try_signals(void)
     say("ioctl-own", syscall(SYS_ioctl, report, FIOSETOWN, &owner));
 }
 
+/* How the front runs. Where it is allowed it stays as it is. */
+static void try_running(void)
+{
+    struct sched_param param = {0};
+    unsigned char cpus[128];
+    long parent = getppid(), got = syscall(SYS_sched_getaffinity, parent, sizeof cpus, cpus);
+    say("affinity", got < 0 ? got : syscall(SYS_sched_setaffinity, parent, got, cpus));
+    say("param", syscall(SYS_sched_setparam, parent, &param));
+    say("scheduler", syscall(SYS_sched_setscheduler, parent, SCHED_OTHER, &param));
+    say("lease", syscall(SYS_fcntl, report, F_SETLEASE, F_UNLCK));
+}
+
+/* What a thread may say of itself. */
+static void try_own_running(void)
+{
+    struct sched_param param = {0};
+    say("own-scheduler", syscall(SYS_sched_setscheduler, 0, SCHED_OTHER, &param));
+}
+
 /* Stays, with all descriptors, and does nothing. */
 static void stay(const char *how)
 {
@@ -151,6 +171,8 @@ static void try_all(void)
     say("bpf", syscall(SYS_bpf, 0, NULL, 0));
     say("typing", ioctl(report, TIOCSTI, &typed));
     try_signals();
+    try_running();
+    try_own_running();
     say("read-open", (long)pread(report, &byte, 0, 0)); /* what must go on to work */
 }
 

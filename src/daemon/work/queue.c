@@ -243,11 +243,12 @@ static void on_said(void *context, struct worker *worker, const struct message *
                    (job->state != JOB_SENT && job->state != JOB_BEGUN)))
         job = TAILQ_NEXT(job, in_all);
     if (!job) {
-        log_error("the worker said '%s' about job %lld, which it does not have",
-                  message_kind_name(message->kind), (long long)message->id);
+        worker_note_nonsense(worker, "speaks of a job that it does not have");
     } else if (message->kind == MESSAGE_BEGAN && job->state == JOB_SENT) {
         enter(queue, job, JOB_BEGUN);
         job->source->began(job);
+    } else if (message->kind == MESSAGE_BEGAN) {
+        worker_note_nonsense(worker, "begins a job that it has begun, or need not tell of");
     } else if (message->kind == MESSAGE_NEED_OUTPUT) {
         need_output(job, message->plane);
     } else if (message->kind == MESSAGE_DONE) {

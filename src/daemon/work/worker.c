@@ -25,6 +25,8 @@
 #define KILL_LIMIT  10000
 #define SILENT_MAX  2
 
+#define NONSENSE_MAX 4 /* messages that make no sense, and lines of the log about them */
+
 #define RESIDENT_EVERY  SECOND
 #define GROWTH_FOR_FREE (UINT64_C(64) << 20) /* decoders, drivers and allocators keep so much */
 
@@ -99,6 +101,7 @@ static void ping(struct worker *worker)
         return;
     }
     worker->unanswered++;
+    worker->n_pings++;
     message_init(&message, MESSAGE_PING);
     child_send(worker->child, &message);
     limit_state(worker);
@@ -217,11 +220,11 @@ static void count_programs(struct worker *worker, const struct message *message)
 static void take_answer(struct worker *worker, const struct message *message)
 {
     struct faults faults = {0};
-    if (worker->state != WORKER_STARTING || (size_t)message->id >= worker->n_checks) {
-        if (worker->state == WORKER_STARTING)
-            log_error("the worker answered what nobody asked");
+    bool starts = worker->state == WORKER_STARTING, next = message->id == worker->n_passed;
+    if (worker->came_up || (starts && !next))
+        worker_note_nonsense(worker, "answers a check that it was not asked for");
+    if (!starts || !next)
         return;
-    }
     struct worker_check *check = &worker->checks[message->id];
     count_programs(worker, message);
     snprintf(worker->name, sizeof worker->name, "%s", message->device ? message->device : "");
@@ -247,6 +250,11 @@ static void take_moved(struct worker *worker, const struct message *message)
 {
     struct fault fault = FAULT_INIT;
     message_get_fault(message, &fault);
+    bool known = message->tier && (size_t)message->id < worker->n_checks;
+    if (message->tier ? !known || worker->tiers[message->id].moved : worker->trouble.code != 0) {
+        worker_note_nonsense(worker, "speaks of a chain's device once too often");
+        return;
+    }
     count_programs(worker, message);
     if (!message->tier) {
         worker->trouble = fault;
@@ -255,14 +263,13 @@ static void take_moved(struct worker *worker, const struct message *message)
             give_up_device(worker);
         return;
     }
-    if ((size_t)message->id >= worker->n_checks)
-        return;
     struct worker_tier *tier = &worker->tiers[message->id];
     bool ended = fault.code || message->prepared == message->to_prepare;
     snprintf(tier->kind, sizeof tier->kind, "%s", message->tier);
     snprintf(tier->why, sizeof tier->why, "%s", fault.text);
     tier->done = ended ? 0 : (unsigned)message->prepared;
     tier->of = ended ? 0 : (unsigned)message->to_prepare;
+    tier->moved = ended;
     if (!ended)
         return;
     if (!fault.code)
@@ -275,6 +282,8 @@ static void take_moved(struct worker *worker, const struct message *message)
 static void on_said(void *context, const struct message *message)
 {
     struct worker *worker = context;
+    if (worker->n_nonsense >= NONSENSE_MAX)
+        return;
     worker->unanswered = 0;
     switch (message->kind) {
     case MESSAGE_BEGAN:
@@ -286,6 +295,10 @@ static void on_said(void *context, const struct message *message)
         take_answer(worker, message);
         break;
     case MESSAGE_WORKING:
+        if (worker->came_up) {
+            worker_note_nonsense(worker, "prepares programs for a check after its last one");
+            break;
+        }
         worker->prepared = (unsigned)message->prepared;
         worker->to_prepare = (unsigned)message->to_prepare;
         log_debug("worker %d has %u of %u programs of chain %u ready", worker->pid,
@@ -297,19 +310,30 @@ static void on_said(void *context, const struct message *message)
         take_moved(worker, message);
         break;
     case MESSAGE_DESCRIBED:
+        if (worker->n_asked == 0) {
+            worker_note_nonsense(worker, "describes stages and devices that nobody asked for");
+            break;
+        }
+        worker->n_asked--;
         worker->events->described(worker);
         break;
     case MESSAGE_KEPT:
-        if (!worker->kept)
-            child_has_keeper(worker->child);
-        worker->pid = worker->kept ? worker->pid : (int)message->pid;
+        if (worker->kept) {
+            worker_note_nonsense(worker, "has a second keeper");
+            break;
+        }
+        child_has_keeper(worker->child);
+        worker->pid = (int)message->pid;
         worker->kept = true;
         break;
     case MESSAGE_PONG:
+        if (worker->n_pings == 0)
+            worker_note_nonsense(worker, "answers a ping that was not sent");
+        else
+            worker->n_pings--;
         break;
     default:
-        log_error("the worker said '%s', which is not for it to say",
-                  message_kind_name(message->kind));
+        worker_note_nonsense(worker, "says what is for the front to say");
     }
 }
 
@@ -401,8 +425,19 @@ void worker_kill(struct worker *worker, enum worker_cause cause)
     take(worker, WORKER_KILL);
 }
 
+void worker_note_nonsense(struct worker *worker, const char *what)
+{
+    if (worker->n_nonsense >= NONSENSE_MAX)
+        return;
+    bool enough = ++worker->n_nonsense == NONSENSE_MAX;
+    log_error("the worker (pid %d) %s%s", worker->pid, what, enough ? ": it is killed" : "");
+    if (enough)
+        worker_kill(worker, WORKER_CRASHED);
+}
+
 void worker_send(struct worker *worker, const struct message *message)
 {
+    worker->n_asked += message->kind == MESSAGE_DESCRIBE;
     child_send(worker->child, message);
 }
 

@@ -94,6 +94,7 @@ struct worker_tier {
     char kind[20]; /* of the device: "native", "gpu", …, "reference"; "": none, or not known */
     char why[480]; /* it does not run on the device that was chosen; "": it does, or will */
     unsigned done, of; /* of what that device needs for it; both 0: it waits for nothing */
+    bool moved;        /* it has moved, or never will */
 };
 
 struct worker_events {
@@ -154,7 +155,9 @@ struct worker {
     uint64_t builds, cache_hits; /* as it last reported */
     uint64_t resident_first;     /* bytes of memory when it became ready; 0: not known */
     uint64_t resident_seen;      /* when its memory was last looked at, monotonic nanoseconds */
-    unsigned unanswered;         /* pings since its last answer */
+    unsigned unanswered;         /* pings since its last sign of life */
+    unsigned n_pings, n_asked;   /* pings and questions (describe) that it has not answered */
+    unsigned n_nonsense;         /* messages that made no sense */
     bool kept;                   /* its process is a keeper (worker/keeper.h) */
     bool came_up;
     bool killed;             /* by us, for the reason `cause` */
@@ -181,6 +184,10 @@ void worker_retire(struct worker *worker);
 
 /* Sends SIGKILL. The state then becomes ended, or lost when the process does not die. */
 void worker_kill(struct worker *worker, enum worker_cause cause);
+
+/* Notes that a message of the worker made no sense: `what` completes "the worker …". No worker of
+ * ours says such things, so after a few it is killed, and nothing it says counts any more. */
+void worker_note_nonsense(struct worker *worker, const char *what);
 
 /* Descriptors are borrowed for the call. */
 void worker_send(struct worker *worker, const struct message *message);
