@@ -3,10 +3,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define WRITERS_PAUSE_MAX 512000 /* microseconds; all pauses together take twice that */
 
 int disk_rename_new(int from_fd, const char *from, int to_fd, const char *to)
 {
@@ -15,6 +18,40 @@ int disk_rename_new(int from_fd, const char *from, int to_fd, const char *to)
     if (errno == EINVAL || errno == ENOSYS || errno == ENOTSUP)
         return linkat(from_fd, from, to_fd, to, 0) == 0 ? unlinkat(from_fd, from, 0) : -1;
     return -1;
+}
+
+/* The kernel grants a lease for reading only while nobody has the file open for writing; a mapping
+ * counts as an open file. */
+static bool has_writers(int fd)
+{
+    if (fcntl(fd, F_SETLEASE, F_RDLCK) != 0)
+        return errno == EAGAIN;
+    fcntl(fd, F_SETLEASE, F_UNLCK);
+    return false;
+}
+
+int disk_end_writing(int *fd)
+{
+    char path[40];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", *fd);
+    int reader = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (reader < 0)
+        return -1;
+    int closed = close(*fd);
+    *fd = reader;
+    if (closed != 0)
+        return -1;
+    /* whoever opened the file at that moment would have us sent a signal, which ends a process
+     * unless it is one that is ignored */
+    fcntl(reader, F_SETSIG, SIGURG);
+    for (useconds_t pause = 1000; has_writers(reader); pause *= 2) {
+        if (pause > WRITERS_PAUSE_MAX) {
+            errno = ETXTBSY;
+            return -1;
+        }
+        usleep(pause);
+    }
+    return 0;
 }
 
 int disk_sync_directory(int fd)

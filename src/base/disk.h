@@ -19,6 +19,13 @@ int disk_rename_new(int from_fd, const char *from, int to_fd, const char *to);
  * (EINVAL) are accepted. Returns 0, or −1 and errno. */
 int disk_sync_directory(int fd);
 
+/* Reopens a file for reading alone, and makes sure that nobody can change it any more: no process
+ * has it open for writing, or maps it so. Whoever still has gets a second, which is enough for a
+ * child between fork and exec. Returns 0, or −1 and errno: ETXTBSY: somebody still can. Where the
+ * file system knows no leases (NFS before version 4, 9p), or has the file belong to another user,
+ * nobody is found. */
+int disk_end_writing(int *fd);
+
 /* The directory of a path's last component, opened without following links, and that component. */
 struct disk_place {
     int fd; /* −1: none */

@@ -17,6 +17,9 @@
     greedy      asks for outputs without end
     tick        gives its result the same time as any other of this kind
     lies        speaks of planes that it never asked for
+    keep        keeps its output open, says that it is done, and writes to it until it dies
+    map         the same with a mapping
+    slow-close  closes its output a moment after it has said that it is done, as a child between fork and exec would
     nonsense    sends what is no message
     babble WHAT sends messages that nobody asked for without end: `job` (about a job that it does not have), `began`,
                 `pong`, `checked`, `described`, `kept`, `moved`, `working`, `ping`
@@ -34,6 +37,7 @@ of one thread beside one of several.
 import array
 import ctypes
 import json
+import mmap
 import os
 import signal
 import socket
@@ -143,6 +147,28 @@ def deaf(number, count):
     note('got %d' % results)
 
 
+def keep(number, out, text, how):
+    os.ftruncate(out, 4096)
+    os.pwrite(out, text, 0)
+    mapped = mmap.mmap(out, 4096) if how == 'map' else None
+    if how == 'map':
+        os.close(out)
+    send('done', id=number, result='ok', planes=[''], total=1)
+    if how == 'slow-close':
+        time.sleep(0.1)
+        os.close(out)
+        return
+    for i in range(10 ** 6):
+        if mapped:
+            mapped[0:4] = b'%04d' % (i % 10000)
+        else:
+            try:
+                os.pwrite(out, b'%04d' % (i % 10000), 0)
+            except PermissionError:  # sealed
+                pass
+        time.sleep(0.001)
+
+
 def babble(number, what):
     send('began', id=number) if what == 'began' else None
     while True:
@@ -207,6 +233,9 @@ def run(job, fds):
         kept.append(bytearray(b'x') * (64 << 20))
     if word == 'slow':
         time.sleep(0.3)
+    if word in ('keep', 'map', 'slow-close'):
+        keep(number, out, text, word)
+        return
     if word == 'babble':
         babble(number, text.split()[1].decode())
     if word == 'nonsense':

@@ -8,6 +8,7 @@ import time
 import zipfile
 import zlib
 
+import sockets
 from sluice_test import DaemonTest, main, picture, pictures, wait_for
 
 
@@ -297,6 +298,43 @@ class Failures(DaemonTest):
         d.drop('b', b'good')
         d.expect('b.pgm')
         d.stop()
+
+    def test_a_worker_that_keeps_its_output(self):
+        """Nothing is placed that it could still change: the file fails, and the worker is killed."""
+        d = self.fake('--jobs', '1').start()
+        for how in ('keep', 'map'):
+            d.drop(how, how.encode())
+            reason = d.expect_failed(how)
+            self.assertEqual((reason['code'], reason['stage'], reason['attempts']), ('crashed-worker', 'worker', 1))
+            self.assertIn('kept a result open', reason['message'])
+        self.assertEqual(d.results(), [])
+        wait_for('what is told', lambda: d.count_lines('kept a result open .*: it is killed') == 2)
+        d.drop('slow', b'slow-close')
+        d.expect('slow.pgm')
+        d.stop()
+        d.expect_clean()
+
+    def test_a_worker_that_keeps_a_clients_result(self):
+        path = os.path.join(self.dir, 'jobs.sock')
+        d = self.fake('--jobs', '1', '--jobs-socket', path).start()
+        client = sockets.Jobs(path)
+        self.addCleanup(client.close)
+        fd = sockets.memory(b'map')
+        client.send([fd], id=1, chain='sobel')
+        message, result = client.receive()
+        self.assertEqual((message['result'], result), ('crashed-worker', None))
+        self.assertIn('kept a result open', message['text'])
+        d.expect_line('kept a result open .*: it is killed')
+        fd = sockets.memory(b'keep')  # sealed, so its descriptor is of no use
+        client.send([fd], id=2, chain='sobel')
+        message, result = client.receive()
+        self.assertEqual(message['result'], 'ok')
+        self.assertEqual(sockets.fcntl.fcntl(result, 1034) & 15, 15) # F_GET_SEALS
+        first = os.pread(result, 4, 0)
+        time.sleep(0.2)
+        self.assertEqual(os.pread(result, 4, 0), first)
+        os.close(result)
+        d.process.kill()
 
     def test_a_worker_that_talks_without_end(self):
         """Whatever nobody asked for: a few lines of the log, and it is killed."""

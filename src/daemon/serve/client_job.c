@@ -116,6 +116,15 @@ static void need_output(struct job *queued, const char *plane)
     queue_give_output(job->service->queue, queued, plane, fd, &fault);
 }
 
+/* The kernel refuses a seal while somebody maps the file to write to it. */
+static bool seal_planes(struct client_job *job)
+{
+    bool sealed = true;
+    for (size_t i = 0; i < job->n_planes; i++)
+        sealed &= sealed_finish(job->planes[i].fd) == 0;
+    return sealed;
+}
+
 static void done(struct job *queued, const struct message *report)
 {
     struct client_job *job = (struct client_job *)queued;
@@ -135,9 +144,15 @@ static void done(struct job *queued, const struct message *report)
         *mean = *mean == 0 ? seconds : (1 - MEAN_WEIGHT) * *mean + MEAN_WEIGHT * seconds;
     if (report && report->n_planes > 0 && job->n_planes > 0 && job->how.out_fd < 0)
         snprintf(job->planes[0].name, sizeof job->planes[0].name, "%s", report->planes[0]);
+    bool sealed = seal_planes(job);
+    if (!sealed && queued->fault.code == FAULT_NONE) {
+        fault_set(&queued->fault, FAULT_CRASHED,
+                  "the worker kept a result open after it had said that it was done");
+        queue_accuse(queue, queued);
+        drop_planes(job);
+    }
     for (size_t i = 0; i < job->n_planes; i++) { /* their sizes are known, and count, from now on */
         struct client_plane *plane = &job->planes[i];
-        sealed_finish(plane->fd);
         plane->size = fstat(plane->fd, &status) == 0 ? (uint64_t)status.st_size : 0;
         service_hold_result(service, job->how.account, plane->size);
     }

@@ -131,6 +131,12 @@ static int finish_one(struct draft *draft, const struct claim *claim, size_t ind
 {
     const struct spool *spool = claim->spool;
     struct stat status;
+    /* before the sync, since what is synced is what is placed */
+    if (disk_end_writing(&draft->fd) != 0)
+        return errno == ETXTBSY ? fault_set(fault, FAULT_CRASHED,
+                                            "the worker kept a result open after it had said that "
+                                            "it was done")
+                                : fault_set_errno(fault, FAULT_IO, spool->out_path);
     if (reserve(draft, claim, index) != 0 ||
         (spool->rules->sync == SYNC_EACH && fsync(draft->fd) != 0) ||
         fstat(draft->fd, &status) != 0)

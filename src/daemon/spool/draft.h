@@ -31,7 +31,8 @@ void draft_forget(struct draft *draft);
  * writes the verdict into the note, which is the commit point. With `sync: batch` nothing is synced
  * here; the caller then syncs the file systems of OUT and of the claims, and that is the commit
  * point. A draft whose fsync fails is lost and the file has to be done again: a second fsync would
- * not tell the truth. FAULT_EXISTS: `on_exists: fail`, and the name is taken. */
+ * not tell the truth. FAULT_EXISTS: `on_exists: fail`, and the name is taken. FAULT_CRASHED: the
+ * worker can still write to a result. */
 int drafts_commit(struct draft *drafts, size_t count, struct claim *claim, const char *extension,
                   struct fault *fault);
 

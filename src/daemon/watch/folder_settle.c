@@ -62,14 +62,16 @@ static bool is_well(const struct folder_job *fj, enum folder_end end)
     return fj->end == end && fj->end_fault.code == FAULT_NONE;
 }
 
-/* A result whose name is taken fails the file where the folder's rule says so. */
-static void fail_if_it_exists(struct folder_job *fj)
+/* A result whose name is taken fails the file where the folder's rule says so, and so does one that
+ * the worker did not let go of. */
+static void fail_for_good(struct folder_job *fj)
 {
-    if (fj->end != END_DONE || fj->end_fault.code != FAULT_EXISTS)
+    enum fault_code code = fj->end_fault.code;
+    if (fj->end != END_DONE || (code != FAULT_EXISTS && code != FAULT_CRASHED))
         return;
     fj->job.fault = fj->end_fault;
     fault_clear(&fj->end_fault);
-    snprintf(fj->step, sizeof fj->step, "write");
+    snprintf(fj->step, sizeof fj->step, "%s", code == FAULT_CRASHED ? "worker" : "write");
     fj->end = END_FAILED;
     fail(fj);
 }
@@ -80,7 +82,7 @@ static void place(struct folder_job *fj)
     if (is_well(fj, END_DONE) &&
         drafts_place(claim, claim->spool->out_fd, &fj->end_fault) == FAULT_EXISTS)
         drafts_withdraw(claim, claim->spool->out_fd);
-    fail_if_it_exists(fj);
+    fail_for_good(fj);
 }
 
 static void settle_one(struct folder_job *fj)
@@ -108,7 +110,7 @@ static void settle_one(struct folder_job *fj)
         if (note->verdict == NOTE_OPEN && note->crashes == 0 && note->interruptions == 0)
             claim_give_back(claim, NULL);
     }
-    fail_if_it_exists(fj);
+    fail_for_good(fj);
 }
 
 /* A failed sync undoes the verdict of every job that it was to cover. */
@@ -282,6 +284,8 @@ static void finish_well(struct folder_job *fj)
 static void settled(struct folder_job *fj)
 {
     enum folder_end end = fj->end;
+    if (fj->job.fault.code == FAULT_CRASHED)
+        queue_accuse(fj->folder->queue, &fj->job);
     if (end == END_CHANGED) {
         fault_clear(&fj->job.fault);
         fj->end = END_NONE;

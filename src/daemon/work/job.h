@@ -84,7 +84,7 @@ struct job {
     uint64_t added;        /* when it entered the queue; monotonic nanoseconds */
     uint64_t since;        /* when it entered its state; monotonic nanoseconds */
     uint64_t sent;         /* when a worker was last given it; 0: never */
-    struct worker *worker; /* the worker that has it */
+    struct worker *worker; /* the worker that has it, or had it last and lives; NULL: none */
     bool late;             /* it ran past its deadline, and its worker was killed for that */
     /* how often its worker was killed for a reason that has nothing to do with it */
     unsigned taken;

@@ -306,6 +306,9 @@ static void on_died(void *context, struct worker *worker)
                 judge(queue, job);
         }
     }
+    TAILQ_FOREACH (job, &queue->all, in_all)
+        if (job->worker == worker)
+            job->worker = NULL;
 }
 
 const struct worker_jobs queue_jobs = {.said = on_said, .changed = on_changed, .died = on_died};
@@ -551,6 +554,14 @@ void queue_count_end(struct queue *queue, const struct job *job, bool done)
     rate_count(&queue->rate, clock_now());
     metrics_count_job(queue->metrics, job->origin, job->counted ? job->counted : job->chain,
                       done ? "done" : "failed");
+}
+
+void queue_accuse(struct queue *queue, struct job *job)
+{
+    if (!job->worker)
+        return;
+    job_log(job, LOG_LEVEL_ERROR, "%s: %s: it is killed", job->label, job->fault.text);
+    worker_kill(job->worker, WORKER_CRASHED);
 }
 
 void queue_retry(struct queue *queue, struct job *job)

@@ -89,6 +89,9 @@ void queue_remove(struct queue *queue, struct job *job);
 void queue_count_end(struct queue *queue, const struct job *job, bool done);
 /* The job will not be sent at all; job->fault says why. The source's `done` follows. */
 void queue_give_up(struct queue *queue, struct job *job);
+/* The fault that the source found is the doing of the worker that had the job. If it still lives it
+ * is killed, since nothing that it says is to be believed. */
+void queue_accuse(struct queue *queue, struct job *job);
 /* The fault is not the file's and may pass: the job is tried again after 1 s, 5 s, 30 s, 2 min,
  * then every 10 min. */
 void queue_retry(struct queue *queue, struct job *job);
