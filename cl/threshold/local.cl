@@ -1,20 +1,49 @@
+#ifdef KERNEL_levels
+/* The samples of f32 in levels, shorts: v * scale. NaN is the least. */
+__kernel void KERNEL(GRID, PLANE_IN(float, src), PLANE_OUT(short, dst), float scale)
+{
+    int y = GRID_Y;
+    int x = SPAN_BEGIN;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    __global const float *in = ROW(src, y);
+    __global short *out = ROW(dst, y);
+    for (int end = SPAN_END(x); x < end; x++)
+        out[x] = (short)(int)rint(fmin(fmax(in[x] * scale, -32768.0f), 32767.0f));
+}
+#else
 /* threshold:t=local: v - mean >= least ? high : low. `mean` is a plane that box has computed; its first sample belongs
- * to the source's sample (left, top). With ALPHA, every ALPHA-th sample is alpha and is copied. Vectors are 16 bytes. */
+ * to the source's sample (left, top). With ALPHA, every ALPHA-th sample is alpha and is copied. Vectors are 16 bytes.
+ *
+ * With LEVELS, samples are compared in levels, and `whole` has them as they came: floats, as low and high are. */
 #if ALPHA
 #define COPIED(x) IS_ALPHA(ALPHA, x)
 #else
 #define COPIED(x) false
 #endif
 
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SRC, mean), PLANE_OUT(SRC, dst), int least, int low,
-                     int high, int left, int top)
+#if LEVELS
+#define WHOLE_PARAMETER , PLANE_IN(float, whole)
+#define RESULT(v)       as_float(v)
+#else
+#define WHOLE_PARAMETER
+#define RESULT(v) (SRC)(v)
+#endif
+
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SRC, mean), PLANE_OUT(DST, dst), int least, int low,
+                     int high, int left, int top WHOLE_PARAMETER)
 {
     int y = GRID_Y;
     int x = SPAN_BEGIN;
     if (y >= grid_y_end || x >= grid_width)
         return;
     __global const SRC *in = ROW(src, y + top) + left, *means = ROW(mean, y);
-    __global SRC *out = ROW(dst, y);
+    __global DST *out = ROW(dst, y);
+#if LEVELS
+    __global const float *copied = ROW(whole, y + top) + left;
+#else
+    __global const SRC *copied = in;
+#endif
 #ifdef FORM_VECTOR
 #define VECTOR_AT(p) CAT3(as_, SRC, LANES)(HIDDEN_4(*(__global const uint4 *)(p)))
     if (x + SPAN <= grid_width) {
@@ -29,5 +58,6 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SRC, mean), PLANE_OUT(SR
     }
 #endif
     for (int end = SPAN_END(x); x < end; x++)
-        out[x] = COPIED(x) ? in[x] : (SRC)((int)in[x] - (int)means[x] >= least ? high : low);
+        out[x] = COPIED(x) ? copied[x] : RESULT((int)in[x] - (int)means[x] >= least ? high : low);
 }
+#endif

@@ -101,17 +101,17 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
     return stage_require_type("threshold", type, STAGE_TYPES_BUT_F64, fault);
 }
 
-/* Of floats, means differ from device to device in their last bits, and so would black and white of
- * every even region. */
 static int local_shape(const struct threshold_config *config, const struct frame *in,
                        size_t alignment, struct frame *out, struct fault *fault)
 {
     uint32_t side = 2 * (uint32_t)config->radius + 1;
-    int result = stage_require_types(
-        "threshold:t=local", in,
-        1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16, fault);
+    int result = stage_require_types("threshold:t=local", in, stage_box.types, fault);
     for (size_t i = 0; i < in->n_planes && result == 0; i++) {
         struct plane plane = in->planes[i];
+        if ((plane.type == SAMPLE_F32) != (in->planes[0].type == SAMPLE_F32))
+            return fault_set(fault, FAULT_SHAPE,
+                             "threshold:t=local takes planes of f32, or of integers, not of both; "
+                             "convert:type=f32 makes them all f32");
         result = stage_window_size("threshold:t=local", (enum border)config->border, side, side,
                                    &plane, fault);
         if (result == 0 && !frame_add_plane(out, &plane, alignment))
@@ -225,24 +225,62 @@ static void add_passes(const struct threshold_config *config, struct stage_plan 
     pass_pixel(plan, index, &function);
 }
 
-/* What samples are compared with: their difference to the mean is an integer. */
-static int32_t least_of(const struct threshold_config *config)
+double threshold_scale(const struct plane *in)
 {
-    return (int32_t)fmin(fmax(ceil(-config->offset), -1e6), 1e6);
+    return in->type == SAMPLE_F32 ? THRESHOLD_LEVELS / plane_white(in) : 1;
 }
 
+/* What samples are compared with: their difference to the mean is an integer. */
+static int32_t least_of(const struct threshold_config *config, const struct plane *in)
+{
+    return (int32_t)fmin(fmax(ceil(-config->offset * threshold_scale(in)), -1e6), 1e6);
+}
+
+/* Of floats, means differ from device to device in their last bits, and so would black and white of
+ * every even region. So f32 is compared as levels, of which means are exact. */
+static unsigned add_levels(struct stage_plan *plan)
+{
+    struct frame *levels = &plan->scratch[plan->n_scratch++];
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        struct plane plane = plan->in->planes[i];
+        plane.type = SAMPLE_I16;
+        plan->out_of_memory |= !frame_add_plane(levels, &plane, FRAME_ALIGNMENT);
+    }
+    unsigned operand = OPERAND_SCRATCH + plan->n_scratch - 1;
+    for (unsigned i = 0; i < plan->in->n_planes && !plan->out_of_memory; i++) {
+        const struct plane *in = &plan->in->planes[i];
+        enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
+        struct pass *pass = pass_begin(plan, "local", "levels", form, 0, in->width * in->channels,
+                                       in->height);
+        pass_name(pass, kernel_form_name(form));
+        pass->work = 4;
+        pass->bytes_read = plane_bytes(in);
+        pass->bytes_written = plane_bytes(in) / 2;
+        pass_plane(pass, OPERAND_IN, i);
+        pass_plane(pass, operand, i);
+        pass_float(pass, (float)threshold_scale(in));
+    }
+    return operand;
+}
+
+/* Compares with means; `from` is where the samples lie, as they came or as levels. */
 static void add_local(const struct threshold_config *config, struct stage_plan *plan,
-                      unsigned index, unsigned means)
+                      unsigned index, unsigned from, unsigned means)
 {
     const struct plane *in = &plan->in->planes[index], *out = &plan->out->planes[index];
+    bool levels = in->type == SAMPLE_F32;
     enum kernel_form form = pass_form_for(plan->profile, in, out);
     int32_t inset = config->border == BORDER_CROP ? (int32_t)config->radius : 0;
-    if (form == FORM_VECTOR && (inset > 0 || !plan->profile->packs_bytes))
+    if (form == FORM_VECTOR && (inset > 0 || levels || !plan->profile->packs_bytes))
         form = FORM_SCALAR;
     uint32_t span = form == FORM_VECTOR ? 16 / (uint32_t)sample_size(in->type) : 0;
     struct pass *pass =
         pass_begin(plan, "local", "", form, span, out->width * out->channels, out->height);
-    pass_define_type(pass, "SRC", in->type);
+    pass_define_type(pass, "SRC", levels ? SAMPLE_I16 : in->type);
+    pass_define(pass, "DST", "%s", pass_type_name(out->type));
+    pass_define(pass, "LEVELS", "%d", levels);
+    if (levels)
+        pass_name(pass, "f32");
     pass_define(pass, "ALPHA", "%u", plane_has_alpha(in) ? in->channels : 0);
     if (plane_has_alpha(in))
         pass_name(pass, in->channels == 2 ? "c2" : "c4");
@@ -250,31 +288,37 @@ static void add_local(const struct threshold_config *config, struct stage_plan *
     pass->work = 4;
     pass->bytes_read = 2 * plane_bytes(out);
     pass->bytes_written = plane_bytes(out);
-    pass_plane(pass, OPERAND_IN, index);
+    pass_plane(pass, from, index);
     pass_plane(pass, means, index);
     pass_plane(pass, OPERAND_OUT, index);
-    pass_ints(pass, least_of(config), as_sample(in->type, config->low),
+    pass_ints(pass, least_of(config, in), as_sample(in->type, config->low),
               as_sample(in->type, high_of(config, in)), inset * (int32_t)in->channels, inset);
+    if (levels)
+        pass_plane(pass, OPERAND_IN, index);
 }
 
 static int local_passes(const struct threshold_config *config, struct stage_plan *plan,
                         struct fault *fault)
 {
     struct box_config box;
-    unsigned means, at_once = 0;
+    unsigned means, at_once = 0, from = OPERAND_IN;
     threshold_means(config, &box);
+    if (plan->in->planes[0].type == SAMPLE_F32)
+        from = add_levels(plan);
+    if (plan->out_of_memory)
+        return 0;
     for (; at_once < plan->in->n_planes; at_once++) { /* where a kernel of box compares, too */
         const struct plane *in = &plan->in->planes[at_once];
-        struct box_compare compare = {least_of(config), as_sample(in->type, config->low),
+        struct box_compare compare = {least_of(config, in), as_sample(in->type, config->low),
                                       as_sample(in->type, high_of(config, in))};
         if (!box_add_compare(plan, at_once, &box, &compare))
             break;
     }
     if (at_once == plan->in->n_planes)
         return 0;
-    int result = stage_plan_add_stage(plan, &stage_box, &box, &means, fault);
+    int result = stage_plan_add_stage(plan, from, &stage_box, &box, &means, fault);
     for (unsigned i = at_once; i < plan->in->n_planes && result == 0; i++)
-        add_local(config, plan, i, means);
+        add_local(config, plan, i, from, means);
     return result;
 }
 

@@ -11,6 +11,9 @@ enum {
     OTSU_BINS = 256,
 };
 
+/* t=local compares f32 in levels of white / THRESHOLD_LEVELS, limited to i16. */
+#define THRESHOLD_LEVELS 16384
+
 /* With more samples in a plane the sums of Otsu's method could exceed 64 bits. */
 #define OTSU_SAMPLES_MAX (UINT64_C(1) << 29)
 
@@ -22,6 +25,9 @@ struct threshold_config {
     double offset;            /* of t=local: how far below the mean is still high */
     int border;               /* of t=local: enum border */
 };
+
+/* Levels for a unit of samples; 1 for integers. */
+double threshold_scale(const struct plane *in);
 
 /* The means that t=local compares with are those of box with this config. */
 struct box_config;

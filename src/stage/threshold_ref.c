@@ -105,33 +105,79 @@ static double limited(enum sample_type type, double v)
     return sample_is_integer(type) ? (double)sample_saturate(type, v) : (double)(float)v;
 }
 
+/* The picture as t=local compares it, whose f32 is in levels. */
+static bool make_levels(const struct picture *in, struct picture *levels)
+{
+    struct frame frame = {0};
+    bool made = true;
+    for (size_t i = 0; i < in->frame.n_planes && made; i++) {
+        struct plane plane = in->frame.planes[i];
+        plane.type = plane.type == SAMPLE_F32 ? SAMPLE_I16 : plane.type;
+        made = frame_add_plane(&frame, &plane, FRAME_ALIGNMENT);
+    }
+    made = made && picture_create(levels, &frame);
+    frame_finish(&frame);
+    for (size_t i = 0; i < in->frame.n_planes && made; i++) {
+        const struct plane *p = &in->frame.planes[i];
+        enum sample_type to = levels->frame.planes[i].type;
+        float scale = (float)threshold_scale(p);
+        for (uint32_t y = 0; y < p->height; y++) {
+            const uint8_t *row = picture_row(in, i, y);
+            uint8_t *out = picture_row(levels, i, y);
+            for (uint32_t x = 0; x < p->width * p->channels; x++) {
+                double v = sample_load(p->type, row + x * sample_size(p->type));
+                if (p->type == SAMPLE_F32)
+                    v = isnan(v) ? sample_min(to) : (double)((float)v * scale);
+                sample_store(to, out + x * sample_size(to), (double)sample_saturate(to, v));
+            }
+        }
+    }
+    return made;
+}
+
 /* Each sample against the mean around it. */
 static int local_reference(const struct threshold_config *config, const struct picture *in,
                            struct picture *out, struct fault *fault)
 {
-    struct picture means;
+    struct picture levels = {0}, means = {0};
     struct box_config box;
-    threshold_means(config, &box);
-    if (!picture_create(&means, &out->frame))
-        return fault_set(fault, FAULT_MEMORY, "no memory for means");
-    int result = box_reference(&box, in, &means, fault);
     uint32_t inset = config->border == BORDER_CROP ? (uint32_t)config->radius : 0;
+    threshold_means(config, &box);
+    int result = fault_set(fault, FAULT_MEMORY, "no memory for means");
+    if (make_levels(in, &levels)) {
+        struct frame frame = {0};
+        bool made = true;
+        for (size_t i = 0; i < out->frame.n_planes && made; i++) {
+            struct plane plane = out->frame.planes[i];
+            plane.type = levels.frame.planes[i].type;
+            made = frame_add_plane(&frame, &plane, FRAME_ALIGNMENT);
+        }
+        if (made && picture_create(&means, &frame))
+            result = box_reference(&box, &levels, &means, fault);
+        frame_finish(&frame);
+    }
     for (size_t i = 0; i < out->frame.n_planes && result == 0; i++) {
         const struct plane *p = &out->frame.planes[i];
-        size_t size = sample_size(p->type);
+        enum sample_type type = levels.frame.planes[i].type;
+        size_t size = sample_size(p->type), step = sample_size(type);
         double high = config->high.choice == THRESHOLD_MAX ? plane_white(p) : config->high.value;
+        double offset = config->offset * threshold_scale(p);
         for (uint32_t y = 0; y < p->height; y++) {
+            const uint8_t *level = picture_row(&levels, i, y + inset);
             const uint8_t *from = picture_row(in, i, y + inset), *mean = picture_row(&means, i, y);
             uint8_t *to = picture_row(out, i, y);
             for (uint32_t x = 0; x < p->width * p->channels; x++) {
-                double v = sample_load(p->type, from + (x + inset * p->channels) * size);
-                double least = sample_load(p->type, mean + x * size) - config->offset;
-                if (!plane_is_alpha(p, x))
-                    v = limited(p->type, v >= least ? high : config->low);
+                uint32_t at = x + inset * p->channels;
+                double v = sample_load(type, level + at * step);
+                double least = sample_load(type, mean + x * step) - offset;
+                v = limited(p->type, v >= least ? high : config->low);
+                if (plane_is_alpha(p, x))
+                    v = sample_load(p->type, from + at * size);
                 sample_store(p->type, to + x * size, v);
             }
         }
     }
+    picture_destroy(&levels);
     picture_destroy(&means);
     return result;
 }

@@ -204,6 +204,37 @@ static void test_local(void **state)
     harness_few("threshold:local:radius=9:offset=1e9:border=zero", SAMPLE_U8, 1);
 }
 
+/* f32, whose white is 255 unless something else is known: in levels of 255 / 16384, exact on every
+ * device, also where a region is even. */
+static void test_local_f32(void **state)
+{
+    static const double in[6] = {10, 10, 40, 10, 10, 90}; /* means 10, 20, 20, 20, 36.67, 63.33 */
+    static const double at[6] = {255, 0, 255, 0, 0, 255}, below[6] = {7, 7, 7, 7, 0.5, 7};
+    static const double even[6] = {0.3, 0.3, 0.3, -1e9, -1e9, -1e9}, signs[6] = {1, 1, 1, -1, 1, 1};
+    static const double beyond[3] = {NAN, INFINITY, 3}, parts[3] = {0, 255, 0};
+    static const double grey[6] = {10, 0.5, 40, 0.25, 10, -3},
+                        grey_out[6] = {0, 0.5, 255, 0.25, 0, -3};
+    (void)state;
+    harness_vector("threshold:local:radius=1", SAMPLE_F32, 6, 1, 1, in, SAMPLE_F32, 6, 1, 1, at, 0);
+    harness_vector("threshold:local:radius=1:offset=10.01:low=0.5:high=7", SAMPLE_F32, 6, 1, 1, in,
+                   SAMPLE_F32, 6, 1, 1, below, 0);
+    harness_vector("threshold:local:radius=1:low=-1:high=1", SAMPLE_F32, 6, 1, 1, even, SAMPLE_F32,
+                   6, 1, 1, signs, 0);
+    harness_vector("threshold:local:radius=1", SAMPLE_F32, 3, 1, 1, beyond, SAMPLE_F32, 3, 1, 1,
+                   parts, 0);
+    harness_vector("threshold:local:radius=1", SAMPLE_F32, 3, 1, 2, grey, SAMPLE_F32, 3, 1, 2,
+                   grey_out, 0);
+    harness_vector("threshold:local:radius=1:border=crop", SAMPLE_F32, 3, 3, 1,
+                   (const double[9]){9, 9, 9, 9, 8, 9, 9, 9, 9}, SAMPLE_F32, 1, 1, 1,
+                   (const double[1]){0}, 0);
+    harness_sweep("threshold:local:radius=2:offset=3", SAMPLE_F32, 1);
+    harness_few("threshold:local", SAMPLE_F32, 3);
+    harness_few("threshold:local:radius=40:border=reflect:low=-1.5:high=0.25", SAMPLE_F32, 4);
+    harness_few("threshold:local:radius=1:border=crop", SAMPLE_F32, 2);
+    harness_few("convert:type=f32,threshold:local:radius=5:offset=7,invert", SAMPLE_U8, 3);
+    harness_few("threshold:local:radius=9:offset=1e9:border=zero", SAMPLE_F32, 1);
+}
+
 static void test_against_reference(void **state)
 {
     static const enum sample_type types[] = {SAMPLE_I8, SAMPLE_U16, SAMPLE_I16, SAMPLE_I32,
@@ -238,7 +269,8 @@ static void test_refusals(void **state)
     harness_refuses("threshold:3:low=max", SAMPLE_U8, 4, 4, 1, FAULT_CHAIN, "a number");
     harness_refuses("threshold:3", SAMPLE_F64, 4, 4, 1, FAULT_SHAPE, "convert");
     harness_refuses("threshold:otsu", SAMPLE_F64, 4, 4, 1, FAULT_SHAPE, "convert");
-    harness_refuses("threshold:local", SAMPLE_F32, 4, 4, 1, FAULT_SHAPE, "convert:type=u16");
+    harness_refuses("threshold:local", SAMPLE_F64, 4, 4, 1, FAULT_SHAPE, "convert");
+    harness_refuses("threshold:local", SAMPLE_I32, 4, 4, 1, FAULT_SHAPE, "convert");
     harness_refuses("threshold:local:radius=0", SAMPLE_U8, 4, 4, 1, FAULT_CHAIN, "radius");
     harness_refuses("threshold:local:border=crop", SAMPLE_U8, 30, 31, 1, FAULT_SHAPE, "31×31");
     harness_refuses("threshold:otsu", SAMPLE_U8, 30000, 20000, 1, FAULT_LIMIT, "2^29");
@@ -254,6 +286,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_otsu_types),
         cmocka_unit_test(test_otsu_channels),
         cmocka_unit_test(test_local),
+        cmocka_unit_test(test_local_f32),
         cmocka_unit_test(test_against_reference),
         cmocka_unit_test(test_otsu_against_reference),
         cmocka_unit_test(test_refusals),
