@@ -145,6 +145,7 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     sluiced:--min-free) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     sluiced:--http-socket) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     sluiced:--jobs-socket) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    sluiced:--log-format) COMPREPLY=($(compgen -W "text json" -- "$3")) ;;
     sluiced:--config) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     *) return 1 ;;
     esac
@@ -177,7 +178,7 @@ _sluice()
     warm:-*) COMPREPLY=($(compgen -W "--cache --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
     doctor:-*) COMPREPLY=($(compgen -W "--user --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
     testcard:-*) COMPREPLY=($(compgen -W "--output --format --size --json --quiet --verbose --help" -- "$word")) ;;
-    sluiced:-*) COMPREPLY=($(compgen -W "--watch --output --chain --format --input --name --on-exists --originals --claim --sync --settle --stable --mode --state --device --fallback --sandbox --max-pixels --max-file --memory --jobs --queue --job-time --worker-jobs --worker-time --worker-growth --shutdown --min-free --http-socket --jobs-socket --config --quiet --verbose --version --help" -- "$word")) ;;
+    sluiced:-*) COMPREPLY=($(compgen -W "--watch --output --chain --format --input --name --on-exists --originals --claim --sync --settle --stable --mode --state --device --fallback --sandbox --max-pixels --max-file --memory --jobs --queue --job-time --worker-jobs --worker-time --worker-growth --shutdown --min-free --http-socket --jobs-socket --log-format --config --quiet --verbose --version --help" -- "$word")) ;;
     help:*) COMPREPLY=($(compgen -W "run submit enqueue status why failed requeue compare stages devices plan bench check-config warm doctor testcard version help" -- "$word")) ;;
     stages:*) COMPREPLY=($(compgen -W "abs analysis box clahe close colour convert crop dilate dwt equalize erode fir flip gain gauss idwt invert levels luminance median normalize open pad resize rotate shrink sobel synthesis threshold unsharp" -- "$word")) ;;
     *) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word")) ;;

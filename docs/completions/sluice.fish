@@ -271,6 +271,7 @@ complete -c sluiced -l shutdown -d 'time that running jobs get when the daemon i
 complete -c sluiced -l min-free -d 'space that stays free where results and claimed files are' -r
 complete -c sluiced -l http-socket -d 'Unix socket for jobs and health over HTTP' -r
 complete -c sluiced -l jobs-socket -d 'Unix socket for jobs by descriptors' -r
+complete -c sluiced -l log-format -d 'lines of text, or a JSON object on each line' -r -f -a 'text json'
 complete -c sluiced -l config -d 'configuration' -r
 complete -c sluiced -s q -l quiet -d 'log errors only'
 complete -c sluiced -s v -l verbose -d 'log more'

@@ -1,5 +1,6 @@
-/* The log: lines `sluice: TEXT` on stderr; under systemd with the priority prefix of the journal;
- * from daemons on a terminal with the time. Any thread. */
+/* The log: lines `sluice: TEXT` on stderr; under systemd with the priority prefix of the journal,
+ * which has the time; from daemons elsewhere with the time in front; or a JSON object each. Any
+ * thread. */
 #ifndef SLUICE_BASE_LOG_H
 #define SLUICE_BASE_LOG_H
 
@@ -18,9 +19,16 @@ enum log_level {
  * lines are from `sluice`, at level warning. `program` must stay valid. */
 void log_init(const char *program, enum log_level level);
 
-/* From now on lines to a terminal begin with the time of day. To be called before other threads
- * start. */
+/* From now on lines begin with the time, unless the journal has it: on a terminal the time of day,
+ * elsewhere date and time in UTC. To be called before other threads start. */
 void log_show_time(void);
+
+/* As in settings and messages: "text", "json". */
+enum log_format {
+    LOG_FORMAT_TEXT,
+    LOG_FORMAT_JSON, /* docs/daemon.md has the members; no sink is called */
+};
+void log_set_format(enum log_format format);
 
 /* From now on a line is dropped if it would have to wait for the reader of stderr; a later line
  * says how many were. To be called before other threads start. */
@@ -31,7 +39,8 @@ bool log_level_parse(const char *name, enum log_level *level);
 
 bool log_enabled(enum log_level level);
 
-/* The job that a line is about. Strings are borrowed for the call; NULL and 0: unknown. */
+/* What a line is about: it begins with `FOLDER/FILE: `, or `FILE: ` where that is no file of a
+ * folder but a job of a client. Strings are borrowed for the call; NULL and 0: unknown. */
 struct log_subject {
     int64_t job;
     const char *chain;
@@ -47,8 +56,8 @@ void log_set_sink(log_sink *sink);
 /* True when stderr is systemd's journal: JOURNAL_STREAM names the very file that it is. */
 bool log_stderr_is_journal(void);
 
-/* Logs a line about a job. */
-void log_about(const struct log_subject *about, enum log_level level, const char *format, ...)
+/* Logs a line about a file or a job. */
+void log_about(struct log_subject about, enum log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

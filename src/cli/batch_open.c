@@ -145,7 +145,7 @@ static int check_options(const struct batch *batch, struct fault *fault)
     const struct batch_options *o = batch->options;
     struct fault why = FAULT_INIT;
     if (settings_check_name(o->name, &why) != 0)
-        return fault_set(fault, FAULT_USAGE, "--%s", why.text);
+        return fault_set(fault, FAULT_USAGE, "--name: %s", why.text);
     if (!batch->to_folder && strcmp(o->name, "{stem}.{ext}") != 0)
         return fault_set(fault, FAULT_USAGE,
                          "--name is for results in a directory, which -o %s is not", o->output);

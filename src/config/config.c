@@ -90,7 +90,7 @@ static void read_parsed(struct reader *reader, const struct reader_key *key, yam
     struct fault fault = FAULT_INIT;
     const char *text = reader_keep(reader, reader_scalar(reader, node, key->name));
     if (text && setting->parse(text, to, &fault) != 0)
-        reader_complain(reader, node, "%s", fault.text);
+        reader_complain(reader, node, "%s: %s", key->name, fault.text);
 }
 
 /* Reads a list of texts, or a single text, into one text with blanks between the items. */
@@ -226,7 +226,10 @@ static void read_socket(struct reader *reader, const struct reader_key *key, yam
     reader_mapping(reader, node, key->name, keys, to_);
     const yaml_node_t *path = reader_value(reader, node, "unix");
     const yaml_node_t *mode = reader_value(reader, node, "mode");
-    if (to->unix_path && to->unix_path[0] != '/')
+    struct fault fault = FAULT_INIT;
+    if (to->unix_path && settings_check_socket(to->unix_path, &fault) != 0)
+        reader_complain(reader, path, "%s: unix: %s", key->name, fault.text);
+    else if (to->unix_path && to->unix_path[0] != '/')
         reader_complain(reader, path, "%s: unix: '%.80s' is no absolute path", key->name,
                         to->unix_path);
     if (to->unix_path && strlen(to->unix_path) > 107)

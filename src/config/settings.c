@@ -41,7 +41,7 @@ int setting_set(const struct setting *setting, void *to, const char *text, bool 
         return param_set(&setting->param, to, text, strlen(text), bare_allowed, what, fault);
     if (setting->parse(text, (char *)to + setting->param.offset, &why) == 0)
         return 0;
-    return fault_set(fault, why.code, "%s: %s", what, why.text);
+    return fault_set(fault, why.code, "%s: %s: %s", what, setting->param.name, why.text);
 }
 
 static void set_defaults(const struct setting *table, void *to)
@@ -390,23 +390,36 @@ int settings_check_relay(const struct relay_settings *relay, size_t *at, const c
 
 /* ---- templates of names ---- */
 
+int settings_check_socket(const char *path, struct fault *fault)
+{
+    const char *colon = strrchr(path, ':');
+    const char *port = colon ? colon + 1 : path;
+    bool ends_in_port = port[0] && port[strspn(port, "0123456789")] == '\0' && !strchr(path, '/');
+    if (!ends_in_port && !strstr(path, "://") && strncmp(path, "unix:", 5) != 0)
+        return 0;
+    return fault_set(fault, FAULT_CONFIG,
+                     "'%.100s' is no path of a Unix socket, such as /run/sluice/http.sock; for TCP "
+                     "put nginx, socat or systemd-socket-proxyd in front of one (docs/http.md)",
+                     path);
+}
+
 int settings_check_name(const char *template, struct fault *fault)
 {
     static const char *const words[] = {"{stem}", "{ext}", "{name}", "{chain}", "{date}"};
     static const char end[] = ".{ext}";
     size_t length = strlen(template);
     if (length < sizeof end || strcmp(template + length - sizeof end + 1, end) != 0)
-        return fault_set(fault, FAULT_CONFIG, "name: '%.60s' does not end with .{ext}", template);
+        return fault_set(fault, FAULT_CONFIG, "'%.60s' does not end with .{ext}", template);
     if (template[0] == '.' || strchr(template, '/') || length > 200)
         return fault_set(fault, FAULT_CONFIG,
-                         "name: '%.60s': no '.' in front, no '/', at most 200 bytes", template);
+                         "'%.60s': no '.' in front, no '/', at most 200 bytes", template);
     for (const char *at = template; (at = strpbrk(at, "{}")) != NULL;) {
         size_t i = 0;
         while (i < sizeof words / sizeof *words && strncmp(at, words[i], strlen(words[i])) != 0)
             i++;
         if (i == sizeof words / sizeof *words)
             return fault_set(fault, FAULT_CONFIG,
-                             "name: '%.60s': there are {stem} {ext} {name} {chain} {date}",
+                             "'%.60s': there are {stem} {ext} {name} {chain} {date}",
                              template);
         at += strlen(words[i]);
     }

@@ -133,6 +133,7 @@ struct settings {
     struct socket_settings http, jobs_socket;
     const char *state; /* directory; NULL: daemon/front/main.c finds one */
     int log_level;     /* enum log_level */
+    int log_format;    /* enum log_format */
     struct relay_settings relay;
     size_t n_watches;
     struct watch_settings *watches; /* owned */
@@ -199,6 +200,10 @@ void settings_complete(struct settings *settings);
 
 /* True when a folder is handled in the same way under both. */
 bool watch_settings_equal(const struct watch_settings *a, const struct watch_settings *b);
+
+/* Refuses an address in place of a socket's path, which would become a file of that name in the
+ * working directory. */
+int settings_check_socket(const char *path, struct fault *fault);
 
 /* Checks a template of names. */
 int settings_check_name(const char *template, struct fault *fault);

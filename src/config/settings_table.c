@@ -21,7 +21,7 @@ static int parse_min_free(const char *text, void *to, struct fault *fault)
     if (!good)
         return fault_set(
             fault, FAULT_CONFIG,
-            "min_free: '%.60s': expected a share such as 5%%, at most 99%%, or a size such as 1GiB",
+            "'%.60s': expected a share such as 5%%, at most 99%%, or a size such as 1GiB",
             text);
     *space = given;
     return 0;
@@ -35,7 +35,7 @@ static int parse_count(const char *text, int64_t *jobs, int limit, struct fault 
     if (number_parse_integer(text, strlen(text), jobs) && *jobs >= 0 && *jobs <= limit)
         return 0;
     return fault_set(fault, FAULT_CONFIG,
-                     "jobs: expected an integer from 0 to %d, or auto, not '%.60s'", limit, text);
+                     "expected an integer from 0 to %d, or auto, not '%.60s'", limit, text);
 }
 
 static int parse_jobs(const char *text, void *to, struct fault *fault)
@@ -73,7 +73,7 @@ static int parse_fallback(const char *text, void *to, struct fault *fault)
     if (*(const char **)to || strcmp(text, "none") == 0)
         return 0;
     return fault_set(fault, FAULT_CONFIG,
-                     "fallback: '%.60s': there are native, cpu, reference, none", text);
+                     "'%.60s': there are native, cpu, reference, none", text);
 }
 
 static const struct param_choice sandbox_choices[] = {
@@ -153,8 +153,15 @@ static const struct param_choice levels[] = {{"error", LOG_LEVEL_ERROR},
                                              {"debug", LOG_LEVEL_DEBUG},
                                              {NULL, 0}};
 
+static const struct param_choice log_formats[] = {
+    {"text", LOG_FORMAT_TEXT}, {"json", LOG_FORMAT_JSON}, {NULL, 0}};
+
 static const struct setting log_settings[] = {
     {PARAM(CHOICE, "level", AT(log_level), "what is logged", .choices = levels, DEFAULT("info"))},
+    {PARAM(CHOICE, "format", AT(log_format),
+           "lines of text, or a JSON object on each line (also where stderr is the journal)",
+           .choices = log_formats, DEFAULT("text")),
+     .option = "log-format", .value_name = "FORMAT"},
     {{0}},
 };
 
@@ -166,13 +173,19 @@ static const struct setting top_settings[] = {
     {{0}},
 };
 
+static int parse_socket(const char *text, void *to, struct fault *fault)
+{
+    *(const char **)to = text;
+    return settings_check_socket(text, fault);
+}
+
 static const struct setting listen_settings[] = {
     {PARAM(TEXT, "http", AT(http.unix_path),
            "Unix socket for jobs and health over HTTP (docs/http.md); in the file {unix: PATH}"),
-     .option = "http-socket", .value_name = "PATH"},
+     .option = "http-socket", .value_name = "PATH", .parse = parse_socket},
     {PARAM(TEXT, "jobs", AT(jobs_socket.unix_path),
            "Unix socket for jobs by descriptors (docs/jobs-socket.md); in the file {unix: PATH}"),
-     .option = "jobs-socket", .value_name = "PATH"},
+     .option = "jobs-socket", .value_name = "PATH", .parse = parse_socket},
     {{0}},
 };
 

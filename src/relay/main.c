@@ -87,6 +87,7 @@ static int load(const struct relay_options *options, struct config *config)
     if (options->quiet || options->verbose)
         settings->log_level = options->quiet ? LOG_LEVEL_ERROR : LOG_LEVEL_DEBUG;
     log_init("sluice-relay", (enum log_level)settings->log_level);
+    log_set_format((enum log_format)settings->log_format);
     return 0;
 }
 
@@ -376,6 +377,7 @@ int main(int argc, char **argv)
 {
     struct relay_options options = {0};
     struct config config = {0};
+    log_show_time();
     log_init("sluice-relay", LOG_LEVEL_WARNING);
     int first = options_parse(&usage, &options, argc, argv, stdout);
     if (first < 0)

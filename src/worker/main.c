@@ -456,6 +456,7 @@ static int take_setup(struct server *server, struct message *message, struct fau
     enum log_level level = LOG_LEVEL_WARNING;
     if (message->log_level && log_level_parse(message->log_level, &level))
         log_init("sluice-worker", level);
+    log_set_format(message->log_json ? LOG_FORMAT_JSON : LOG_FORMAT_TEXT);
     snprintf(server->device, sizeof server->device, "%s", message->device);
     snprintf(server->fallback, sizeof server->fallback, "%s",
              message->fallback ? message->fallback : "");

@@ -46,6 +46,7 @@ static const struct field fields[] = {
      0, 0, INT64_MAX, -1},
     {"device", FIELD_TEXT, AT(device), BIT(SETUP), BIT(CHECKED) | BIT(MOVED), 0, 300, 0},
     {"log_level", FIELD_TEXT, AT(log_level), 0, BIT(SETUP), 0, 20, 0},
+    {"log_json", FIELD_INTEGER, AT(log_json), 0, BIT(SETUP), 0, 1, 0},
     {"max_pixels", FIELD_INTEGER, AT(max_pixels), BIT(SETUP), 0, 1, SIZE_LIMIT, 0},
     {"max_file", FIELD_INTEGER, AT(max_file), BIT(SETUP), 0, 1, SIZE_LIMIT, 0},
     {"memory", FIELD_INTEGER, AT(memory), BIT(SETUP), 0, 1, SIZE_LIMIT, 0},

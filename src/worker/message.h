@@ -76,6 +76,7 @@ struct message {
     /* setup */
     const char *device;    /* as --device takes it; in `checked` the name of the device in use */
     const char *log_level; /* "error", "warning", "info", "debug" */
+    int64_t log_json;      /* 1: lines of the log are JSON */
     int64_t max_pixels, max_file, memory; /* pixels, bytes, bytes */
     int64_t threads;                      /* jobs at once */
     const char *fallback; /* what runs a chain that the device computes wrongly: "native", "cpu",

@@ -28,6 +28,7 @@ NOT_RUN = {
     'systemd': 'needs systemd as process 1',
     'board': 'needs a board and its GPU',
     'network': 'needs a network',
+    'proxy': 'needs the service, and programs that are not part of sluice',
     'fleet': 'needs a NATS server: tests/fleet run it',
     'build': 'builds all of it, as was done to run this',
     'tests': 'runs all tests, this one among them',

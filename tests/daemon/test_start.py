@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """How sluiced starts, when it refuses to, how it ends, and which libraries it is linked with."""
+import json
 import os
 import re
 import signal
@@ -10,6 +11,13 @@ import unittest.mock
 
 from sluice_test import (EMULATED, FALLBACK, HERE, PATIENCE, SLUICED, SLUICED_FILE, Daemon, DaemonTest, alive, main, picture,
                          pictures, wait_for)
+
+TIME = r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z '  # at the beginning of a line of the log
+
+
+def read_all(path):
+    with open(path, 'rb') as file:
+        return file.read()
 
 
 class Options(DaemonTest):
@@ -29,7 +37,7 @@ class Options(DaemonTest):
         result = self.run_it(*words, status=status)
         self.assertRegex(result.stderr, pattern)
         for line in pictures.without_drivers(result.stderr).splitlines():
-            self.assertRegex(line, r'^(sluiced: |sluice-worker: |  )')
+            self.assertRegex(line, r'^(%s(sluiced|sluice-worker): |  |sluiced: )' % TIME)
         self.assertEqual(result.stdout, '')
         return result.stderr
 
@@ -138,7 +146,7 @@ class Terminal(DaemonTest):
         return text.decode()
 
     def test_lines_have_a_time(self):
-        """Those of the worker, too, which has no zone's file in its sandbox. Others read logs with times of their own."""
+        """Those of the worker, too, which has no zone's file in its sandbox. Elsewhere it is UTC, with the date."""
         master, slave = os.openpty()
         lines = self.log_of(slave, master).splitlines()[:-1]
         self.assertGreater(len(lines), 2)
@@ -151,9 +159,79 @@ class Terminal(DaemonTest):
         os.close(master)
         read, write = os.pipe()
         for line in pictures.without_drivers(self.log_of(write, read)).splitlines()[:-1]:
-            self.assertRegex(line, '^(sluiced|sluice-worker): ')
+            self.assertRegex(line, '^%s(sluiced|sluice-worker): ' % TIME)
         os.close(read)
         os.close(write)
+
+    def test_the_journal_has_its_own(self):
+        """It is known by the file that stderr is (systemd.exec(5)), so that others get times where the variable is inherited."""
+        path = os.path.join(self.dir, 'log')
+        for name, prefix in ((path, r'<[3467]>'), (self.dir, TIME)):
+            with open(path, 'w+b') as log:
+                d, status = self.daemon(), os.stat(name)
+                process = subprocess.Popen([SLUICED, *d.options], stderr=log, stdin=subprocess.DEVNULL,
+                                           env=dict(d.env, JOURNAL_STREAM='%d:%d' % (status.st_dev, status.st_ino)))
+                self.addCleanup(process.kill)
+                wait_for('a line of the worker', lambda: b'sluice-worker: ' in read_all(path))
+                process.terminate()
+                process.wait(PATIENCE)
+            lines = [line for line in read_all(path).decode().splitlines() if 'sluice-worker: ' in line]
+            for line in lines:  # those of sluiced go to the journal by its library, with fields
+                self.assertRegex(line, '^%ssluice-worker: ' % prefix)
+            self.assertTrue(lines)
+
+
+class Log(DaemonTest):
+    def test_sockets_and_folders(self):
+        """The log says where it listens, and of which folder a file is."""
+        http, jobs = (os.path.join(self.dir, name) for name in ('h', 'j'))
+        d = self.fake('--http-socket', http, '--jobs-socket', jobs, '--stable', '100ms').start()
+        d.expect_line(r'sluiced: listening at %s \(http\)$' % http)
+        d.expect_line(r'sluiced: listening at %s \(jobs\)$' % jobs)
+        d.drop('a', b'good')
+        d.drop('b', b'truncated')
+        d.drop('c', b'')
+        d.drop('d', b'full')
+        d.expect_line(r'sluiced: %s/a: done in .*: a.pgm$' % d.input)
+        d.expect_line(r'sluiced: %s/b: truncated fake; it waits until' % d.input)
+        d.expect_line(r'sluiced: %s/b: failed: truncated: truncated fake \(in ' % d.input)
+        d.expect_line(r'sluiced: %s/c: empty; it waits until something' % d.input)
+        d.expect_line(r'sluiced: %s/d: write: No space left on device; tried again in 1s$' % d.input)
+        d.stop()
+
+    def test_json(self):
+        """Each line is an object, those of the worker too; a file has its path, its job and its chain."""
+        d = self.daemon('--log-format', 'json', chain='sobel,invert').start(ready=False)
+        d.expect_line('"message":"ready"')
+        name = 'a "b" \n\t\udcff.pgm'
+        d.drop(name, b'P5\n8 8\n255\n' + bytes(64))
+        d.expect_line('done in')
+        d.stop()
+        lines = [json.loads(line) for line in pictures.without_drivers(d.log()).splitlines()]
+        self.assertEqual({line['program'] for line in lines}, {'sluiced', 'sluice-worker'})
+        for line in lines:
+            self.assertRegex(line['time'] + ' ', '^%s$' % TIME)
+            self.assertIn(line['level'], ('error', 'warning', 'info', 'debug'))
+            self.assertLessEqual(set(line), {'time', 'level', 'program', 'message', 'job', 'chain', 'file'})
+        done = next(line for line in lines if 'done in' in line['message'])
+        self.assertEqual((done['file'], done['chain'], done['job'] > 0),
+                         (d.in_path('a "b" \n\t\ufffd.pgm'), 'sobel,invert', True))
+
+    def test_addresses(self):
+        """sluice has no TCP: an address is no path, wherever it stands."""
+        for address in ('127.0.0.1:8080', ':8080', '8080', '[::1]:80', 'http://localhost:80/', 'unix:/run/x'):
+            for option in ('http-socket', 'jobs-socket'):
+                done = subprocess.run([SLUICED, '--' + option, address], capture_output=True, text=True, cwd=self.dir)
+                self.assertEqual(done.returncode, 64, done.stderr)
+                self.assertIn("sluiced: --%s: '%s' is no path of a Unix socket, such as /run/sluice/http.sock; for TCP put "
+                              'nginx, socat or systemd-socket-proxyd in front of one' % (option, address), done.stderr)
+        done = subprocess.run([SLUICED], capture_output=True, text=True, env=dict(os.environ, SLUICE_LISTEN_HTTP='*:80'))
+        self.assertRegex(done.stderr, r"SLUICE_LISTEN_HTTP: http: '\*:80' is no path of a Unix socket")
+        path = os.path.join(self.dir, 'c.yaml')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write('version: 1\nlisten: {http: {unix: "0.0.0.0:80"}}\n')
+        done = subprocess.run([SLUICED, '--config', path], capture_output=True, text=True)
+        self.assertRegex(done.stderr, r"c.yaml:2:23: http: unix: '0.0.0.0:80' is no path of a Unix socket")
 
 
 class State(DaemonTest):

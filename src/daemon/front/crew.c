@@ -245,7 +245,8 @@ bool crew_serves(const struct rulebook *a, const struct rulebook *b)
                  x->max_pixels == y->max_pixels && x->max_file == y->max_file &&
                  x->memory == y->memory && x->jobs == y->jobs && x->worker_jobs == y->worker_jobs &&
                  x->worker_time == y->worker_time && x->worker_growth == y->worker_growth &&
-                 x->log_level == y->log_level && same_definitions(&a->config, &b->config);
+                 x->log_level == y->log_level && x->log_format == y->log_format &&
+                 same_definitions(&a->config, &b->config);
     for (size_t i = 0; i < y->n_watches && equal; i++)
         equal = find_check(x, &y->watches[i]) < x->n_watches;
     return equal;

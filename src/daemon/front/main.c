@@ -65,6 +65,7 @@ static int run(const struct daemon_options *options, struct rulebook *book)
     struct rlimit limit = {0};
     char *state;
     log_init("sluiced", (enum log_level)settings->log_level);
+    log_set_format((enum log_format)settings->log_format);
     journal_attach();
     /* A job with many planes needs a descriptor for each. The usual soft limit exists for programs
      * that use select(2). */

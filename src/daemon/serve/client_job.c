@@ -163,10 +163,10 @@ static void done(struct job *queued, const struct message *report)
     queue_count_end(queue, queued, queued->fault.code == FAULT_NONE);
     job_print_times(queued, times);
     if (queued->fault.code != FAULT_NONE)
-        job_log(queued, LOG_LEVEL_INFO, "%s: failed: %s: %s", queued->label,
-                fault_name(queued->fault.code), queued->fault.text);
+        log_about(job_subject(queued), LOG_LEVEL_INFO, "failed: %s: %s",
+                  fault_name(queued->fault.code), queued->fault.text);
     else
-        job_log(queued, LOG_LEVEL_DEBUG, "%s: done in %s", queued->label, times);
+        log_about(job_subject(queued), LOG_LEVEL_DEBUG, "done in %s", times);
     end(job, report);
 }
 

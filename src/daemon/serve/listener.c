@@ -235,6 +235,9 @@ int listener_open(struct listener *listener, uv_loop_t *loop,
     uv_timer_init(loop, &listener->pause);
     listener->n_handles = 2;
     uv_poll_start(&listener->poll, UV_READABLE, on_connection);
+    log_info("listening at %s (%s%s)", listener->path,
+             listener->type == SOCK_STREAM ? "http" : "jobs",
+             adopted ? ", from the service manager" : "");
     return 0;
 }
 

@@ -131,7 +131,8 @@ static int take(struct claim *claim, const struct identity *expected, struct fau
         return 0;
     /* another file took the name between the look and the claim */
     if (claim_give_back(claim, NULL) != 0)
-        log_warning("%s: another file was claimed in its place, and stays claimed", claim->name);
+        log_about(claim_subject(claim), LOG_LEVEL_WARNING,
+                  "another file was claimed in its place, and stays claimed");
     return fault_set(fault, FAULT_BUSY, "another file by now");
 }
 
@@ -192,7 +193,8 @@ static void count_interruption(struct claim *claim, int folder_fd)
     if (note_write(folder_fd, &claim->note, true, &fault) == 0)
         note_clear_begun(folder_fd);
     else
-        log_warning("%s: that it was interrupted could not be noted: %s", claim->name, fault.text);
+        log_about(claim_subject(claim), LOG_LEVEL_WARNING,
+                  "that it was interrupted could not be noted: %s", fault.text);
 }
 
 static int take_over(struct claim *claim, int other_fd, int folder_fd, const char *folder,
@@ -203,7 +205,8 @@ static int take_over(struct claim *claim, int other_fd, int folder_fd, const cha
     if (renameat(other_fd, folder, claim->spool->instance_fd, claim->folder) != 0)
         return fault_set_errno(fault, FAULT_IO, "take over a claimed file");
     if (note_read(folder_fd, &claim->note, &damaged) != 0)
-        log_warning("%s: %s: done again from the start", claim->name, damaged.text);
+        log_about(claim_subject(claim), LOG_LEVEL_WARNING, "%s: done again from the start",
+                  damaged.text);
     count_interruption(claim, folder_fd);
     if (claim->note.verdict == NOTE_DONE && !claim->note.base[0])
         snprintf(claim->note.base, sizeof claim->note.base, "%s", claim_base(claim));
@@ -444,8 +447,8 @@ int claim_done(struct claim *claim, struct fault *fault)
             return 0;
         if (errno != EEXIST && errno != ENOENT)
             return fault_set_errno(fault, FAULT_IO, claim->spool->in_path);
-        log_warning("%s: there is another file of this name by now: the original goes to done",
-                    claim->name);
+        log_about(claim_subject(claim), LOG_LEVEL_WARNING,
+                  "there is another file of this name by now: the original goes to done");
     }
     return move_to_done(claim, fault);
 }

@@ -6,6 +6,7 @@
 #ifndef SLUICE_DAEMON_SPOOL_CLAIM_H
 #define SLUICE_DAEMON_SPOOL_CLAIM_H
 
+#include "base/log.h"
 #include "daemon/spool/note.h"
 #include "daemon/spool/spool.h"
 
@@ -17,6 +18,12 @@ struct claim {
     bool recovered;           /* left behind by a daemon that is gone */
     struct note note;
 };
+
+/* For log lines about its file (log_about). */
+static inline struct log_subject claim_subject(const struct claim *claim)
+{
+    return (struct log_subject){.folder = claim->spool->in_path, .file = claim->name};
+}
 
 /* Claims the file `name`, which a look found to be `expected`. FAULT_BUSY: it is gone, or another
  * file has its name, which was left there. */

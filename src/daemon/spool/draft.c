@@ -330,8 +330,8 @@ static void take_back(const struct claim *claim, int fd)
         if (!is_result(fd, names.temporary, &note->results[i], NULL) &&
             is_result(fd, names.final, &note->results[i], NULL) &&
             disk_rename_new(fd, names.final, fd, names.temporary) != 0)
-            log_warning("%s: %s stays beside the result under another number", claim->name,
-                        names.final);
+            log_about(claim_subject(claim), LOG_LEVEL_WARNING,
+                      "%s stays beside the result under another number", names.final);
     }
 }
 
@@ -356,7 +356,8 @@ static void take_verdict_back(struct claim *claim)
     struct fault fault = FAULT_INIT;
     claim->note.verdict = NOTE_OPEN;
     if (claim_write_note(claim, &fault) != 0)
-        log_warning("%s: its note could not be renewed: %s", claim->name, fault.text);
+        log_about(claim_subject(claim), LOG_LEVEL_WARNING, "its note could not be renewed: %s",
+                  fault.text);
 }
 
 static int place_all(const struct claim *claim, int fd)

@@ -62,7 +62,7 @@ static int write_entry(struct claim *claim, struct fault *fault)
     if (needed && why.code != FAULT_NONE)
         return fault_set(fault, why.code, "%s", why.text);
     if (why.code != FAULT_NONE)
-        log_warning("%s: %s", claim->name, why.text);
+        log_about(claim_subject(claim), LOG_LEVEL_WARNING, "%s", why.text);
     return 0;
 }
 
@@ -103,8 +103,8 @@ static int resume_done(struct claim *claim, int out_fd, bool *ended, struct faul
     if (why.code != FAULT_NONE)
         return fault_set(fault, why.code, "%s", why.text);
     if (drafts_sync_names(claim, out_fd) != 0) {
-        log_warning("%s: %s: %s; it is done again", claim->name, claim->spool->out_path,
-                    strerror(errno));
+        log_about(claim_subject(claim), LOG_LEVEL_WARNING, "%s: %s; it is done again",
+                  claim->spool->out_path, strerror(errno));
         drafts_void(claim, out_fd);
         return 0;
     }
@@ -219,13 +219,15 @@ static int visit_claim(void *context, const char *folder, unsigned char kind)
     if (claim_adopt(&claim, r->spool, r->at->fd, folder, &fault) == 0 && claim)
         recovery_resume(claim, out_fd, &ended, &fault);
     if (fault.code != FAULT_NONE) {
-        log_warning("%s: %s", claim ? claim->name : folder, fault.text);
+        log_warning("%s/%s: %s", claim ? r->spool->in_path : r->spool->hidden_path,
+                    claim ? claim->name : folder, fault.text);
         fault_set(&r->fault, fault.code, "%s", fault.text);
         r->at->has_work |= !claim;
     }
     if (ended) {
-        log_info("%s: %s, as an earlier run had decided; the last steps are done now", claim->name,
-                 claim->note.verdict == NOTE_DONE ? "done" : "failed");
+        log_about(claim_subject(claim), LOG_LEVEL_INFO,
+                  "%s, as an earlier run had decided; the last steps are done now",
+                  claim->note.verdict == NOTE_DONE ? "done" : "failed");
         r->n_ended++;
         claim_destroy(&claim);
     }

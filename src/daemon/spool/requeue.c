@@ -87,7 +87,8 @@ void requeue_clear_up(const struct spool *spool, int directory_fd, const char *n
         disk_rename_new(directory_fd, name, directory_fd, reason) == 0)
         return;
     if (unlinkat(directory_fd, name, 0) != 0 && errno != ENOENT)
-        log_warning("%s: cannot be removed: %s", name, strerror(errno));
+        log_warning("%s/failed: %s: cannot be removed: %s", spool->hidden_path, name,
+                    strerror(errno));
 }
 
 /* ---- one file ---- */

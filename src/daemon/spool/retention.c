@@ -81,11 +81,11 @@ static int compare(const void *a, const void *b)
 }
 
 /* The file goes before its reason: a reason that is left alone is found and removed later. */
-static bool remove_one(const struct tidying *t, const struct ledger_kept *file)
+static bool remove_one(const struct tidying *t, const struct ledger_kept *file, const char *label)
 {
     char reason[PATH_MAX];
     if (disk_unlink(t->root_fd, file->path) != 0 && errno != ENOENT) {
-        log_warning("%s: cannot be removed: %s", file->path, strerror(errno));
+        log_warning("%s: %s: cannot be removed: %s", label, file->path, strerror(errno));
         return false;
     }
     name_reason_path(reason, file->path);
@@ -105,7 +105,7 @@ static void remove_oldest(struct tidying *t, const struct retention *rule, int64
         bool old = (uint64_t)(now - file->since) > rule->age / SECOND;
         if (!old && t->total <= rule->keep)
             break;
-        if (!remove_one(t, file))
+        if (!remove_one(t, file, label))
             continue;
         t->total -= (uint64_t)file->size;
         bytes += (uint64_t)file->size;

@@ -89,12 +89,13 @@ static void opened(struct folder_job *fj)
 {
     struct queue *queue = fj->folder->queue;
     if (fj->ended_on_disk) {
-        job_log(&fj->job, LOG_LEVEL_INFO, "%s: %s, as decided before; the last steps are done now",
-                fj->job.label, fj->claim->note.verdict == NOTE_DONE ? "done" : "failed");
+        log_about(job_subject(&fj->job), LOG_LEVEL_INFO,
+                  "%s, as decided before; the last steps are done now",
+                  fj->claim->note.verdict == NOTE_DONE ? "done" : "failed");
         folder_drop_job(fj);
     } else if (fj->step_fault.code == FAULT_NO_INPUT) {
-        job_log(&fj->job, LOG_LEVEL_WARNING, "%s: the claimed file is gone: %s", fj->job.label,
-                fj->step_fault.text);
+        log_about(job_subject(&fj->job), LOG_LEVEL_WARNING, "the claimed file is gone: %s",
+                  fj->step_fault.text);
         folder_drop_job(fj);
     } else if (fj->step_fault.code != FAULT_NONE) {
         if (folder_leave_behind(fj))
@@ -129,7 +130,7 @@ static void after_step(struct errand *errand)
                           fj->step_fault.code ? -1 : fj->drafts[fj->n_drafts - 1].fd,
                           &fj->step_fault);
     if (at == STEP_BEGUN && fj->step_fault.code)
-        log_debug("%s: %s", fj->job.label, fj->step_fault.text);
+        log_about(job_subject(&fj->job), LOG_LEVEL_DEBUG, "%s", fj->step_fault.text);
     if (at == STEP_OPEN)
         opened(fj); /* may free the job */
     else
@@ -277,7 +278,7 @@ void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance
     struct folder_job *fj = calloc(1, sizeof *fj);
     const struct note *note = &claim->note;
     if (!fj) { /* its file stays claimed, and the next start finds it */
-        log_error("%s: no memory for a job", claim->name);
+        log_about(claim_subject(claim), LOG_LEVEL_ERROR, "no memory for a job");
         claim_destroy(&claim);
         return;
     }
@@ -320,8 +321,8 @@ bool folder_leave_behind(struct folder_job *fj)
     struct folder *folder = fj->folder;
     if (fj->claim->spool == folder->spool)
         return false;
-    job_log(&fj->job, LOG_LEVEL_INFO, "%s: its folder has changed; it is taken up again from there",
-            fj->job.label);
+    log_about(job_subject(&fj->job), LOG_LEVEL_INFO,
+              "its folder has changed; it is taken up again from there");
     if (folder->state == FOLDER_WATCHING)
         folder->next_scan = clock_now();
     folder_drop_job(fj);

@@ -238,10 +238,10 @@ static void log_done(const struct folder_job *fj, const char *times)
     size_t more = fj->claim->note.n_results - 1;
     draft_final_name(fj->claim, 0, name);
     if (more > 0)
-        job_log(&fj->job, LOG_LEVEL_INFO, "%s: done in %s: %s and %zu more", fj->job.label, times,
-                name, more);
+        log_about(job_subject(&fj->job), LOG_LEVEL_INFO, "done in %s: %s and %zu more", times, name,
+                  more);
     else
-        job_log(&fj->job, LOG_LEVEL_INFO, "%s: done in %s: %s", fj->job.label, times, name);
+        log_about(job_subject(&fj->job), LOG_LEVEL_INFO, "done in %s: %s", times, name);
 }
 
 static void finish_well(struct folder_job *fj)
@@ -267,13 +267,13 @@ static void finish_well(struct folder_job *fj)
         snprintf(failure->name, sizeof failure->name, "%s", fj->job.label);
         failure->fault = fj->job.fault;
         failure->time = (int64_t)time(NULL);
-        job_log(&fj->job, LOG_LEVEL_WARNING, "%s: failed: %s: %s (in %s)", fj->job.label,
-                fault_name(fj->job.fault.code), fj->job.fault.text, times);
+        log_about(job_subject(&fj->job), LOG_LEVEL_WARNING, "failed: %s: %s (in %s)",
+                  fault_name(fj->job.fault.code), fj->job.fault.text, times);
         break;
     case END_RETURNED:
-        job_log(&fj->job, LOG_LEVEL_INFO, "%s: %s; it waits until it has not changed for a while",
-                fj->job.label,
-                fj->job.fault.code ? fj->job.fault.text : "changed while it was read");
+        log_about(job_subject(&fj->job), LOG_LEVEL_INFO,
+                  "%s; it waits until it has not changed for a while",
+                  fj->job.fault.code ? fj->job.fault.text : "changed while it was read");
         break;
     default:
         break;

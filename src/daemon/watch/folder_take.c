@@ -294,7 +294,8 @@ static void look_at(struct look *look, struct look_at *at)
     }
     at->verdict = candidate_judge(&at->facts, &at->heard, sight, &identity, writer, now, times);
     if (at->verdict == CANDIDATE_REST && (at->heard.closed || at->heard.whole))
-        log_info("%s: empty; it waits until something is written to it", at->candidate->name);
+        log_about((struct log_subject){.folder = look->spool->in_path, .file = at->candidate->name},
+                  LOG_LEVEL_INFO, "empty; it waits until something is written to it");
     /* Probing opens the file, and the event of that would look like somebody else's. */
     if (at->verdict == CANDIDATE_TAKE && look->room > 0) {
         sight = spool_probe(look->spool, at->candidate->name, &writer);
@@ -324,7 +325,8 @@ static void apply(struct folder *folder, struct look_at *at, bool caught_up)
     struct candidate *c = at->candidate;
     bool forget = at->claim || at->verdict == CANDIDATE_DROP;
     if (at->fault.code != FAULT_NONE && !c->complained)
-        log_warning("%s: %s; it is tried again", c->name, at->fault.text);
+        log_about((struct log_subject){.folder = folder->settings->input, .file = c->name},
+                  LOG_LEVEL_WARNING, "%s; it is tried again", at->fault.text);
     c->complained = at->fault.code != FAULT_NONE;
     if (at->fault.code == FAULT_CREATE || at->fault.code == FAULT_IO)
         folder->next_check = 0; /* our hidden folder may be gone: check it now */

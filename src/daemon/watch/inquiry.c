@@ -285,7 +285,8 @@ static void after_requeue(struct inquiry *inquiry)
     if (!inquiry->put_back && !waits && inquiry->fault.code == FAULT_NONE)
         fault_set(&inquiry->fault, FAULT_NO_INPUT, "%s", inquiry->fate.message);
     if (inquiry->put_back)
-        log_info("%s: put back to be done again (it was %s)", inquiry->name, inquiry->fate.state);
+        log_about((struct log_subject){.folder = input_of(inquiry), .file = inquiry->name},
+                  LOG_LEVEL_INFO, "put back to be done again (it was %s)", inquiry->fate.state);
     json_t *answer = json_pack("{s:i, s:o, s:s?, s:o}", "requeued", (int)inquiry->put_back, "name",
                                json_text(inquiry->put_back ? inquiry->name : inquiry->fate.name),
                                "was", inquiry->fate.state, "folder",

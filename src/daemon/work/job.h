@@ -66,7 +66,8 @@ struct job {
     const char *origin;    /* as metrics call the source: "watch", "http", "jobs" */
     const void *owner;     /* who owns it, for queue_withdraw */
     struct job_flow *flow; /* of a client that waits for the answer; NULL for jobs of folders */
-    const char *label;     /* its name in log lines; owned by the source, as are those below */
+    /* its name in log lines; owned by the source, as are those below */
+    const char *label;
     /* the folder in which the file `label` lay; NULL: the job is not about a file */
     const char *folder;
     const char *chain, *format; /* as the worker parses them */
@@ -107,20 +108,11 @@ void job_print_times(const struct job *job, char text[JOB_TIMES_MAX]);
 /* Seconds from when it entered the queue until its latest try began; 0 before that. */
 double job_queue_seconds(const struct job *job);
 
-/* The fields of log lines about the job. */
+/* For log lines about the job (log_about), which begin with its name. */
 static inline struct log_subject job_subject(const struct job *job)
 {
-    return (struct log_subject){.job = job->id,
-                                .chain = job->chain,
-                                .folder = job->folder,
-                                .file = job->folder ? job->label : NULL};
+    return (struct log_subject){
+        .job = job->id, .chain = job->chain, .folder = job->folder, .file = job->label};
 }
-
-/* Logs a line about a job. */
-#define job_log(job, level, ...)                                                                   \
-    do {                                                                                           \
-        struct log_subject subject_ = job_subject(job);                                            \
-        log_about(&subject_, level, __VA_ARGS__);                                                  \
-    } while (0)
 
 #endif

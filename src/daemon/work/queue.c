@@ -229,7 +229,7 @@ static void job_done(struct queue *queue, struct job *job, const struct message 
     enum log_level level = job->folder ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO;
     const char *warning;
     for (size_t i = 0; (warning = message_warning(message, i)) != NULL; i++)
-        job_log(job, level, "%s: warning: %s", job->label, warning);
+        log_about(job_subject(job), level, "warning: %s", warning);
     if (job->fault.code == FAULT_NONE)
         metrics_count_report(queue->metrics, message);
     settle(queue, job, message);
@@ -384,8 +384,8 @@ static void check_deadlines(struct queue *queue, uint64_t now)
         TAILQ_FOREACH (job, &queue->lists[state], in_list) {
             if (job->deadline > now)
                 continue;
-            job_log(job, LOG_LEVEL_WARNING,
-                    "%s: still not done after its time: the worker is killed", job->label);
+            log_about(job_subject(job), LOG_LEVEL_WARNING,
+                      "still not done after its time: the worker is killed");
             job->late = true;
             job->deadline = UINT64_MAX;
             worker_kill(job->worker, WORKER_LATE);
@@ -572,8 +572,8 @@ void queue_retry(struct queue *queue, struct job *job)
     job->retries++;
     metrics_add(queue->metrics, METRIC_JOB_RETRIES, NULL, 1);
     job->not_before = clock_now() + wait * SECOND;
-    job_log(job, LOG_LEVEL_WARNING, "%s: %s; tried again in %s", job->label, job->fault.text,
-            number_duration(wait * SECOND));
+    log_about(job_subject(job), LOG_LEVEL_WARNING, "%s; tried again in %s", job->fault.text,
+              number_duration(wait * SECOND));
     job->trouble = job->fault;
     fault_clear(&job->fault);
     enter(queue, job, JOB_WAITING);

@@ -135,6 +135,7 @@ static void send_setup(struct worker *worker)
     message.memory = (int64_t)settings->memory;
     message.threads = worker->quarantine ? 1 : settings->jobs;
     message.log_level = levels[settings->log_level];
+    message.log_json = settings->log_format == LOG_FORMAT_JSON;
     message.self_check = settings->self_check;
     message.wait = settings->wait;
     message.sandbox = settings->sandbox;
