@@ -560,7 +560,7 @@ void queue_accuse(struct queue *queue, struct job *job)
 {
     if (!job->worker)
         return;
-    job_log(job, LOG_LEVEL_ERROR, "%s: %s: it is killed", job->label, job->fault.text);
+    log_about(job_subject(job), LOG_LEVEL_ERROR, "%s: it is killed", job->fault.text);
     worker_kill(job->worker, WORKER_CRASHED);
 }
 
