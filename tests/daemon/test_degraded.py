@@ -75,7 +75,7 @@ class Folders(DaemonTest):
             raise AssertionError(self.folder(name)) from None
         told = self.folder(name)
         self.assertRegex(told['since'], '^20')
-        self.assertIn(told, [dict(f, next_try=told['next_try'], message=told['message']) for f in self.get('/readyz').json()['folders']])
+        self.assertIn(told, [dict(f, next_try=told['next_try'], message=told['message'], rate=told['rate']) for f in self.get('/readyz').json()['folders']])
         self.assertIn('sluice_folder_state{dir="%s",state="%s"} 1' % (self.path(name, 'in'), state), self.get('/metrics').body.decode())
         why = self.why(self.path(name, 'in', 'x'))
         self.assertEqual((why['state'], why['reason']), ('waiting', reason), why)
