@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 import unittest
 import urllib.parse
@@ -733,6 +734,39 @@ class Http(Queries):
         self.assertEqual((answer.status, answer.json()['requeued']), (200, 1))
         d.expect('a.pgm')
         wait_for('descriptors as before', lambda: sockets.descriptors(d) == before, 20)
+        d.stop()
+
+    def test_lists_while_the_loop_is_busy(self):
+        """Lists that take longer than it is between looks at them (the last page of many files): what a thread lists is
+        the thread's until it is listed, or the front would die, or ThreadSanitizer say so."""
+        count = 30000
+        d = self.serve()
+        d.stop()
+        for i in range(count):
+            os.mknod(self.hidden(d, 'failed', '%06d' % i))
+        d.start()
+        last = '/v1/files?' + urllib.parse.urlencode({'state': 'failed', 'after': '0:failed:%06d' % (count - 11)})
+        end, counts = time.monotonic() + 4, []
+
+        def ask(target):
+            connection, pages = sockets.Http(self.http), 0
+            while time.monotonic() < end:
+                connection.request('GET', target)
+                answer = sockets.Answer(connection.getresponse())
+                self.assertEqual(answer.status, 200, answer.body)
+                if target is last:
+                    self.assertEqual(len(answer.json()['files']), 10)
+                pages += 1
+            connection.close()
+            counts.append(pages)
+        askers = [threading.Thread(target=ask, args=(target,)) for target in [last] * 4 + ['/metrics', '/v1/status'] * 2]
+        for asker in askers:
+            asker.start()
+        for asker in askers:
+            asker.join()
+        self.assertIsNone(d.process.poll(), d.log()[-2000:])
+        self.assertEqual(len(counts), len(askers))
+        self.assertGreater(min(counts), 0)
         d.stop()
 
     def test_clients_that_do_not_wait(self):

@@ -33,19 +33,13 @@ static bool is_about_a_file(enum inquiry_kind kind)
     return kind == INQUIRY_WHY || kind == INQUIRY_REQUEUE;
 }
 
-static size_t asked_target(const struct inquiry *inquiry)
-{
-    return inquiry->kind == INQUIRY_LIST ? inquiry->cursor.target : inquiry->at;
-}
-
 static void on_timer(uv_timer_t *timer)
 {
     struct inquiries *inquiries = timer->data;
     struct inquiry *inquiry, *next;
     for (inquiry = TAILQ_FIRST(&inquiries->begun); inquiry; inquiry = next) {
         next = TAILQ_NEXT(inquiry, next);
-        const struct folder *folder =
-            inquiry->away ? inquiry_folder(inquiry, asked_target(inquiry)) : NULL;
+        const struct folder *folder = inquiry->away ? inquiry_folder(inquiry, inquiry->at) : NULL;
         if (inquiry->away && (!folder || folder_hangs(folder)))
             answer_without(inquiry);
         else if (inquiries->running == inquiry && clock_now() - inquiry->begun > LONG)
@@ -152,28 +146,32 @@ static bool find_next_place(struct inquiry *inquiry)
         }
         if (inquiry->n_targets == 0)
             return false;
-        find_place(&inquiry->place, inquiry->path, &inquiry->targets[inquiry->at],
+        find_place(&inquiry->probe->place, inquiry->path, &inquiry->targets[inquiry->at],
                    inquiry->as_result);
-        if (inquiry->place.kind != SPOT_NONE)
+        if (inquiry->probe->place.kind != SPOT_NONE)
             return true;
     }
+}
+
+static struct probe *probe_of(struct errand *errand)
+{
+    return (struct probe *)((char *)errand - offsetof(struct probe, errand));
 }
 
 /* Runs as an errand of the target's folder. */
 static void ask_disk(struct errand *errand)
 {
-    struct inquiry *inquiry = (struct inquiry *)((char *)errand - offsetof(struct inquiry, errand));
-    const struct spool *spool = inquiry->targets[asked_target(inquiry)].spool;
-    struct fate *fate = &inquiry->fate;
-    if (is_about_a_file(inquiry->kind))
-        fate_find(fate, spool, &inquiry->place);
-    if (inquiry->kind == INQUIRY_REQUEUE && !inquiry->busy && fate->where != FATE_IN_PLACE &&
-        strcmp(fate->state, "unknown") != 0)
-        inquiry->put_back = requeue_one(spool, fate, inquiry->name, &inquiry->fault) == 0;
-    if (inquiry->kind == INQUIRY_REQUEUE_FAILED)
-        inquiry->more = requeue_failed(spool, &inquiry->requeued);
-    if (inquiry->kind == INQUIRY_LIST)
-        inquiry_list_ended(inquiry);
+    struct probe *probe = probe_of(errand);
+    const struct spool *spool = probe->target->spool;
+    if (is_about_a_file(probe->kind))
+        fate_find(&probe->fate, spool, &probe->place);
+    if (probe->kind == INQUIRY_REQUEUE && !probe->busy && probe->fate.where != FATE_IN_PLACE &&
+        strcmp(probe->fate.state, "unknown") != 0)
+        probe->put_back = requeue_one(spool, &probe->fate, probe->name, &probe->fault) == 0;
+    if (probe->kind == INQUIRY_REQUEUE_FAILED)
+        probe->more = requeue_failed(spool, &probe->requeued);
+    if (probe->kind == INQUIRY_LIST)
+        inquiry_list_ended(&probe->page, probe->target);
 }
 
 /* ---- on the loop ---- */
@@ -185,9 +183,13 @@ static void destroy(struct inquiry *inquiry)
         rulebook_leave(&inquiry->targets[i].book);
     }
     free(inquiry->targets);
-    fate_finish(&inquiry->fate);
-    requeued_finish(&inquiry->requeued);
-    json_decref(inquiry->files);
+    if (inquiry->probe) {
+        fate_finish(&inquiry->probe->fate);
+        requeued_finish(&inquiry->probe->requeued);
+        json_decref(inquiry->probe->page.files);
+    }
+    free(inquiry->probe);
+    free(inquiry->path);
     free(inquiry->asked);
     free(inquiry);
 }
@@ -213,9 +215,12 @@ static void answer_with(struct inquiry *inquiry, json_t *answer, const struct fa
 static void end(struct inquiry *inquiry, json_t *answer)
 {
     struct inquiries *inquiries = inquiry->all;
+    struct fault fault = FAULT_INIT;
+    if (inquiry->probe)
+        fault = inquiry->probe->fault;
     if (!answer)
-        fault_set(&inquiry->fault, FAULT_MEMORY, "no memory for an answer");
-    answer_with(inquiry, answer, &inquiry->fault);
+        fault_set(&fault, FAULT_MEMORY, "no memory for an answer");
+    answer_with(inquiry, answer, &fault);
     destroy(inquiry);
     pump(inquiries);
 }
@@ -229,16 +234,18 @@ static json_t *explanation(const struct inquiry *inquiry, const struct fate *fat
     return answer;
 }
 
-/* Answers an inquiry whose errand hangs. The errand keeps the memory it writes to. */
+/* Answers an inquiry whose errand hangs, and has its probe. */
 static void answer_without(struct inquiry *inquiry)
 {
-    const struct target *target = &inquiry->targets[asked_target(inquiry)];
+    const struct target *target = &inquiry->targets[inquiry->at];
     struct fault fault = FAULT_INIT;
     json_t *answer = NULL;
     if (inquiry->kind == INQUIRY_WHY) {
+        struct spot place;
         struct fate fate;
         fate_init(&fate);
-        snprintf(fate.name, sizeof fate.name, "%s", inquiry->place.name);
+        find_place(&place, inquiry->path, target, inquiry->as_result);
+        snprintf(fate.name, sizeof fate.name, "%s", place.name);
         fate_set(&fate, "waiting", "folder-hanging", HANGS);
         answer = explanation(inquiry, &fate, target->settings->input);
     } else {
@@ -260,11 +267,12 @@ static void go_on(struct inquiry *inquiry);
  * have ended. */
 static void after_why(struct inquiry *inquiry)
 {
-    const struct fate *fate = &inquiry->fate;
+    struct fate *fate = &inquiry->probe->fate;
+    enum spot_kind kind = inquiry->probe->place.kind;
     bool known = inquiry->chosen < inquiry->n_targets;
     struct folder *folder = known ? inquiry_folder(inquiry, inquiry->chosen) : NULL;
-    bool in_input = inquiry->place.kind == SPOT_INPUT || inquiry->place.kind == SPOT_WORK;
-    bool whole = folder && in_input && folder_explain(folder, &inquiry->fate);
+    bool in_input = kind == SPOT_INPUT || kind == SPOT_WORK;
+    bool whole = folder && in_input && folder_explain(folder, fate);
     bool unsettled = strcmp(fate->state, "unknown") == 0 ||
                      (fate->reason && strcmp(fate->reason, "claimed") == 0);
     if (!whole && unsettled && ++inquiry->tries < TRIES_MAX && known) {
@@ -273,33 +281,34 @@ static void after_why(struct inquiry *inquiry)
         inquiry->chosen = inquiry->n_targets;
         go_on(inquiry);
     } else {
-        end(inquiry, explanation(inquiry, &inquiry->fate, input_of(inquiry)));
+        end(inquiry, explanation(inquiry, fate, input_of(inquiry)));
     }
 }
 
 static void after_requeue(struct inquiry *inquiry)
 {
-    struct folder *folder = inquiry->put_back ? inquiry_folder(inquiry, inquiry->chosen) : NULL;
-    bool failed = strcmp(inquiry->fate.state, "failed") == 0;
-    bool waits = inquiry->fate.where == FATE_IN_PLACE || inquiry->busy;
-    if (!inquiry->put_back && !waits && inquiry->fault.code == FAULT_NONE)
-        fault_set(&inquiry->fault, FAULT_NO_INPUT, "%s", inquiry->fate.message);
-    if (inquiry->put_back)
-        log_about((struct log_subject){.folder = input_of(inquiry), .file = inquiry->name},
-                  LOG_LEVEL_INFO, "put back to be done again (it was %s)", inquiry->fate.state);
-    json_t *answer = json_pack("{s:i, s:o, s:s?, s:o}", "requeued", (int)inquiry->put_back, "name",
-                               json_text(inquiry->put_back ? inquiry->name : inquiry->fate.name),
-                               "was", inquiry->fate.state, "folder",
+    struct probe *probe = inquiry->probe;
+    struct folder *folder = probe->put_back ? inquiry_folder(inquiry, inquiry->chosen) : NULL;
+    bool failed = strcmp(probe->fate.state, "failed") == 0;
+    bool waits = probe->fate.where == FATE_IN_PLACE || probe->busy;
+    if (!probe->put_back && !waits && probe->fault.code == FAULT_NONE)
+        fault_set(&probe->fault, FAULT_NO_INPUT, "%s", probe->fate.message);
+    if (probe->put_back)
+        log_about((struct log_subject){.folder = input_of(inquiry), .file = probe->name},
+                  LOG_LEVEL_INFO, "put back to be done again (it was %s)", probe->fate.state);
+    json_t *answer = json_pack("{s:i, s:o, s:s?, s:o}", "requeued", (int)probe->put_back, "name",
+                               json_text(probe->put_back ? probe->name : probe->fate.name),
+                               "was", probe->fate.state, "folder",
                                json_text(input_of(inquiry) ? input_of(inquiry) : ""));
-    bool counted = failed || inquiry->fate.where != FATE_KEPT; /* among those in done or failed */
+    bool counted = failed || probe->fate.where != FATE_KEPT; /* among those in done or failed */
     if (folder)
-        folder_take_back(folder, inquiry->name, counted, failed);
+        folder_take_back(folder, probe->name, counted, failed);
     end(inquiry, answer);
 }
 
 static void look_at_requeued(struct inquiry *inquiry)
 {
-    struct requeued *requeued = &inquiry->requeued;
+    struct requeued *requeued = &inquiry->probe->requeued;
     struct folder *folder =
         inquiry->at < inquiry->n_targets ? inquiry_folder(inquiry, inquiry->at) : NULL;
     for (size_t i = 0; i < requeued->n_names; i++) {
@@ -315,9 +324,9 @@ static void look_at_requeued(struct inquiry *inquiry)
 /* Continues after other questions that came meanwhile: thousands of files take a while. */
 static void after_requeue_failed(struct inquiry *inquiry)
 {
-    struct requeued *requeued = &inquiry->requeued;
+    struct requeued *requeued = &inquiry->probe->requeued;
     look_at_requeued(inquiry);
-    if (!inquiry->more && ++inquiry->at < inquiry->n_targets) {
+    if (!inquiry->probe->more && ++inquiry->at < inquiry->n_targets) {
         for (size_t i = 0; i < requeued->n_skipped; i++)
             free(requeued->skipped[i]);
         requeued->n_skipped = 0;
@@ -341,8 +350,8 @@ static void conclude(struct inquiry *inquiry)
 {
     static const struct spot nowhere = {.kind = SPOT_NONE};
     if (inquiry->chosen == inquiry->n_targets) {
-        fate_finish(&inquiry->fate);
-        fate_find(&inquiry->fate, NULL, &nowhere);
+        fate_finish(&inquiry->probe->fate);
+        fate_find(&inquiry->probe->fate, NULL, &nowhere);
     }
     if (inquiry->kind == INQUIRY_WHY)
         after_why(inquiry);
@@ -358,12 +367,12 @@ static void take_answer(struct inquiry *inquiry)
         return;
     }
     if (inquiry->kind == INQUIRY_LIST) {
-        inquiry_list_live(inquiry);
+        inquiry_list_live(inquiry, &inquiry->probe->page);
         go_on(inquiry);
         return;
     }
     inquiry->chosen = inquiry->at;
-    if (strcmp(inquiry->fate.state, "unknown") != 0) {
+    if (strcmp(inquiry->probe->fate.state, "unknown") != 0) {
         conclude(inquiry);
         return;
     }
@@ -373,7 +382,8 @@ static void take_answer(struct inquiry *inquiry)
 
 static void after_disk(struct errand *errand)
 {
-    struct inquiry *inquiry = (struct inquiry *)((char *)errand - offsetof(struct inquiry, errand));
+    struct inquiry *inquiry = probe_of(errand)->inquiry;
+    inquiry->probe = probe_of(errand);
     inquiry->away = false;
     if (inquiry->answered)
         destroy(inquiry);
@@ -384,17 +394,18 @@ static void after_disk(struct errand *errand)
 /* Answers for a target whose directories are gone or do not answer. */
 static void answer_for_target(struct inquiry *inquiry)
 {
-    const struct target *target = &inquiry->targets[asked_target(inquiry)];
-    const struct folder *folder = inquiry_folder(inquiry, asked_target(inquiry));
+    struct probe *probe = inquiry->probe;
+    const struct target *target = &inquiry->targets[inquiry->at];
+    const struct folder *folder = inquiry_folder(inquiry, inquiry->at);
     bool hangs = folder && folder_hangs(folder);
     if (is_about_a_file(inquiry->kind))
-        fate_set(&inquiry->fate, "waiting", hangs ? "folder-hanging" : "folder-gone",
+        fate_set(&probe->fate, "waiting", hangs ? "folder-hanging" : "folder-gone",
                  hangs ? HANGS : "its folder is not there; it is taken up again when it returns");
     else if (inquiry->kind == INQUIRY_LIST)
-        inquiry_list_ended(inquiry);
-    inquiry->more = false;
+        inquiry_list_ended(&probe->page, target);
+    probe->more = false;
     if (inquiry->kind == INQUIRY_REQUEUE_FAILED && hangs)
-        fault_set(&inquiry->requeued.fault, FAULT_IO, "%s does not answer",
+        fault_set(&probe->requeued.fault, FAULT_IO, "%s does not answer",
                   target->settings->input);
     take_answer(inquiry);
 }
@@ -402,46 +413,73 @@ static void answer_for_target(struct inquiry *inquiry)
 /* Asks the next target, or ends the inquiry. */
 static void go_on(struct inquiry *inquiry)
 {
+    struct probe *probe = inquiry->probe;
+    if (inquiry->kind == INQUIRY_LIST)
+        inquiry->at = probe->page.cursor.target;
     if (is_about_a_file(inquiry->kind)) {
         if (!find_next_place(inquiry)) {
             conclude(inquiry);
             return;
         }
-        fate_finish(&inquiry->fate);
-        fate_init(&inquiry->fate);
-        snprintf(inquiry->fate.name, sizeof inquiry->fate.name, "%s", inquiry->place.name);
+        fate_finish(&probe->fate);
+        fate_init(&probe->fate);
+        snprintf(probe->fate.name, sizeof probe->fate.name, "%s", probe->place.name);
     } else if (inquiry->kind == INQUIRY_LIST &&
-               (inquiry->full || asked_target(inquiry) >= inquiry->n_targets)) {
-        end(inquiry, inquiry_list_answer(inquiry));
+               (probe->page.full || inquiry->at >= inquiry->n_targets)) {
+        end(inquiry, inquiry_list_answer(&probe->page));
         return;
-    } else if (asked_target(inquiry) >= inquiry->n_targets) {
+    } else if (inquiry->at >= inquiry->n_targets) {
         after_requeue_failed(inquiry);
         return;
     }
-    struct target *target = &inquiry->targets[asked_target(inquiry)];
-    struct folder *folder = inquiry_folder(inquiry, asked_target(inquiry));
+    struct target *target = &inquiry->targets[inquiry->at];
+    struct folder *folder = inquiry_folder(inquiry, inquiry->at);
     if (!folder || folder_hangs(folder))
         spool_leave(&target->spool);
     if (!target->spool) {
         answer_for_target(inquiry);
         return;
     }
+    probe->target = target;
+    inquiry->probe = NULL;
     inquiry->away = true;
-    folder_run(folder, &inquiry->errand, ask_disk, after_disk);
+    folder_run(folder, &probe->errand, ask_disk, after_disk);
 }
 
 /* True when a job has a file of that name: the question is about that file. */
-static bool is_job(struct inquiry *inquiry)
+static bool is_job(const struct inquiry *inquiry)
 {
     struct fate fate = {.state = ""};
+    struct spot place;
     bool found = false;
     for (size_t i = 0; i < inquiry->n_targets && !found; i++) {
-        find_place(&inquiry->place, inquiry->path, &inquiry->targets[i], false);
-        snprintf(fate.name, sizeof fate.name, "%s", inquiry->place.name);
-        found =
-            inquiry->place.kind == SPOT_INPUT && folder_explain(inquiry->targets[i].folder, &fate);
+        find_place(&place, inquiry->path, &inquiry->targets[i], false);
+        snprintf(fate.name, sizeof fate.name, "%s", place.name);
+        found = place.kind == SPOT_INPUT && folder_explain(inquiry->targets[i].folder, &fate);
     }
     return found;
+}
+
+static bool make_probe(struct inquiry *inquiry)
+{
+    struct probe *probe = calloc(1, sizeof *probe);
+    if (!probe)
+        return false;
+    inquiry->probe = probe;
+    probe->inquiry = inquiry;
+    probe->kind = inquiry->kind;
+    fault_clear(&probe->fault);
+    fault_clear(&probe->requeued.fault);
+    probe->page = (struct page){.state = inquiry->state,
+                                .limit = inquiry->limit,
+                                .bytes_left = inquiry->bytes ? inquiry->bytes : SIZE_MAX,
+                                .n_targets = inquiry->n_targets};
+    if (inquiry->kind != INQUIRY_LIST)
+        return true;
+    probe->page.files = json_array();
+    if (inquiry->asked[0])
+        inquiry_read_cursor(inquiry->asked, &probe->page.cursor);
+    return probe->page.files;
 }
 
 static void begin(struct inquiry *inquiry)
@@ -450,43 +488,47 @@ static void begin(struct inquiry *inquiry)
     inquiries->running = inquiry;
     inquiry->begun = clock_now();
     TAILQ_INSERT_TAIL(&inquiries->begun, inquiry, next);
-    if (!inquiry->targets && !take_targets(inquiry))
-        fault_set(&inquiry->fault, FAULT_MEMORY, "no memory for an answer");
+    if ((!inquiry->targets && !take_targets(inquiry)) ||
+        (!inquiry->probe && !make_probe(inquiry))) {
+        end(inquiry, NULL);
+        return;
+    }
     inquiry->chosen = inquiry->n_targets;
     if (inquiry->kind == INQUIRY_LIST)
-        inquiry_list_live(inquiry);
+        inquiry_list_live(inquiry, &inquiry->probe->page);
     if (inquiry->kind == INQUIRY_REQUEUE)
-        inquiry->busy = is_job(inquiry);
+        inquiry->probe->busy = is_job(inquiry);
     go_on(inquiry);
 }
 
+/* Checks the question as far as that goes without asking anybody. */
 static int fill(struct inquiry *inquiry, const struct inquiry_ask *ask, struct fault *fault)
 {
     static const char *const states[] = {"waiting",  "queued", "running",
                                          "retrying", "failed", "done"};
-    bool file = is_about_a_file(ask->kind);
-    inquiry->asked = strdup(file ? ask->file : "");
-    if (!inquiry->asked)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a question");
-    if (file && !spot_normalise(ask->file, inquiry->path))
+    bool file = is_about_a_file(ask->kind), list = ask->kind == INQUIRY_LIST;
+    char normal[PATH_MAX] = "";
+    struct cursor cursor;
+    if (file && !spot_normalise(ask->file, normal))
         return fault_set(fault, FAULT_USAGE, "'%.200s' is no absolute path", ask->file);
-    if (ask->kind != INQUIRY_LIST)
-        return 0;
-    if (ask->limit < 1 || ask->limit > INQUIRY_LIMIT_MAX)
+    if (list && (ask->limit < 1 || ask->limit > INQUIRY_LIMIT_MAX))
         return fault_set(fault, FAULT_USAGE, "limit is 1 to %d", INQUIRY_LIMIT_MAX);
-    if (ask->after && !inquiry_read_cursor(ask->after, &inquiry->cursor))
+    if (list && ask->after && !inquiry_read_cursor(ask->after, &cursor))
         return fault_set(fault, FAULT_USAGE, "after is no 'next' of an earlier page");
-    inquiry->limit = ask->limit;
-    inquiry->bytes_left = ask->bytes ? ask->bytes : SIZE_MAX;
-    inquiry->files = json_array();
-    for (size_t i = 0; ask->state && i < sizeof states / sizeof *states; i++)
+    for (size_t i = 0; list && ask->state && i < sizeof states / sizeof *states; i++)
         if (strcmp(states[i], ask->state) == 0)
             inquiry->state = states[i];
-    if (ask->state && !inquiry->state)
+    if (list && ask->state && !inquiry->state)
         return fault_set(
             fault, FAULT_USAGE,
             "state '%.40s' is none of waiting, queued, running, retrying, failed, done",
             ask->state);
+    inquiry->limit = ask->limit;
+    inquiry->bytes = ask->bytes;
+    inquiry->asked = strdup(file ? ask->file : list && ask->after ? ask->after : "");
+    inquiry->path = strdup(normal);
+    if (!inquiry->asked || !inquiry->path)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a question");
     return 0;
 }
 
@@ -504,8 +546,6 @@ int inquiry_start(struct inquiry **inquiry, struct inquiries *inquiries,
     i->kind = ask->kind;
     i->ended = ask->ended;
     i->user = ask->user;
-    fault_clear(&i->fault);
-    fault_clear(&i->requeued.fault);
     int result = fill(i, ask, fault);
     if (result != 0) {
         destroy(i);

@@ -33,9 +33,9 @@ bool inquiry_read_cursor(const char *text, struct cursor *cursor)
 }
 
 /* Moves the cursor to the next part that may hold files; there may be none left. */
-static void next_part(struct inquiry *inquiry)
+static void next_part(struct page *page)
 {
-    struct cursor *cursor = &inquiry->cursor;
+    struct cursor *cursor = &page->cursor;
     cursor->key[0] = '\0';
     if (++cursor->part == PARTS) {
         cursor->part = PART_LIVE;
@@ -43,72 +43,67 @@ static void next_part(struct inquiry *inquiry)
     }
 }
 
-static void skip_parts(struct inquiry *inquiry)
+static void skip_parts(struct page *page)
 {
-    const char *state = inquiry->state;
+    const char *state = page->state;
     bool failed = state && strcmp(state, "failed") == 0, done = state && strcmp(state, "done") == 0;
     const bool wanted[PARTS] = {[PART_LIVE] = !failed && !done,
                                 [PART_FAILED] = !state || failed,
                                 [PART_DONE] = !state || done};
-    while (inquiry->cursor.target < inquiry->n_targets && !wanted[inquiry->cursor.part])
-        next_part(inquiry);
+    while (page->cursor.target < page->n_targets && !wanted[page->cursor.part])
+        next_part(page);
 }
 
-static size_t room(const struct inquiry *inquiry)
+static size_t room(const struct page *page)
 {
-    return inquiry->limit - json_array_size(inquiry->files);
+    return page->limit - json_array_size(page->files);
 }
 
 /* Adds a file to the page, and moves the cursor to it. A file that would make the page too large is
  * the first of the next one; a page has one file at least. NULL, for a file that has gone, moves
  * the cursor alone. */
-static void add(struct inquiry *inquiry, json_t *file, const char *key)
+static void add(struct page *page, json_t *file, const char *key)
 {
     size_t bytes = file ? json_dumpb(file, NULL, 0, JSON_COMPACT) + 1 : 0;
-    if (bytes > inquiry->bytes_left && json_array_size(inquiry->files) > 0) {
-        inquiry->full = true;
+    if (bytes > page->bytes_left && json_array_size(page->files) > 0) {
+        page->full = true;
         json_decref(file);
         return;
     }
-    inquiry->bytes_left -= bytes < inquiry->bytes_left ? bytes : inquiry->bytes_left;
-    snprintf(inquiry->cursor.key, sizeof inquiry->cursor.key, "%s", key);
+    page->bytes_left -= bytes < page->bytes_left ? bytes : page->bytes_left;
+    snprintf(page->cursor.key, sizeof page->cursor.key, "%s", key);
     if (file)
-        json_array_append_new(inquiry->files, file);
-    inquiry->full = room(inquiry) == 0;
-}
-
-static const struct target *target_of(const struct inquiry *inquiry)
-{
-    return &inquiry->targets[inquiry->cursor.target];
+        json_array_append_new(page->files, file);
+    page->full = room(page) == 0;
 }
 
 /* ---- files under way, on the loop ---- */
 
-void inquiry_list_live(struct inquiry *inquiry)
+void inquiry_list_live(struct inquiry *inquiry, struct page *page)
 {
-    skip_parts(inquiry);
-    if (inquiry->full || inquiry->cursor.target >= inquiry->n_targets ||
-        inquiry->cursor.part != PART_LIVE)
+    skip_parts(page);
+    if (page->full || page->cursor.target >= page->n_targets ||
+        page->cursor.part != PART_LIVE)
         return;
-    const struct folder *folder = inquiry_folder(inquiry, inquiry->cursor.target);
+    const struct folder *folder = inquiry_folder(inquiry, page->cursor.target);
     char after[PATH_MAX];
-    struct folder_files list = {.after = after, .limit = room(inquiry)};
-    snprintf(after, sizeof after, "%s", inquiry->cursor.key);
+    struct folder_files list = {.after = after, .limit = room(page)};
+    snprintf(after, sizeof after, "%s", page->cursor.key);
     list.files = calloc(list.limit, sizeof *list.files);
     if (folder && list.files)
-        folder_list(folder, inquiry->state, &list);
-    for (size_t i = 0; i < list.count && !inquiry->full; i++) {
+        folder_list(folder, page->state, &list);
+    for (size_t i = 0; i < list.count && !page->full; i++) {
         const struct folder_file *file = &list.files[i];
         struct fate fate;
         fate_init(&fate);
         fate_set(&fate, file->state, NULL, "%s", "");
         fate.attempts = file->attempts;
         snprintf(fate.name, sizeof fate.name, "%s", file->name);
-        add(inquiry, fate_json(&fate, target_of(inquiry)->settings->input), file->name);
+        add(page, fate_json(&fate, inquiry->targets[page->cursor.target].settings->input), file->name);
     }
     free(list.files);
-    if (!inquiry->full)
-        next_part(inquiry);
+    if (!page->full)
+        next_part(page);
 }
 
 /* ---- failed, as an errand ---- */
@@ -147,81 +142,79 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
 }
 
 /* Files that have gone since are left out; the cursor moves past them. */
-static void list_failed(struct inquiry *inquiry)
+static void list_failed(struct page *page, const struct target *target)
 {
-    const struct target *target = target_of(inquiry);
     char after[PATH_MAX];
-    struct names n = {target->spool, {.after = after, .limit = room(inquiry)}};
+    struct names n = {target->spool, {.after = after, .limit = room(page)}};
     struct folder_files *list = &n.list;
-    snprintf(after, sizeof after, "%s", inquiry->cursor.key);
+    snprintf(after, sizeof after, "%s", page->cursor.key);
     list->files = calloc(list->limit, sizeof *list->files);
     if (list->files)
         walk(target->spool->failed_fd, visit, NULL, &n);
     for (size_t i = 0; i < list->count; i++) {
         const char *name = list->files[i].name;
         struct fate fate;
-        if (!inquiry->full) {
+        if (!page->full) {
             fate_find_failed(&fate, target->spool, name);
             bool still = strcmp(fate.state, "failed") == 0;
-            add(inquiry, still ? fate_json(&fate, target->settings->input) : NULL, name);
+            add(page, still ? fate_json(&fate, target->settings->input) : NULL, name);
             fate_finish(&fate);
         }
         free((char *)(uintptr_t)name);
     }
     free(list->files);
-    if (list->count < list->limit && !inquiry->full)
-        next_part(inquiry);
+    if (list->count < list->limit && !page->full)
+        next_part(page);
 }
 
 /* ---- done, as an errand ---- */
 
-static void list_done(struct inquiry *inquiry)
+static void list_done(struct page *page, const struct target *target)
 {
-    const struct target *target = target_of(inquiry);
-    size_t wanted = room(inquiry), count = 0;
+    size_t wanted = room(page), count = 0;
     struct ledger_row *rows = calloc(wanted, sizeof *rows);
     if (rows)
         count = ledger_page(target->spool->world->ledger, target->spool->folder, "done",
-                            strtoll(inquiry->cursor.key, NULL, 10), wanted, rows);
+                            strtoll(page->cursor.key, NULL, 10), wanted, rows);
     for (size_t i = 0; i < count; i++) {
         char key[32];
         struct fate fate;
         fate_init(&fate);
         fate_of_row(&fate, target->spool, &rows[i]);
         snprintf(key, sizeof key, "%lld", (long long)rows[i].id);
-        if (!inquiry->full)
-            add(inquiry, fate_json(&fate, target->settings->input), key);
+        if (!page->full)
+            add(page, fate_json(&fate, target->settings->input), key);
         fate_finish(&fate);
         ledger_row_finish(&rows[i]);
     }
     free(rows);
-    if (count < wanted && !inquiry->full)
-        next_part(inquiry);
+    if (count < wanted && !page->full)
+        next_part(page);
 }
 
-void inquiry_list_ended(struct inquiry *inquiry)
+void inquiry_list_ended(struct page *page, const struct target *target)
 {
-    size_t target = inquiry->cursor.target; /* other targets have errands of their own */
-    for (enum part part; !inquiry->full;) {
-        skip_parts(inquiry);
-        part = inquiry->cursor.part;
-        if (inquiry->cursor.target != target || part == PART_LIVE)
+    size_t index = page->cursor.target; /* other targets have errands of their own */
+    for (enum part part; !page->full;) {
+        skip_parts(page);
+        part = page->cursor.part;
+        if (page->cursor.target != index || part == PART_LIVE)
             return;
-        if (!target_of(inquiry)->spool)
-            next_part(inquiry);
+        if (!target->spool)
+            next_part(page);
         else if (part == PART_FAILED)
-            list_failed(inquiry);
+            list_failed(page, target);
         else
-            list_done(inquiry);
+            list_done(page, target);
     }
 }
 
-json_t *inquiry_list_answer(struct inquiry *inquiry)
+json_t *inquiry_list_answer(const struct page *page)
 {
     char key[3 * PATH_MAX], next[3 * PATH_MAX + 40];
-    const struct cursor *cursor = &inquiry->cursor;
+    const struct cursor *cursor = &page->cursor;
     name_escape(cursor->key, key, sizeof key);
     snprintf(next, sizeof next, "%zu:%s:%s", cursor->target, parts[cursor->part], key);
-    return json_pack("{s:O, s:o}", "files", inquiry->files, "next",
-                     inquiry->full ? json_string(next) : json_null());
+    return json_pack("{s:O, s:o}", "files", page->files, "next",
+                     page->full ? json_string(next) : json_null());
 }
