@@ -297,8 +297,8 @@ static void after_requeue(struct inquiry *inquiry)
         log_about((struct log_subject){.folder = input_of(inquiry), .file = probe->name},
                   LOG_LEVEL_INFO, "put back to be done again (it was %s)", probe->fate.state);
     json_t *answer = json_pack("{s:i, s:o, s:s?, s:o}", "requeued", (int)probe->put_back, "name",
-                               json_text(probe->put_back ? probe->name : probe->fate.name),
-                               "was", probe->fate.state, "folder",
+                               json_text(probe->put_back ? probe->name : probe->fate.name), "was",
+                               probe->fate.state, "folder",
                                json_text(input_of(inquiry) ? input_of(inquiry) : ""));
     bool counted = failed || probe->fate.where != FATE_KEPT; /* among those in done or failed */
     if (folder)
@@ -405,8 +405,7 @@ static void answer_for_target(struct inquiry *inquiry)
         inquiry_list_ended(&probe->page, target);
     probe->more = false;
     if (inquiry->kind == INQUIRY_REQUEUE_FAILED && hangs)
-        fault_set(&probe->requeued.fault, FAULT_IO, "%s does not answer",
-                  target->settings->input);
+        fault_set(&probe->requeued.fault, FAULT_IO, "%s does not answer", target->settings->input);
     take_answer(inquiry);
 }
 

@@ -36,7 +36,7 @@ struct page {
     const char *state; /* a constant string; NULL: any */
     unsigned limit;
     size_t n_targets;
-    json_t *files; /* owned */
+    json_t *files;     /* owned */
     size_t bytes_left; /* of JSON, until the page is full */
     bool full;
 };
@@ -67,9 +67,9 @@ struct probe {
 struct inquiry {
     struct inquiries *all;
     enum inquiry_kind kind;
-    char *asked;         /* the path as it was asked for, or the cursor; owned */
-    char *path;          /* that path, normalised; owned */
-    const char *state;   /* a constant string; NULL: any */
+    char *asked;       /* the path as it was asked for, or the cursor; owned */
+    char *path;        /* that path, normalised; owned */
+    const char *state; /* a constant string; NULL: any */
     unsigned limit;
     size_t bytes; /* of JSON that a page may have; 0: any */
     void (*ended)(void *user, json_t *answer,

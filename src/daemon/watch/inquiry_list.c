@@ -82,8 +82,7 @@ static void add(struct page *page, json_t *file, const char *key)
 void inquiry_list_live(struct inquiry *inquiry, struct page *page)
 {
     skip_parts(page);
-    if (page->full || page->cursor.target >= page->n_targets ||
-        page->cursor.part != PART_LIVE)
+    if (page->full || page->cursor.target >= page->n_targets || page->cursor.part != PART_LIVE)
         return;
     const struct folder *folder = inquiry_folder(inquiry, page->cursor.target);
     char after[PATH_MAX];
@@ -99,7 +98,8 @@ void inquiry_list_live(struct inquiry *inquiry, struct page *page)
         fate_set(&fate, file->state, NULL, "%s", "");
         fate.attempts = file->attempts;
         snprintf(fate.name, sizeof fate.name, "%s", file->name);
-        add(page, fate_json(&fate, inquiry->targets[page->cursor.target].settings->input), file->name);
+        add(page, fate_json(&fate, inquiry->targets[page->cursor.target].settings->input),
+            file->name);
     }
     free(list.files);
     if (!page->full)
