@@ -76,30 +76,31 @@ void pass_name(struct pass *pass, const char *part)
     snprintf(pass->name + used, sizeof pass->name - used, "_%s", part);
 }
 
-static void add_lines(char defines[PASS_DEFINES_MAX], const char *lines)
+/* False where there is no room: a stage that needs more than PASS_DEFINES_MAX fails at its first
+ * test. */
+static bool add_lines(char defines[PASS_DEFINES_MAX], const char *lines)
 {
     size_t used = strlen(defines), more = strlen(lines);
     if (used + more >= PASS_DEFINES_MAX)
-        abort(); /* a stage that needs more than PASS_DEFINES_MAX fails at its first test */
+        return false;
     memcpy(defines + used, lines, more + 1);
+    return true;
 }
 
-static void add_define(char defines[PASS_DEFINES_MAX], const char *name, const char *format,
+static bool add_define(char defines[PASS_DEFINES_MAX], const char *name, const char *format,
                        va_list args)
 {
     char value[PASS_DEFINES_MAX];
     vsnprintf(value, sizeof value, format, args);
-    add_lines(defines, name);
-    add_lines(defines, " ");
-    add_lines(defines, value);
-    add_lines(defines, "\n");
+    return add_lines(defines, name) && add_lines(defines, " ") && add_lines(defines, value) &&
+           add_lines(defines, "\n");
 }
 
 void pass_define(struct pass *pass, const char *name, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    add_define(pass->defines, name, format, args);
+    pass->too_large |= !add_define(pass->defines, name, format, args);
     va_end(args);
 }
 
@@ -107,13 +108,13 @@ void pixel_define(struct pixel_function *function, const char *name, const char 
 {
     va_list args;
     va_start(args, format);
-    add_define(function->defines, name, format, args);
+    function->too_large |= !add_define(function->defines, name, format, args);
     va_end(args);
 }
 
 void pass_define_lines(struct pass *pass, const char *lines)
 {
-    add_lines(pass->defines, lines);
+    pass->too_large |= !add_lines(pass->defines, lines);
 }
 
 static void define_type_as(struct pass *pass, const char *name, enum sample_type type,
@@ -156,9 +157,9 @@ uint64_t pass_hash(const struct pass *pass)
 
 static void add_arg(struct pass *pass, struct pass_arg arg)
 {
-    if (pass->n_args == PASS_ARGS_MAX)
-        abort(); /* as above: the number of arguments is fixed when a kernel is written */
-    pass->args[pass->n_args++] = arg;
+    pass->too_large |= pass->n_args == PASS_ARGS_MAX;
+    if (!pass->too_large)
+        pass->args[pass->n_args++] = arg;
 }
 
 void pass_plane(struct pass *pass, unsigned operand, unsigned plane)
@@ -220,8 +221,10 @@ void pass_double(struct pass *pass, double value)
 unsigned stage_plan_scratch(struct stage_plan *plan, uint32_t width, uint32_t height,
                             uint32_t channels, enum sample_type type)
 {
-    if (plan->n_scratch == STAGE_SCRATCH_MAX)
-        abort();
+    if (plan->n_scratch == STAGE_SCRATCH_MAX) {
+        plan->too_large = true;
+        return OPERAND_SCRATCH;
+    }
     struct plane plane = {.width = width, .height = height, .channels = channels, .type = type};
     if (!frame_add_plane(&plan->scratch[plan->n_scratch], &plane, FRAME_ALIGNMENT))
         plan->out_of_memory = true;
@@ -249,8 +252,10 @@ unsigned stage_plan_table(struct stage_plan *plan, const void *data, size_t size
         if (table->size == size && table->data && memcmp(table->data, data, size) == 0)
             return OPERAND_TABLE + i;
     }
-    if (plan->n_tables == STAGE_TABLES_MAX)
-        abort(); /* there are no more kinds of planes */
+    if (plan->n_tables == STAGE_TABLES_MAX) { /* there are no more kinds of planes */
+        plan->too_large = true;
+        return OPERAND_TABLE;
+    }
     struct stage_table *table = &plan->tables[plan->n_tables];
     *table = (struct stage_table){malloc(size), size};
     if (table->data)
@@ -367,6 +372,7 @@ void pass_pixel(struct stage_plan *plan, unsigned plane, const struct pixel_func
     pass_define_words(pass, in->type, out->type);
     define_pixel_call(pass, plan->stage, function);
     pass_define_lines(pass, function->defines);
+    pass->too_large |= function->too_large;
     pass->work = function->work;
     pass_planes(pass, plan, plane);
     for (unsigned i = 0; i < function->n_args; i++)

@@ -72,6 +72,8 @@ struct pass {
     double work;   /* estimate of scalar operations for one position */
     bool goes_on; /* the kernel stores its result through THEN, so other stages can go on from there
                      (cl/prelude.cl) */
+    bool too_large; /* it needs more definitions or arguments than there is room for; planning
+                       refuses it */
     struct fused *fused;                /* other parts of its kernel (chain/fuse.c); owned */
     uint64_t bytes_read, bytes_written; /* that the pass must move, counting each sample once */
     unsigned n_args;
@@ -98,6 +100,7 @@ struct stage_plan {
     /* text that a user should read before running this, a constant; NULL: none */
     const char *warning;
     bool out_of_memory; /* set by the functions below; the caller of passes() checks it */
+    bool too_large;     /* the same: a stage needs more scratch frames or tables than there are */
 };
 
 void stage_plan_finish(struct stage_plan *plan);
@@ -115,6 +118,7 @@ struct pixel_function {
     bool scalar;                    /* the function takes one sample, not a vector */
     bool wide;                      /* native takes 32 bytes at a time, for which cl/native.h has
                                        all that the function needs */
+    bool too_large;                 /* as a pass's */
     bool generic;                   /* set by the caller: `defines` must not depend on parameters */
     /* set by the caller: where tables are added; NULL: only the type is wanted */
     struct stage_plan *plan;
