@@ -24,6 +24,7 @@ ALLOWED = {
     'device/native': {'base', 'device', 'image'},
     'stage': {'base', 'param', 'bank', 'image', 'device/profile.h'},
     'chain': {'base', 'param', 'bank', 'image', 'device', 'stage'},
+    'library': {'base', 'param', 'bank', 'image', 'device', 'stage', 'chain', 'version.h'},
     'kernels': {'base', 'param', 'bank', 'image', 'stage', 'chain'},
     'engine': PIXELS - {'config'},
     'worker': PIXELS | {'version.h'},

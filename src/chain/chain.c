@@ -150,9 +150,10 @@ int chain_parse_all(struct chain *chain, const char *text, const struct definiti
     return result;
 }
 
-struct stage_source chain_source(const struct chain *chain, const struct plane *whole)
+struct stage_source chain_source(const struct chain *chain, const struct plane *whole,
+                                 enum video_matrix luma)
 {
-    struct stage_source source = {.reduce = 1};
+    struct stage_source source = {.reduce = 1, .matrix = luma};
     for (size_t i = 0; i < chain->n_steps; i++) {
         const struct chain_step *step = &chain->steps[i];
         if (!step->stage->source || !step->stage->source(step->config, whole, &source))

@@ -38,8 +38,9 @@ int chain_parse_all(struct chain *chain, const char *text, const struct definiti
 void chain_finish(struct chain *chain);
 
 /* How little of a picture of the shape `whole` a decoder may give the chain: what the stages at its
- * beginning accept. */
-struct stage_source chain_source(const struct chain *chain, const struct plane *whole);
+ * beginning accept. `luma`: by which matrix a luma channel that it could give was made. */
+struct stage_source chain_source(const struct chain *chain, const struct plane *whole,
+                                 enum video_matrix luma);
 
 /* Appends the canonical text: every parameter written out, in declared order. It reads back as the
  * same chain. */

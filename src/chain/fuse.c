@@ -96,8 +96,8 @@ static size_t count_work(const struct plan *plan, size_t first, size_t *last)
     return count;
 }
 
-/* Finds the last step of a group whose kernels may be called in turn: one plane, and at most one
- * stencil. */
+/* Finds the last step of a group whose kernels may be called in turn: one plane, which the first
+ * step may make of several, and at most one stencil. */
 static size_t end_of_lines(const struct plan *plan, size_t first)
 {
     unsigned windows = 0;
@@ -106,7 +106,8 @@ static size_t end_of_lines(const struct plan *plan, size_t first)
         const struct plan_step *step = &plan->steps[i];
         enum role role = role_of(step);
         windows += role == WINDOW;
-        if (role == ALONE || windows > 1 || step->in->n_planes != 1)
+        bool joins = i == first && step->work.n_passes == 1 && step->out.n_planes == 1;
+        if (role == ALONE || windows > 1 || (step->in->n_planes != 1 && !joins))
             break;
     }
     return i;

@@ -161,7 +161,7 @@ static void add_arguments(struct pass *pass, struct stage_plan *work, const stru
               fits_result(lines));
     for (unsigned i = 0; i < lines->n; i++)
         add_part(pass, work, lines, i, memory, begins);
-    pass->bytes_read = plane_bytes(&lines->units[0].in->planes[0]);
+    pass->bytes_read = lines->units[0].own.passes[0].bytes_read;
     for (unsigned i = 0; i < last->out->n_planes; i++)
         pass->bytes_written += plane_bytes(&last->out->planes[i]);
 }

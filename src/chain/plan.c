@@ -7,8 +7,10 @@
 #include "base/number.h"
 #include "chain/plan_internal.h"
 #include "stage/common.h"
+#include "stage/move/move.h"
 #include "stage/sink/mosaic.h"
 #include "stage/sink/sink.h"
+#include "stage/video.h"
 
 static int no_memory(struct fault *fault)
 {
@@ -59,6 +61,12 @@ int plan_step_passes(const struct plan_step *step, const struct device_profile *
                                                          : stage->passes(step->config, work, fault);
     if (result == 0 && work->out_of_memory)
         result = no_memory(fault);
+    bool too_large = work->too_large;
+    for (unsigned i = 0; i < work->n_passes; i++)
+        too_large |= work->passes[i].too_large;
+    if (result == 0 && too_large)
+        result = fault_set(fault, FAULT_INTERNAL, "stage %s: a pass has no room for what it needs",
+                           stage->name);
     for (unsigned i = 0; i < work->n_scratch && result == 0; i++)
         result = check_size(&work->scratch[i], fault);
     return result;
@@ -80,14 +88,19 @@ static int shape_of_pixel_stage(const struct plan_step *step, size_t alignment, 
     return 0;
 }
 
+static void take_layout(struct frame *frame, const struct frame *like)
+{
+    for (size_t i = 0; i < frame->n_planes; i++) {
+        frame->planes[i].offset = like->planes[i].offset;
+        frame->planes[i].stride = like->planes[i].stride;
+    }
+    frame->size = like->size;
+}
+
 /* A step without passes passes its input on, so its planes lie where the input's do. */
 static void adopt_layout(struct plan_step *step)
 {
-    for (size_t i = 0; i < step->in->n_planes; i++) {
-        step->out.planes[i].offset = step->in->planes[i].offset;
-        step->out.planes[i].stride = step->in->planes[i].stride;
-    }
-    step->out.size = step->in->size;
+    take_layout(&step->out, step->in);
     if (step->stage->view)
         step->stage->view(step->config, step->in, &step->out);
 }
@@ -200,6 +213,58 @@ static int add_sink(struct plan *plan, const struct plan_options *options, struc
     return add_step(plan, &stage_sink, config, options, fault);
 }
 
+/* Adds the step that makes the picture of a video frame, unless its plane is the picture. */
+static int add_video(struct plan *plan, const struct chain *chain,
+                     const struct plan_options *options, struct fault *fault)
+{
+    const struct video *video = options->video;
+    if (video_is_picture(video->format))
+        return 0;
+    struct video_config *config = calloc(1, sizeof *config);
+    if (!config)
+        return no_memory(fault);
+    struct plane picture = video_picture(video);
+    config->video = *video;
+    config->luma = video_is_ycbcr(video->format) && chain_source(chain, &picture, video->matrix).luma;
+    plan->video_config = config;
+    return add_step(plan, &stage_video, config, options, fault);
+}
+
+/* The number of steps up to the one that writes the result; 0 where the result lies in the input's
+ * memory, or within a frame that is larger. Those behind it pass it on. */
+static size_t count_until_result(const struct plan *plan)
+{
+    size_t n = plan->n_steps;
+    while (n > 0 && plan->steps[n - 1].work.n_passes == 0) {
+        if (plan->steps[n - 1].stage->view)
+            return 0;
+        n--;
+    }
+    return n;
+}
+
+/* Has the result written where options->out says. The step that writes it is planned once more,
+ * since passes may contain a layout. */
+static int place_result(struct plan *plan, const struct plan_options *options, struct fault *fault)
+{
+    size_t n = count_until_result(plan);
+    if (!frame_same_shape(plan->out, options->out))
+        return fault_set(fault, FAULT_INTERNAL, "a place for other planes than come out");
+    if (n == 0) {
+        int result = add_step(plan, &stage_copy, NULL, options, fault);
+        if (result != 0)
+            return result;
+        n = plan->n_steps;
+    }
+    struct plan_step *step = &plan->steps[n - 1];
+    take_layout(&step->out, options->out);
+    plan_work_finish(&step->work);
+    int result = plan_step_passes(step, options->profile, &step->work, fault);
+    for (; n < plan->n_steps; n++)
+        adopt_layout(&plan->steps[n]);
+    return result;
+}
+
 /* Chooses memory for a result: the smallest free slot that is large enough, else the largest free
  * one, which grows, else a new one. */
 static unsigned take_slot(struct plan *plan, bool *busy, uint64_t size)
@@ -226,7 +291,7 @@ static unsigned take_slot(struct plan *plan, bool *busy, uint64_t size)
  */
 static int assign_slots(struct plan *plan, const struct plan_options *options, struct fault *fault)
 {
-    size_t most = 1 + plan->n_steps * (1 + STAGE_SCRATCH_MAX);
+    size_t most = 2 + plan->n_steps * (1 + STAGE_SCRATCH_MAX);
     bool *busy = calloc(most, sizeof *busy);
     plan->slot_size = calloc(most, sizeof *plan->slot_size);
     if (!busy || !plan->slot_size) {
@@ -234,12 +299,19 @@ static int assign_slots(struct plan *plan, const struct plan_options *options, s
         return no_memory(fault);
     }
     unsigned slot = plan->in_slot = take_slot(plan, busy, plan->in.size);
+    size_t placed = options->out && plan->profile ? count_until_result(plan) : 0;
     for (size_t i = 0; i < plan->n_steps; i++) {
         struct plan_step *step = &plan->steps[i];
         step->in_slot = step->out_slot = slot;
         if (step->work.n_passes == 0)
             continue;
-        step->out_slot = take_slot(plan, busy, step->out.size);
+        if (i + 1 == placed) { /* no other frame's, before or behind */
+            busy[plan->n_slots] = true;
+            plan->slot_size[plan->n_slots] = step->out.size;
+            step->out_slot = plan->n_slots++;
+        } else {
+            step->out_slot = take_slot(plan, busy, step->out.size);
+        }
         for (unsigned s = 0; s < step->work.n_scratch; s++)
             step->scratch_slot[s] = take_slot(plan, busy, step->work.scratch[s].size);
         for (unsigned s = 0; s < step->work.n_scratch; s++)
@@ -267,17 +339,21 @@ int plan_create(struct plan **plan, const struct chain *chain, const struct fram
     if (!p)
         return no_memory(fault);
     p->profile = options->profile;
-    p->steps = calloc(chain->n_steps + 2, sizeof *p->steps);
+    p->steps = calloc(chain->n_steps + 4, sizeof *p->steps);
     int result = p->steps && frame_copy(&p->in, in) ? check_size(in, fault) : no_memory(fault);
     p->out = &p->in;
     for (size_t i = 0; i < p->in.n_planes; i++)
         p->in.planes[i].white = plane_white(&p->in.planes[i]);
+    if (result == 0 && options->video)
+        result = add_video(p, chain, options, fault);
     for (size_t i = 0; i < chain->n_steps && result == 0; i++)
         result = add_step(p, chain->steps[i].stage, chain->steps[i].config, options, fault);
     if (result == 0 && options->mosaic_gain > 0)
         result = add_mosaic(p, options, fault);
     if (result == 0 && options->fit)
         result = add_sink(p, options, fault);
+    if (result == 0 && options->out && options->profile)
+        result = place_result(p, options, fault);
     if (result == 0 && options->profile && !options->no_fuse &&
         (!options->profile->generic || options->profile->prebuilt))
         result = plan_fuse(p, fault);
@@ -310,6 +386,7 @@ void plan_destroy(struct plan **plan)
     free(p->sink_targets);
     free(p->sink_config);
     free(p->mosaic_config);
+    free(p->video_config);
     frame_finish(&p->in);
     free(p);
     *plan = NULL;

@@ -369,19 +369,25 @@ static int record_steps(const struct recording *r, struct recording_run *run, st
 }
 
 static int acquire_slots(const struct recording *r, struct device_buffer **in,
-                         struct recording_run *run, struct fault *fault)
+                         struct device_buffer **out, struct recording_run *run, struct fault *fault)
 {
     const struct plan *plan = r->plan;
     run->slots = calloc(plan->n_slots, sizeof *run->slots);
     if (!run->slots) {
         device_buffer_release(r->device, in);
+        if (out)
+            device_buffer_release(r->device, out);
         return fault_set(fault, FAULT_MEMORY, "no memory for a run");
     }
     run->slots[plan->in_slot] = *in;
     *in = NULL;
+    if (out) {
+        run->slots[plan->out_slot] = *out;
+        *out = NULL;
+    }
     int result = 0;
     for (unsigned i = 0; i < plan->n_slots && result == 0; i++)
-        if (i != plan->in_slot)
+        if (!run->slots[i])
             result = device_buffer_acquire(r->device, plan->slot_size[i], &run->slots[i], fault);
     return result;
 }
@@ -425,12 +431,13 @@ static int record_all(const struct recording *r, unsigned iterations, struct rec
     return result;
 }
 
-int recording_start(struct recording *recording, struct device_buffer **in, unsigned iterations,
-                    struct recording_run *run, struct fault *fault)
+int recording_start(struct recording *recording, struct device_buffer **in,
+                    struct device_buffer **out, unsigned iterations, struct recording_run *run,
+                    struct fault *fault)
 {
     const struct recording *r = recording;
     *run = (struct recording_run){0};
-    int result = acquire_slots(r, in, run, fault);
+    int result = acquire_slots(r, in, out, run, fault);
     if (result == 0)
         result = device_batch_begin(r->device, &run->batch, fault);
     if (result == 0)
@@ -458,7 +465,7 @@ int recording_wait(struct recording *recording, struct recording_run *run, struc
 int recording_run(struct recording *recording, struct device_buffer **in, unsigned iterations,
                   struct recording_run *run, struct fault *fault)
 {
-    int result = recording_start(recording, in, iterations, run, fault);
+    int result = recording_start(recording, in, NULL, iterations, run, fault);
     return result ? result : recording_wait(recording, run, fault);
 }
 

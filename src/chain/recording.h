@@ -38,16 +38,18 @@ struct recording_run {
 };
 
 /* Starts a run: submits the launches for the picture in `in`, a mapped or wrapped buffer of at
- * least plan->in.size bytes laid out as plan->in. `in` is consumed, also after a fault. A wrapped
- * buffer, and more than one iteration, need a plan made with keep_input. Several threads may use a
+ * least plan->in.size bytes laid out as plan->in. The result goes into `out`, a wrapped buffer,
+ * which needs a plan made with plan_options.out; NULL: into one of the pool. Both are consumed,
+ * also after a fault. A wrapped `in`, and more than one iteration, need keep_input. Several threads may use a
  * recording at once, and a thread may start several runs before it waits for the first. */
-int recording_start(struct recording *recording, struct device_buffer **in, unsigned iterations,
-                    struct recording_run *run, struct fault *fault);
+int recording_start(struct recording *recording, struct device_buffer **in,
+                    struct device_buffer **out, unsigned iterations, struct recording_run *run,
+                    struct fault *fault);
 
 /* Waits for a run. After this `data` is the result. */
 int recording_wait(struct recording *recording, struct recording_run *run, struct fault *fault);
 
-/* Start and wait. */
+/* Start and wait, with a result in a buffer of the pool. */
 int recording_run(struct recording *recording, struct device_buffer **in, unsigned iterations,
                   struct recording_run *run, struct fault *fault);
 

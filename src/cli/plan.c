@@ -85,7 +85,7 @@ static void print_board(const struct board *board, const struct plan *plan)
 /* Which part of a JPEG of that size is decoded, if not all of it. */
 static bool of_jpeg(const struct chain *chain, struct plane *plane, struct stage_source *source)
 {
-    *source = chain_source(chain, plane);
+    *source = chain_source(chain, plane, VIDEO_BT601);
     plane->width = (plane->width + source->reduce - 1) / source->reduce;
     plane->height = (plane->height + source->reduce - 1) / source->reduce;
     source->luma &= plane->channels == 3;

@@ -124,7 +124,7 @@ static int read_header(struct job_state *s, struct fault *fault)
     result = decoder_open(&s->decoder, s->file.data, s->file.size, &decode, &limits, fault);
     if (result != 0)
         return result;
-    struct stage_source source = chain_source(s->job->chain, &s->decoder.frame.planes[0]);
+    struct stage_source source = chain_source(s->job->chain, &s->decoder.frame.planes[0], VIDEO_BT601);
     result = decoder_narrow(&s->decoder, source.luma, source.reduce, fault);
     if (result != 0)
         return result;
@@ -291,7 +291,7 @@ static int start_on_device(struct job_state *s, struct fault *fault)
         return 0;
     unsigned iterations = s->job->iterations > 1 ? s->job->iterations : 1;
     s->job->report.step = "device";
-    int result = recording_start(s->prepared->recording, &s->in_buffer, iterations, &s->run, fault);
+    int result = recording_start(s->prepared->recording, &s->in_buffer, NULL, iterations, &s->run, fault);
     s->job->report.device = span(s);
     return result;
 }

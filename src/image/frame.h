@@ -78,6 +78,12 @@ int frame_find_plane(const struct frame *frame, const char *name);
  */
 bool frame_same_shape(const struct frame *a, const struct frame *b);
 
+/* Bytes of the samples of a row. */
+static inline size_t plane_row_bytes(const struct plane *plane)
+{
+    return (size_t)plane->width * plane->channels * sample_size(plane->type);
+}
+
 /* Bytes of the samples, without padding. */
 uint64_t plane_bytes(const struct plane *plane);
 uint64_t frame_bytes(const struct frame *frame);

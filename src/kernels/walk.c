@@ -4,6 +4,7 @@
  *     a stage behind a transform (dwt, analysis), which works on the transform's planes
  *     the same with a per-pixel stage between them, which gives the planes another type
  *     no stage at all, or a transform, in front of an output: the sink, and mosaics
+ *     no stage at all, for each format of video frames, and for a result that has to be copied
  *
  * In this file, a setting is a stage with parameters ("box:radius=3"), and its base is the
  * parameter that the stage cannot do without. */
@@ -23,6 +24,9 @@ struct walk {
     struct definitions definitions; /* a bank of three filters in each direction, "thirds" */
     bool failed;                    /* memory is out */
     uint32_t channels;              /* the most channels of pictures */
+    bool odd;                       /* rows of pictures begin at multiples of a sample alone */
+    bool placed;                    /* the result has a place, where the input would */
+    const struct video *video;      /* what pictures are; NULL: planes */
     struct plane target;            /* type and channels that the output wants; 0 channels: any */
     struct frame out;               /* copy of the frame that the last plan gives */
 };
@@ -161,6 +165,8 @@ static bool plan_one(struct walk *walk, const struct chain *chain, const struct 
                                    .no_fuse = true,
                                    .fit = walk->target.channels ? fit : NULL,
                                    .fit_context = walk,
+                                   .video = walk->video,
+                                   .out = walk->placed ? frame : NULL,
                                    .mosaic_gain = mosaic_gain};
     struct plan *plan = NULL;
     if (plan_create(&plan, chain, frame, &options, NULL) != 0)
@@ -184,6 +190,8 @@ static void plan_types(struct walk *walk, const struct chain *chain, struct plan
         plane.type = (enum sample_type)type;
         snprintf(plane.name, sizeof plane.name, "%s%u", sample_name(plane.type), plane.channels);
         walk->failed |= !frame_add_plane(&one, &plane, FRAME_ALIGNMENT);
+        if (!walk->failed && walk->odd)
+            one.planes[0].stride += sample_size(plane.type);
         if (!walk->failed && plan_one(walk, chain, &one, mosaic_gain))
             walk->failed |= !frame_add_plane(taken, &plane, FRAME_ALIGNMENT);
         /* 65535 is the white that an output of 16 bits takes without scaling. */
@@ -262,6 +270,10 @@ static bool walk_stage(struct walk *walk, const struct stage *stage)
     for (size_t i = 0; i < settings.n; i++)
         taken += plan_pictures(walk, text_string(&settings.texts[i]),
                                i < settings.n_plain ? SIZES : 1, 0);
+    walk->odd = true;
+    for (size_t i = 0; i < settings.n_plain; i++)
+        plan_pictures(walk, text_string(&settings.texts[i]), 1, 0);
+    walk->odd = false;
     finish_texts(walk, &settings);
     return taken > 0;
 }
@@ -462,6 +474,38 @@ static void walk_sink(struct walk *walk)
     walk->target = (struct plane){0};
 }
 
+/* Plans empty chains whose result has to be copied to its place. */
+static void walk_copies(struct walk *walk)
+{
+    walk->placed = true;
+    for (int odd = 0; odd < 2; odd++) {
+        walk->odd = odd;
+        plan_pictures(walk, "", 1, 0);
+    }
+    walk->odd = walk->placed = false;
+}
+
+/* Plans video frames of every format, for colours and for luma alone. */
+static void walk_video(struct walk *walk)
+{
+    static const char *const chains[] = {"", "luminance"};
+    for (unsigned i = 0; i < 2 * (VIDEO_FORMATS - 1); i++) {
+        struct video video = {.format = 1 + i / 2, .width = 61, .height = 43};
+        struct plane planes[VIDEO_PLANES_MAX];
+        struct frame frame = {0};
+        struct chain chain = {0};
+        for (unsigned p = 0, n = video_planes(&video, planes); p < n; p++)
+            walk->failed |= !frame_add_plane(&frame, &planes[p], FRAME_ALIGNMENT);
+        walk->failed |= chain_parse(&chain, chains[i % 2], NULL) != 0;
+        walk->video = &video;
+        if (!walk->failed)
+            plan_one(walk, &chain, &frame, 0);
+        walk->video = NULL;
+        chain_finish(&chain);
+        frame_finish(&frame);
+    }
+}
+
 static bool define_thirds(struct definitions *definitions)
 {
     struct definition_bank bank = {.name = "thirds", .filters = calloc(6, sizeof *bank.filters)};
@@ -493,6 +537,8 @@ bool walk_plans(const struct device_profile *profile, walk_found *found, void *c
     for (size_t i = 0; i < n; i++)
         walk_mosaics(&walk, &transforms[i]);
     walk_sink(&walk);
+    walk_copies(&walk);
+    walk_video(&walk);
     for (size_t i = 0; i < n; i++) {
         finish_texts(&walk, &transforms[i].settings);
         finish_texts(&walk, &transforms[i].kinds);

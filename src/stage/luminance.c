@@ -149,12 +149,14 @@ static struct stage_reach reach(const void *config)
     return (struct stage_reach){.rows = 1};
 }
 
-/* bt601 is what a JPEG's own Y channel contains. How small the picture may be is up to the next
- * stage. */
+/* A luma channel holds the luminance of its own matrix: bt601 in a JPEG. How small the picture may
+ * be is up to the next stage. */
 static bool source(const void *config_, const struct plane *whole, struct stage_source *source)
 {
     const struct luminance_config *config = config_;
-    source->luma = config->weights.choice == LUMINANCE_BT601 && !config->exact;
+    static const int choices[VIDEO_MATRICES] = {
+        [VIDEO_BT601] = LUMINANCE_BT601, [VIDEO_BT709] = LUMINANCE_BT709, [VIDEO_BT2020] = -3};
+    source->luma = config->weights.choice == choices[source->matrix] && !config->exact;
     return true;
 }
 

@@ -17,6 +17,7 @@
 #include "bank/definitions.h"
 #include "base/fault.h"
 #include "image/frame.h"
+#include "image/video.h"
 #include "param/param.h"
 #include "stage/pass.h"
 #include <stdbool.h>
@@ -36,7 +37,8 @@ struct stage_reach {
 
 /* What a decoder may give instead of the file's whole picture. */
 struct stage_source {
-    bool luma;       /* the file's own luma channel instead of colours */
+    enum video_matrix matrix; /* by which a luma channel that is there was made */
+    bool luma;                /* that luma channel instead of colours */
     uint32_t reduce; /* the picture at 1/2, 1/4 or 1/8 of its width and height; 1: in full */
 };
 

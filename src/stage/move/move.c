@@ -10,12 +10,12 @@ static uint32_t pixel_bytes(const struct plane *plane)
 
 uint32_t move_unit(const struct move_view *in, const struct move_view *out)
 {
-    size_t all = pixel_bytes(&in->plane) | in->plane.offset | in->plane.stride | out->plane.offset |
-                 out->plane.stride;
+    size_t places =
+        in->plane.offset | in->plane.stride | out->plane.offset | out->plane.stride;
     uint32_t unit = 8;
-    while (all % unit != 0)
+    while (pixel_bytes(&in->plane) % unit != 0)
         unit /= 2;
-    return unit;
+    return places % unit == 0 ? unit : (uint32_t)sample_size(in->plane.type);
 }
 
 struct pass *move_begin(struct stage_plan *plan, const char *source, enum kernel_form form,

@@ -1,6 +1,6 @@
-/* The stages crop, flip, pad and rotate, which move pixels without computing. Their kernels see
- * pixels as units of 1, 2, 4 or 8 bytes, as large as sizes and strides allow: three bytes are three
- * units, four bytes are one. */
+/* The stages copy, crop, flip, pad and rotate, which move pixels without computing. Their kernels see
+ * pixels as units of 1, 2, 4 or 8 bytes: three bytes are three units, four bytes are one, unless a
+ * plane lies where such units are not aligned; then a sample is a unit. */
 #ifndef SLUICE_STAGE_MOVE_H
 #define SLUICE_STAGE_MOVE_H
 
@@ -52,7 +52,11 @@ struct rotate_config {
     int angle; /* clockwise: 90, 180 or 270 */
 };
 
+/* Made into plans, not written in chains: a frame's samples in other memory. */
+extern const struct stage stage_copy;
+
 /* The definitions, in plain C. */
+stage_reference copy_reference;
 stage_reference crop_reference;
 stage_reference flip_reference;
 stage_reference pad_reference;

@@ -1,0 +1,37 @@
+/* copy writes a frame's samples elsewhere: the last step of a plan whose result has to lie where
+ * nothing computes it. */
+#include "stage/move/move.h"
+
+#include <string.h>
+
+#include "stage/common.h"
+
+static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
+{
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        struct move move = {.in = {OPERAND_IN, plan->in->planes[i]},
+                            .out = {OPERAND_OUT, plan->out->planes[i]}};
+        move_add(plan, &move);
+    }
+    return 0;
+}
+
+int copy_reference(const void *config, const struct picture *in, struct picture *out,
+                   struct fault *fault)
+{
+    for (size_t i = 0; i < in->frame.n_planes; i++) {
+        const struct plane *plane = &in->frame.planes[i];
+        for (uint32_t y = 0; y < plane->height; y++)
+            memcpy(picture_row(out, i, y), picture_row(in, i, y), plane_row_bytes(plane));
+    }
+    return 0;
+}
+
+const struct stage stage_copy = {
+    .name = "copy",
+    .summary = "the same samples in other memory",
+    .internal = true,
+    .shape = stage_shape_same,
+    .passes = passes,
+    .reference = copy_reference,
+};

@@ -1,0 +1,118 @@
+#include "stage/video.h"
+
+#include <math.h>
+
+#include "stage/common.h"
+
+struct video_factors video_factors(const struct video *video)
+{
+    static const double shares[VIDEO_MATRICES][2] = {
+        [VIDEO_BT601] = {0.299, 0.114},
+        [VIDEO_BT709] = {0.2126, 0.0722},
+        [VIDEO_BT2020] = {0.2627, 0.0593},
+    };
+    double kr = shares[video->matrix][0], kb = shares[video->matrix][1], kg = 1 - kr - kb;
+    bool limited = video->range == VIDEO_LIMITED;
+    double a = limited ? 255.0 / 219 : 1, b = limited ? 255.0 / 224 : 1;
+    return (struct video_factors){
+        .y_zero = limited ? 16 : 0,
+        .y = (int32_t)rint(a * 65536),
+        .cr_to_r = (int32_t)rint(b * 2 * (1 - kr) * 65536),
+        .cb_to_g = (int32_t)rint(b * 2 * (1 - kb) * kb / kg * 65536),
+        .cr_to_g = (int32_t)rint(b * 2 * (1 - kr) * kr / kg * 65536),
+        .cb_to_b = (int32_t)rint(b * 2 * (1 - kb) * 65536),
+    };
+}
+
+static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    const struct video_config *config = config_;
+    struct plane picture = video_picture(&config->video);
+    if (config->luma)
+        picture.channels = 1;
+    return frame_add_plane(out, &picture, alignment)
+               ? 0
+               : fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+}
+
+/* Y as it lies is what is wanted. */
+static bool is_plane_y(const struct video_config *config)
+{
+    enum video_format format = config->video.format;
+    return config->luma && config->video.range == VIDEO_FULL &&
+           (format == VIDEO_NV12 || format == VIDEO_NV21 || format == VIDEO_I420);
+}
+
+/* Where a format has its samples: the kernel's definitions, and its part of the kernel's name. */
+static const struct {
+    const char *name, *defines;
+    const char *luma; /* the format whose kernel computes the same where only luma is wanted */
+} kinds[VIDEO_FORMATS] = {
+    [VIDEO_NV12] = {"nv12", "PAIRS 1\nCB_AT 0\nCR_AT 1\n", "PLANE_Y 1\n"},
+    [VIDEO_NV21] = {"nv21", "PAIRS 1\nCB_AT 1\nCR_AT 0\n", "PLANE_Y 1\n"},
+    [VIDEO_I420] = {"i420", "THIRDS 1\n", "PLANE_Y 1\n"},
+    [VIDEO_YUY2] = {"yuy2", "FOURS 1\nY_AT 0\nCB_AT 1\nCR_AT 3\n", "FOURS 1\nY_AT 0\n"},
+    [VIDEO_UYVY] = {"uyvy", "FOURS 1\nY_AT 1\nCB_AT 0\nCR_AT 2\n", "FOURS 1\nY_AT 1\n"},
+    [VIDEO_BGR] = {"bgr", "SOURCE_CH 3\nDST_CH 3\nR_AT 2\nB_AT 0\n", NULL},
+    [VIDEO_RGBX] = {"rgbx", "SOURCE_CH 4\nDST_CH 3\nR_AT 0\nB_AT 2\n", NULL},
+    [VIDEO_BGRX] = {"bgrx", "SOURCE_CH 4\nDST_CH 3\nR_AT 2\nB_AT 0\n", NULL},
+    [VIDEO_BGRA] = {"bgra", "SOURCE_CH 4\nDST_CH 4\nR_AT 2\nB_AT 0\n", NULL},
+};
+
+static void add_factors(struct pass *pass, const struct video_config *config)
+{
+    struct video_factors f = video_factors(&config->video);
+    pass_ints(pass, f.y_zero, f.y);
+    if (!config->luma)
+        pass_ints(pass, f.cr_to_r, f.cb_to_g, f.cr_to_g, f.cb_to_b);
+}
+
+static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
+{
+    const struct video_config *config = config_;
+    enum video_format format = config->video.format;
+    const struct plane *out = &plan->out->planes[0];
+    if (is_plane_y(config))
+        return 0;
+    enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
+    struct pass *pass = pass_begin(plan, "video", "", form, 0, out->width, out->height);
+    pass->goes_on = true;
+    pass_name(pass, config->luma && kinds[format].luma[0] == 'P' ? "y" : kinds[format].name);
+    if (config->luma)
+        pass_name(pass, "luma");
+    pass_name(pass, kernel_form_name(form));
+    pass_define(pass, "SRC", "uchar");
+    pass_define(pass, "DST", "uchar");
+    pass_define(pass, "ALPHA", "%d", out->channels == 4);
+    pass_define_lines(pass, config->luma ? kinds[format].luma : kinds[format].defines);
+    if (config->luma)
+        pass_define(pass, "LUMA", "1");
+    pass->work = config->luma ? 4 : video_is_ycbcr(format) ? 20 : 3;
+    unsigned n_planes = config->luma ? 1 : (unsigned)plan->in->n_planes;
+    for (unsigned i = 0; i < n_planes; i++) {
+        pass_plane(pass, OPERAND_IN, i);
+        pass->bytes_read += plane_bytes(&plan->in->planes[i]);
+    }
+    pass_plane(pass, OPERAND_OUT, 0);
+    pass->bytes_written = plane_bytes(out);
+    if (video_is_ycbcr(format))
+        add_factors(pass, config);
+    return 0;
+}
+
+static struct stage_reach reach(const void *config)
+{
+    return (struct stage_reach){.rows = 1};
+}
+
+const struct stage stage_video = {
+    .name = "video",
+    .summary = "the picture that a video frame's planes mean",
+    .config_size = sizeof(struct video_config),
+    .internal = true,
+    .shape = shape,
+    .passes = passes,
+    .reach = reach,
+    .reference = video_reference,
+};
