@@ -209,7 +209,7 @@ enum sluice_kind {
     SLUICE_WORDS = 7    /* one or several, as `allowed` says */
 };
 
-#define SLUICE_CHOICES 32
+#define SLUICE_CHOICES 128
 
 struct sluice_parameter {
     size_t size;
@@ -221,7 +221,7 @@ struct sluice_parameter {
     double min, max;
     unsigned n_choices;
     const char *choices[SLUICE_CHOICES]; /* aliases included */
-    char allowed[240];                   /* for people: "a number from 1 to 4095" */
+    char allowed[1024];                  /* for people: "a number from 1 to 4095" */
 };
 
 /* The stage of that index, in alphabetical order. SLUICE_E_USAGE: there are fewer. */

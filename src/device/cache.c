@@ -3,6 +3,7 @@
  * checksum of both. A file that is damaged or has another key is ignored and replaced.
  * --dump-binary writes the same kind of file. */
 #include "device/device_internal.h"
+#include "device/process.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -82,33 +83,34 @@ static int remove_one(const char *path, const struct stat *status, int type, str
     return 0; /* what cannot be removed keeps nothing else */
 }
 
-static void remove_temporary(void)
-{
-    nftw(cache_directory, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-}
+/* What device_cache_use was told, borrowed for that call. */
+static const char *chosen;
 
-/* Finds a directory to write to, which PoCL cannot work without. The last resort is a temporary one
- * that is removed when the process exits. */
+/* Finds a directory to write to, which PoCL cannot work without. The last resort is a temporary
+ * one, where the process makes it. */
 static void find_directory(void)
 {
-    const char *own = getenv("SLUICE_CACHE_DIR");
+    const char *own = chosen ? chosen : getenv("SLUICE_CACHE_DIR");
     if (own && try_directory(own, ""))
         return;
     if ((!own || cache_read_only[0]) && (try_directory(getenv("CACHE_DIRECTORY"), "") ||
                                          try_directory(getenv("XDG_CACHE_HOME"), "/sluice") ||
                                          try_directory(getenv("HOME"), "/.cache/sluice")))
         return;
-    const char *temporary = getenv("TMPDIR");
-    snprintf(cache_directory, sizeof cache_directory, "%.2000s/sluice-XXXXXX",
-             temporary && temporary[0] == '/' ? temporary : "/tmp");
-    if (!mkdtemp(cache_directory)) {
-        cache_directory[0] = '\0';
-        return;
-    }
+    process_make_temporary(cache_directory, sizeof cache_directory);
     if (!cache_read_only[0])
         log_warning("no cache directory (SLUICE_CACHE_DIR, XDG_CACHE_HOME or HOME): every start "
                     "compiles its kernels anew");
-    atexit(remove_temporary);
+}
+
+void device_cache_use(const char *path)
+{
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&one_at_a_time);
+    chosen = path;
+    pthread_once(&directory_once, find_directory);
+    chosen = NULL;
+    pthread_mutex_unlock(&one_at_a_time);
 }
 
 const char *device_cache_directory(void)

@@ -20,6 +20,8 @@ static void fill_profile(struct device *device)
     double lanes = info->kind == DEVICE_CPU ? 2 : 4;
     double clock = info->clock_mhz ? info->clock_mhz : 400;
     profile->units = info->compute_units ? info->compute_units : 1;
+    if (info->kind == DEVICE_NATIVE && device->options.threads > 0)
+        profile->units = device->options.threads;
     if (!profile->prebuilt) /* native kernels have no launches that a driver could kill */
         profile->work_per_second = profile->units * clock * 1e6 * lanes;
     device->generic_profile = *profile;

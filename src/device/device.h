@@ -50,6 +50,7 @@ struct device_options {
     const char *load_binary; /* file of a program binary to use instead of compiling; NULL: none */
     const char *dump_binary; /* file to write the program's binary to; NULL: none */
     bool no_cache;           /* do not use the binary cache */
+    unsigned threads;        /* of native, with the one that waits; 0: one for each processor */
 };
 
 /* Which programs a caller may have made. */
@@ -117,6 +118,9 @@ struct device_counters *device_counters(struct device *device);
 /* The cache directory: SLUICE_CACHE_DIR, systemd's CACHE_DIRECTORY, XDG_CACHE_HOME/sluice or
  * ~/.cache/sluice; NULL when none of them can be used. Valid as long as the process. */
 const char *device_cache_directory(void);
+
+/* Takes this directory in place of all these, if none has been chosen yet. */
+void device_cache_use(const char *path);
 
 /* One of these that holds programs and cannot be written to: it is read in addition to the next
  * one. NULL: there is none. */

@@ -4,6 +4,7 @@
  *
  * A thread takes a piece, and reports its end, under the device's lock; that also makes the results
  * of one launch visible to the threads that run the next one. */
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -239,14 +240,16 @@ static void *work(void *native_)
 /* If not all threads can be started, those that were started do the work. */
 static void start_threads(struct native *native)
 {
-    sigset_t all, before;
+    sigset_t all;
+    pthread_attr_t attributes;
     native->threads = calloc(native->n_wanted, sizeof *native->threads);
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* these threads are to handle no signals */
+    pthread_attr_init(&attributes);
+    pthread_attr_setsigmask_np(&attributes, &all); /* these threads are to handle no signals */
     while (native->threads && native->n_threads < native->n_wanted &&
-           pthread_create(&native->threads[native->n_threads], NULL, work, native) == 0)
+           pthread_create(&native->threads[native->n_threads], &attributes, work, native) == 0)
         native->n_threads++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
     native->n_wanted = native->n_threads;
 }
 

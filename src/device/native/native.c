@@ -110,7 +110,7 @@ static int open_device(struct device *device, struct fault *fault)
     pthread_mutex_init(&native->lock, NULL);
     pthread_cond_init(&native->work, NULL);
     pthread_cond_init(&native->progress, NULL);
-    native->n_wanted = device->info->compute_units - 1; /* the thread that waits computes, too */
+    native->n_wanted = device->profile.units - 1; /* the thread that waits computes, too */
     for (size_t i = 0; i < native_n_entries; i++)
         native->kernels[i] = (struct native_kernel){.base = {.name = native_entries[i].name},
                                                     .function = native_entries[i].at[level]};

@@ -5,16 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "device/process.h"
+
 struct cl_api cl;
 
 static char load_error[256];
 
 static void load(void)
 {
-    /* Drivers read these at their first call, unless the user has set them: PoCL would take over
-     * SIGFPE, and Mesa enables Mali only by a variable. */
-    setenv("POCL_SIGFPE_HANDLER", "0", 0);
-    setenv("RUSTICL_ENABLE", "panfrost", 0);
+    process_prepare_drivers();
     void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         snprintf(load_error, sizeof load_error,

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "device/process.h"
 
 static struct {
     struct device_info *infos;
@@ -112,17 +113,12 @@ static int list(struct device_info **list, size_t *n, struct fault *fault)
 {
     cl_platform_id platforms[32] = {NULL};
     cl_uint count = 0;
-    char path[4096];
     int result = cl_load(fault);
     if (result != 0)
         return result;
-    /* PoCL keeps compiled kernels in our cache directory; its default is a predictable path in
-     * /tmp. */
     const char *directory = device_cache_directory();
-    if (directory) {
-        snprintf(path, sizeof path, "%s/pocl", directory);
-        setenv("POCL_CACHE_DIR", path, 0);
-    }
+    if (directory)
+        process_keep_kernels(directory);
     cl_int error = cl.clGetPlatformIDs(32, platforms, &count);
     if (error != CL_SUCCESS || count == 0)
         return fault_set(

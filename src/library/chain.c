@@ -1,0 +1,268 @@
+/* Chains, what @names in them refer to, and the stages as data. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "library/internal.h"
+
+/* ---- definitions ---- */
+
+int sluice_definitions_create(struct sluice_definitions **definitions, struct sluice_error *error)
+{
+    struct sluice_definitions *made = calloc(1, sizeof *made);
+    *definitions = made;
+    if (!made)
+        return library_error(error, SLUICE_E_MEMORY, "no memory for definitions");
+    atomic_init(&made->users, 1);
+    return 0;
+}
+
+struct sluice_definitions *sluice_definitions_ref(struct sluice_definitions *definitions)
+{
+    atomic_fetch_add(&definitions->users, 1);
+    return definitions;
+}
+
+void sluice_definitions_unref(struct sluice_definitions **definitions)
+{
+    struct sluice_definitions *d = *definitions;
+    *definitions = NULL;
+    if (!d || atomic_fetch_sub(&d->users, 1) > 1)
+        return;
+    definitions_finish(&d->own);
+    free(d);
+}
+
+/* What both kinds of definitions have in common: a good name, and that no chain is there yet. */
+static int check_name(const struct sluice_definitions *definitions, const char *name,
+                      struct sluice_error *error)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-";
+    size_t length = strlen(name);
+    if (atomic_load(&definitions->used))
+        return library_error(error, SLUICE_E_USAGE,
+                             "definition '%.60s': a chain has been parsed with these definitions",
+                             name);
+    if (length == 0 || length >= PARAM_WORD_MAX || strspn(name, letters) != length)
+        return library_error(error, SLUICE_E_USAGE,
+                             "definition '%.60s': a name has 1 to %d letters, digits, . and -",
+                             name, PARAM_WORD_MAX - 1);
+    if (definitions_kernel(&definitions->own, name) || definitions_bank(&definitions->own, name))
+        return library_error(error, SLUICE_E_USAGE, "definition '%.60s': there is one of that name",
+                             name);
+    return 0;
+}
+
+int sluice_definitions_add_kernel(struct sluice_definitions *definitions, const char *name,
+                                  unsigned columns, unsigned rows, const double *values,
+                                  struct sluice_error *error)
+{
+    struct definition_kernel kernel = {.k = {.choice = PARAM_IS_NUMBER}};
+    int result = check_name(definitions, name, error);
+    if (result != 0)
+        return result;
+    if (columns < 1 || columns > PARAM_MATRIX_SIDE || rows < 1 || rows > PARAM_MATRIX_SIDE)
+        return library_error(error, SLUICE_E_USAGE, "kernel '%s': %u×%u values; the limit is %d×%d",
+                             name, columns, rows, PARAM_MATRIX_SIDE, PARAM_MATRIX_SIDE);
+    snprintf(kernel.name, sizeof kernel.name, "%s", name);
+    kernel.k.columns = columns;
+    kernel.k.rows = rows;
+    for (unsigned i = 0; i < columns * rows; i++) {
+        if (!(values[i] >= -1e9 && values[i] <= 1e9))
+            return library_error(error, SLUICE_E_USAGE,
+                                 "kernel '%s': values are numbers from -1e9 to 1e9", name);
+        kernel.k.v[i] = values[i];
+    }
+    if (!definitions_add_kernel(&definitions->own, &kernel))
+        return library_error(error, SLUICE_E_MEMORY, "no memory for a kernel");
+    return 0;
+}
+
+static bool copy_filters(const struct sluice_filter *from, unsigned count, struct bank_filter *to)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (from[i].n_taps < 1 || from[i].n_taps > BANK_TAPS_MAX ||
+            abs(from[i].zero) > BANK_PLACE_MAX || abs(from[i].shift) > BANK_PLACE_MAX)
+            return false;
+        to[i] = (struct bank_filter){
+            .n_taps = from[i].n_taps, .zero = from[i].zero, .shift = from[i].shift};
+        memcpy(to[i].taps, from[i].taps, from[i].n_taps * sizeof *from[i].taps);
+    }
+    return true;
+}
+
+int sluice_definitions_add_bank(struct sluice_definitions *definitions, const char *name,
+                                unsigned factor, unsigned n_filters,
+                                const struct sluice_filter *analysis,
+                                const struct sluice_filter *synthesis, struct sluice_error *error)
+{
+    struct definition_bank bank = {0};
+    struct fault fault = FAULT_INIT;
+    int result = check_name(definitions, name, error);
+    if (result != 0)
+        return result;
+    if (factor < 1 || factor > BANK_FACTOR_MAX || n_filters < 1 || n_filters > BANK_FILTERS_MAX)
+        return library_error(error, SLUICE_E_USAGE,
+                             "bank '%s': 1 to %d filters and a factor of 1 to %d", name,
+                             BANK_FILTERS_MAX, BANK_FACTOR_MAX);
+    bank.filters = calloc(2 * (size_t)n_filters, sizeof *bank.filters);
+    if (!bank.filters)
+        return library_error(error, SLUICE_E_MEMORY, "no memory for a bank");
+    struct bank_direction direction = {factor, n_filters, bank.filters, bank.filters + n_filters};
+    bank.bank.x = bank.bank.y = direction;
+    snprintf(bank.name, sizeof bank.name, "%s", name);
+    if (!copy_filters(analysis, n_filters, bank.filters) ||
+        !copy_filters(synthesis, n_filters, bank.filters + n_filters))
+        result = library_error(error, SLUICE_E_USAGE,
+                               "bank '%s': a filter has 1 to %d taps, zero and shift up to %d",
+                               name, BANK_TAPS_MAX, BANK_PLACE_MAX);
+    else if (bank_check(&bank.bank, &fault) != 0)
+        result = library_error(error, SLUICE_E_USAGE, "bank '%s': %s", name, fault.text);
+    else if (!definitions_add_bank(&definitions->own, &bank))
+        result = library_error(error, SLUICE_E_MEMORY, "no memory for a bank");
+    if (result != 0)
+        free(bank.filters);
+    return result;
+}
+
+/* ---- chains ---- */
+
+static int fill_errors(const struct faults *faults, struct sluice_error *errors, size_t n)
+{
+    static const struct fault none = FAULT_INIT;
+    size_t size = n > 0 ? errors[0].size : 0, count = faults_count(faults);
+    for (size_t i = 0; i < n; i++) {
+        struct sluice_error *to = (struct sluice_error *)((char *)errors + i * size);
+        to->size = size;
+        library_fail(to, i < count ? &faults->list[i] : &none);
+    }
+    return library_fail(NULL, &faults->list[0]);
+}
+
+int sluice_chain_parse(struct sluice_chain **chain, const char *text,
+                       struct sluice_definitions *definitions, struct sluice_error *errors,
+                       size_t n_errors)
+{
+    struct faults faults = {0};
+    struct sluice_chain *made = calloc(1, sizeof *made);
+    *chain = NULL;
+    if (!made) {
+        fault_set(faults_next(&faults), FAULT_MEMORY, "no memory for a chain");
+        return fill_errors(&faults, errors, n_errors);
+    }
+    atomic_init(&made->users, 1);
+    if (definitions) {
+        made->definitions = sluice_definitions_ref(definitions);
+        atomic_store(&definitions->used, true);
+    }
+    if (chain_parse_all(&made->chain, text, definitions ? &definitions->own : NULL, &faults) == 0) {
+        chain_print(&made->chain, &made->canonical);
+        chain_print_short(&made->chain, &made->brief);
+        if (made->canonical.failed || made->brief.failed)
+            fault_set(faults_next(&faults), FAULT_MEMORY, "no memory for a chain");
+    }
+    int result = fill_errors(&faults, errors, n_errors);
+    if (result != 0)
+        sluice_chain_unref(&made);
+    *chain = made;
+    return result;
+}
+
+struct sluice_chain *sluice_chain_ref(struct sluice_chain *chain)
+{
+    atomic_fetch_add(&chain->users, 1);
+    return chain;
+}
+
+void sluice_chain_unref(struct sluice_chain **chain)
+{
+    struct sluice_chain *c = *chain;
+    *chain = NULL;
+    if (!c || atomic_fetch_sub(&c->users, 1) > 1)
+        return;
+    chain_finish(&c->chain);
+    sluice_definitions_unref(&c->definitions);
+    text_finish(&c->canonical);
+    text_finish(&c->brief);
+    free(c);
+}
+
+const char *sluice_chain_text(const struct sluice_chain *chain)
+{
+    return text_string(&chain->canonical);
+}
+
+const char *sluice_chain_short(const struct sluice_chain *chain)
+{
+    return text_string(&chain->brief);
+}
+
+/* ---- stages as data ---- */
+
+static unsigned count_parameters(const struct stage *stage)
+{
+    unsigned n = 0;
+    while (stage->params && stage->params[n].name)
+        n++;
+    return n;
+}
+
+int sluice_stage_get(size_t index, struct sluice_stage *stage)
+{
+    for (const struct stage *const *s = stage_registry; *s; s++)
+        if (!(*s)->internal && index-- == 0) {
+            struct sluice_stage own = {
+                .name = (*s)->name, .summary = (*s)->summary, .n_parameters = count_parameters(*s)};
+            library_give(stage, &own, sizeof own);
+            return 0;
+        }
+    return SLUICE_E_USAGE;
+}
+
+static int kind_of(enum param_type type)
+{
+    switch (type) {
+    case PARAM_INTEGER:
+        return SLUICE_INTEGER;
+    case PARAM_REAL:
+    case PARAM_REAL_OR_CHOICE:
+        return SLUICE_REAL;
+    case PARAM_FLAG:
+        return SLUICE_FLAG;
+    case PARAM_CHOICE:
+        return SLUICE_CHOICE;
+    case PARAM_INTEGERS:
+    case PARAM_REALS:
+        return SLUICE_NUMBERS;
+    case PARAM_MATRIX:
+        return SLUICE_MATRIX;
+    default:
+        return SLUICE_WORDS;
+    }
+}
+
+int sluice_stage_parameter(const char *name, size_t index, struct sluice_parameter *parameter)
+{
+    const struct stage *stage = stage_find(name, strlen(name));
+    if (!stage || stage->internal || index >= count_parameters(stage))
+        return SLUICE_E_USAGE;
+    const struct param *param = &stage->params[index];
+    struct text allowed = {0};
+    struct sluice_parameter own = {.name = param->name,
+                                   .help = param->help,
+                                   .fallback = param->fallback,
+                                   .kind = kind_of(param->type),
+                                   .required = param->required,
+                                   .limited = param_is_limited(param),
+                                   .min = param->min,
+                                   .max = param->max};
+    for (const struct param_choice *c = param->choices; c && c->name; c++)
+        if (own.n_choices < SLUICE_CHOICES)
+            own.choices[own.n_choices++] = c->name;
+    param_print_allowed(param, &allowed);
+    snprintf(own.allowed, sizeof own.allowed, "%s", text_string(&allowed));
+    text_finish(&allowed);
+    library_give(parameter, &own, sizeof own);
+    return 0;
+}

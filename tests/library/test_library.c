@@ -1,0 +1,854 @@
+/* libsluice by its public header alone, as a program would use it. */
+#include <sluice/sluice.h>
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define GUARD_BYTE 0xa5
+
+static struct sluice_device *native, *reference;
+
+static struct sluice_chain *chain_of(const char *text)
+{
+    struct sluice_error error = SLUICE_INIT(error);
+    struct sluice_chain *chain;
+    if (sluice_chain_parse(&chain, text, NULL, &error, 1) != 0)
+        fail_msg("%s: %s", text, error.message);
+    return chain;
+}
+
+static struct sluice_device *open_device(const char *select, unsigned threads)
+{
+    struct sluice_device_options options = SLUICE_INIT(options);
+    struct sluice_error error = SLUICE_INIT(error);
+    struct sluice_device *device;
+    options.select = select;
+    options.threads = threads;
+    if (sluice_device_open(&device, &options, &error) != 0)
+        fail_msg("device %s: %s", select, error.message);
+    return device;
+}
+
+static int setup(void **state)
+{
+    native = open_device("native", 2);
+    reference = open_device("reference", 0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    sluice_device_unref(&native);
+    sluice_device_unref(&reference);
+    return 0;
+}
+
+static uint32_t random_state = 1;
+
+static uint32_t next_random(void)
+{
+    random_state = random_state * 1664525 + 1013904223;
+    return random_state >> 8;
+}
+
+/* ---- frames with guards ---- */
+
+#define PLANES_MAX 64
+
+struct block {
+    struct sluice_plane planes[PLANES_MAX];
+    struct sluice_layout layout;
+    uint8_t *data;
+    size_t bytes;
+};
+
+static size_t sample_bytes(uint32_t type)
+{
+    static const size_t sizes[] = {0, 1, 1, 2, 2, 4, 4, 8};
+    return sizes[type];
+}
+
+/* Spreads the planes of a layout out: odd offsets and strides, as far as samples allow. */
+static void spread(struct sluice_layout *layout)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < layout->n_planes; i++) {
+        struct sluice_plane *p = &layout->planes[i];
+        size_t sample = sample_bytes(p->type);
+        at = (at / sample + 1 + i % 3) * sample;
+        p->offset = at;
+        p->stride = p->width * p->channels * sample + sample * (1 + i % 2 * 4);
+        at += p->stride * p->height;
+    }
+}
+
+/* Memory of exactly the bytes that the layout needs, so that a sanitizer sees what is beyond. */
+static void fill_block(struct block *block, bool random)
+{
+    block->bytes = sluice_layout_bytes(&block->layout);
+    assert_int_not_equal(block->bytes, 0);
+    block->data = malloc(block->bytes);
+    assert_non_null(block->data);
+    for (size_t i = 0; i < block->bytes; i++)
+        block->data[i] = random ? (uint8_t)next_random() : GUARD_BYTE;
+}
+
+static void set_sample(uint8_t *at, uint32_t type)
+{
+    uint32_t r = next_random();
+    float f = (float)(r % 30000) / 100;
+    double d = f;
+    int32_t i = (int32_t)(r % 2000) - 1000;
+    if (type == SLUICE_F32)
+        memcpy(at, &f, sizeof f);
+    else if (type == SLUICE_F64)
+        memcpy(at, &d, sizeof d);
+    else if (type == SLUICE_I32)
+        memcpy(at, &i, sizeof i);
+    else
+        memcpy(at, &r, sample_bytes(type));
+}
+
+static void make_input(struct block *block, uint32_t width, uint32_t height, uint32_t channels,
+                       uint32_t type)
+{
+    *block = (struct block){.layout = SLUICE_INIT(block->layout)};
+    block->planes[0] =
+        (struct sluice_plane){.width = width, .height = height, .channels = channels, .type = type};
+    block->layout.planes = block->planes;
+    block->layout.n_planes = 1;
+    spread(&block->layout);
+    fill_block(block, true);
+    struct sluice_plane *p = &block->planes[0];
+    for (uint32_t y = 0; y < height; y++)
+        for (uint32_t x = 0; x < width * channels; x++)
+            set_sample(block->data + p->offset + y * p->stride + x * sample_bytes(type), type);
+}
+
+static void check_guards(const struct block *block, const char *what)
+{
+    uint8_t *mask = calloc(1, block->bytes);
+    assert_non_null(mask);
+    for (size_t i = 0; i < block->layout.n_planes; i++) {
+        const struct sluice_plane *p = &block->planes[i];
+        for (uint32_t y = 0; y < p->height; y++)
+            memset(mask + p->offset + y * p->stride, 1,
+                   p->width * p->channels * sample_bytes(p->type));
+    }
+    for (size_t i = 0; i < block->bytes; i++)
+        if (!mask[i] && block->data[i] != GUARD_BYTE)
+            fail_msg("%s: byte %zu between the rows was written", what, i);
+    free(mask);
+}
+
+static int plan_on(struct sluice_device *device, const char *text, const struct block *in,
+                   struct block *out, struct sluice_plan **plan, struct sluice_error *error)
+{
+    struct sluice_chain *chain = chain_of(text);
+    *out = (struct block){.layout = SLUICE_INIT(out->layout)};
+    out->layout.planes = out->planes;
+    out->layout.n_planes = PLANES_MAX;
+    int result = sluice_chain_result(chain, &in->layout, &out->layout, error);
+    if (result == 0) {
+        assert_in_range(out->layout.n_planes, 1, PLANES_MAX);
+        spread(&out->layout);
+        fill_block(out, false);
+        result = sluice_plan_create(plan, chain, device, &in->layout, &out->layout, 0, error);
+    }
+    sluice_chain_unref(&chain);
+    return result;
+}
+
+/* Runs a chain on a device; false if it does not take such a frame. */
+static bool run_on(struct sluice_device *device, const char *text, const struct block *in,
+                   struct block *out)
+{
+    struct sluice_error error = SLUICE_INIT(error);
+    struct sluice_memory *from, *to;
+    struct sluice_plan *plan;
+    struct sluice_times times = SLUICE_INIT(times);
+    int result = plan_on(device, text, in, out, &plan, &error);
+    if (result == SLUICE_E_SHAPE)
+        return false;
+    if (result != 0)
+        fail_msg("%s: %s", text, error.message);
+    assert_int_equal(sluice_memory_wrap(&from, device, in->data, in->bytes, SLUICE_READ, &error),
+                     0);
+    assert_int_equal(sluice_memory_wrap(&to, device, out->data, out->bytes, SLUICE_WRITE, &error),
+                     0);
+    if (sluice_process(plan, from, to, &times, &error) != 0)
+        fail_msg("%s: %s", text, error.message);
+    if (device == native)
+        assert_int_equal(times.bytes_copied, 0);
+    sluice_memory_unref(&from);
+    sluice_memory_unref(&to);
+    sluice_plan_unref(&plan);
+    return true;
+}
+
+static double sample_at(const uint8_t *at, uint32_t type)
+{
+    float f;
+    double d;
+    int32_t i;
+    uint16_t u;
+    switch (type) {
+    case SLUICE_U8:
+        return *at;
+    case SLUICE_I8:
+        return (int8_t)*at;
+    case SLUICE_U16:
+        memcpy(&u, at, sizeof u);
+        return u;
+    case SLUICE_I16:
+        memcpy(&u, at, sizeof u);
+        return (int16_t)u;
+    case SLUICE_I32:
+        memcpy(&i, at, sizeof i);
+        return i;
+    case SLUICE_F32:
+        memcpy(&f, at, sizeof f);
+        return f;
+    default:
+        memcpy(&d, at, sizeof d);
+        return d;
+    }
+}
+
+/* Integers are equal, unless they were computed by floats (white > 0): then one may be rounded to
+ * the next. Floats are nearly equal, as the stages say of themselves. */
+static void compare(const struct block *a, const struct block *b, double white, const char *what)
+{
+    assert_int_equal(a->layout.n_planes, b->layout.n_planes);
+    for (size_t i = 0; i < a->layout.n_planes; i++) {
+        const struct sluice_plane *p = &a->planes[i], *q = &b->planes[i];
+        size_t size = sample_bytes(p->type);
+        for (uint32_t y = 0; y < p->height; y++)
+            for (uint32_t x = 0; x < p->width * p->channels; x++) {
+                double v = sample_at(a->data + p->offset + y * p->stride + x * size, p->type);
+                double w = sample_at(b->data + q->offset + y * q->stride + x * size, q->type);
+                double limit =
+                    p->type < SLUICE_F32 ? white > 0 : 2e-6 * white + 1e-4 * (v < 0 ? -v : v);
+                if (v != w && !(v - w <= limit && w - v <= limit))
+                    fail_msg("%s: plane %zu sample %u,%u: %g, by the reference %g", what, i, x, y,
+                             v, w);
+            }
+    }
+}
+
+/* The chain on native and by the references, in memories of odd layouts. */
+static bool check_chain(const char *text, const struct block *in, const char *what)
+{
+    struct block got = {0}, wanted = {0};
+    uint8_t *before = malloc(in->bytes);
+    assert_non_null(before);
+    memcpy(before, in->data, in->bytes);
+    bool taken = run_on(native, text, in, &got);
+    assert_memory_equal(before, in->data, in->bytes);
+    free(before);
+    if (taken) {
+        assert_true(run_on(reference, text, in, &wanted));
+        check_guards(&got, what);
+        check_guards(&wanted, what);
+        bool is_wide = in->planes[0].type == SLUICE_U16 || in->planes[0].type == SLUICE_I16;
+        bool by_floats =
+            strstr(text, "idwt") || strstr(text, "synthesis") || got.planes[0].type >= SLUICE_F32;
+        compare(&got, &wanted, !by_floats ? 0 : is_wide ? 65535 : 1000, what);
+    }
+    free(got.data);
+    free(wanted.data);
+    return taken;
+}
+
+/* Chains whose last stage is each of them, in each of its ways to work; and chains in which a view
+ * is last, or nothing computes. */
+static const char *const chains[] = {
+    "",
+    "abs",
+    "analysis:haar",
+    "analysis:cdf97,synthesis:cdf97",
+    "box:radius=1",
+    "box:radius=9",
+    "box:radius=4:method=sat",
+    "clahe",
+    "clahe:tiles=2x2",
+    "close:width=5:height=3",
+    "close:radius=3",
+    "colour:m=0_1_0/1_0_0/0_0_1",
+    "convert:type=f32",
+    "convert:type=u16",
+    "crop:1:1:9:5",
+    "sobel,crop:2:1:8:6",
+    "crop:3:2:10:8,sobel",
+    "dilate:radius=1",
+    "dilate:radius=5",
+    "dwt",
+    "dwt:levels=2:wavelet=cdf53",
+    "dwt,idwt",
+    "dwt:mode=periodization:wavelet=db4,idwt",
+    "equalize",
+    "erode:radius=1",
+    "erode:radius=2",
+    "fir:1_2_1/2_4_2/1_2_1:divisor=16",
+    "fir:1_2_3_2_1",
+    "flip:x",
+    "flip:y",
+    "gain:by=1.5",
+    "gauss:sigma=1",
+    "gauss:sigma=4",
+    "dwt,gain:by=2,idwt",
+    "invert",
+    "levels:10:200",
+    "luminance",
+    "luminance:bt709",
+    "median",
+    "median:radius=3",
+    "normalize",
+    "open:radius=1",
+    "pad:3",
+    "pad:left=2:bottom=1:border=reflect",
+    "resize:w=20",
+    "resize:w=41:h=9:fit=exact",
+    "resize:w=7:filter=nearest",
+    "resize:w=60:filter=nearest:enlarge=1",
+    "rotate:90",
+    "rotate:180",
+    "rotate:270",
+    "dwt,shrink:threshold=2,idwt",
+    "sobel",
+    "sobel:border=crop",
+    "sobel:out=dx",
+    "sobel:out=both",
+    "threshold:t=90",
+    "threshold:t=otsu",
+    "threshold:t=local:radius=3",
+    "unsharp:sigma=1",
+    "unsharp:sigma=3",
+    "luminance,sobel",
+    "luminance,invert,sobel,threshold:90",
+    "invert,gain:by=2",
+    "sobel,convert:type=f32",
+    "invert,crop:1:1:5:5,invert",
+    "crop:0:0:12:7,crop:1:1:4:3",
+};
+
+/* What the list calls for may be written otherwise one day: then this says so. */
+static bool parses(const char *text)
+{
+    struct sluice_error error = SLUICE_INIT(error);
+    struct sluice_chain *chain;
+    int result = sluice_chain_parse(&chain, text, NULL, &error, 1);
+    sluice_chain_unref(&chain);
+    if (result != 0)
+        print_message("%s: %s\n", text, error.message);
+    return result == 0;
+}
+
+static void test_layouts_of_every_stage(void **state)
+{
+    static const uint32_t sizes[][2] = {{37, 21}, {64, 16}, {13, 10}, {130, 70}};
+    size_t n_chains = sizeof chains / sizeof *chains;
+    bool *taken = calloc(n_chains, sizeof *taken);
+    struct sluice_stage stage = SLUICE_INIT(stage);
+    char what[200];
+    bool all = true;
+    for (size_t c = 0; c < n_chains; c++)
+        all &= parses(chains[c]);
+    assert_true(all);
+    for (size_t c = 0; c < n_chains; c++)
+        for (uint32_t type = SLUICE_U8; type <= SLUICE_F64; type++)
+            for (uint32_t channels = 1; channels <= 4; channels++) {
+                const uint32_t *size = sizes[(c + type + channels) % 4];
+                struct block in;
+                make_input(&in, size[0], size[1], channels, type);
+                snprintf(what, sizeof what, "%s on %ux%ux%u of type %u", chains[c], size[0],
+                         size[1], channels, type);
+                taken[c] |= check_chain(chains[c], &in, what);
+                free(in.data);
+            }
+    for (size_t c = 0; c < n_chains; c++)
+        if (!taken[c])
+            fail_msg("%s: takes no frame", chains[c]);
+    for (size_t i = 0; sluice_stage_get(i, &stage) == 0; i++) { /* each of them is in the list */
+        bool found = false;
+        for (size_t c = 0; c < n_chains && !found; c++)
+            for (const char *at = chains[c]; at; at = strchr(at, ',')) {
+                at += *at == ',';
+                size_t length = strcspn(at, ":,");
+                found |= length == strlen(stage.name) && memcmp(at, stage.name, length) == 0;
+            }
+        if (!found)
+            fail_msg("stage %s is in no chain of this test", stage.name);
+    }
+    free(taken);
+}
+
+/* ---- video ---- */
+
+static void make_video(struct block *block, int format, uint32_t width, uint32_t height, int matrix,
+                       int range)
+{
+    *block = (struct block){.layout = SLUICE_INIT(block->layout)};
+    block->layout.format = format;
+    block->layout.width = width;
+    block->layout.height = height;
+    block->layout.matrix = matrix;
+    block->layout.range = range;
+    assert_int_not_equal(sluice_layout_fill(&block->layout, 1), 0);
+    size_t sample = format == SLUICE_GRAY16_LE ? 2 : 1;
+    for (size_t i = 0; i < 4; i++) { /* apart from each other, at odd places */
+        block->layout.offset[i] += sample * (3 + 50 * height * i);
+        block->layout.stride[i] += sample * (1 + i);
+    }
+    fill_block(block, true);
+}
+
+static void test_video(void **state)
+{
+    static const char *const ways[] = {
+        "",
+        "luminance",
+        "luminance:bt709",
+        "luminance:exact=1",
+        "luminance,sobel",
+        "invert",
+        "sobel",
+        "gauss:sigma=1",
+        "resize:w=20",
+        "crop:1:1:5:5",
+        "convert:type=f32",
+        "luminance,invert,sobel,threshold:90",
+    };
+    static const uint32_t sizes[][2] = {{37, 21}, {64, 32}, {1, 1}, {2, 3}, {130, 66}};
+    char what[200];
+    for (int format = SLUICE_NV12; format <= SLUICE_BGRA; format++)
+        for (int matrix = 0; matrix < (format <= SLUICE_UYVY ? 3 : 1); matrix++)
+            for (int range = 0; range < (format <= SLUICE_UYVY ? 2 : 1); range++)
+                for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
+                    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+                        struct block in;
+                        make_video(&in, format, sizes[s][0], sizes[s][1], matrix, range);
+                        snprintf(what, sizeof what, "%s on format %d %ux%u matrix %d range %d",
+                                 ways[w], format, sizes[s][0], sizes[s][1], matrix, range);
+                        check_chain(ways[w], &in, what);
+                        free(in.data);
+                    }
+}
+
+/* Colours that are known by definition, independent of the references. */
+static void test_video_colours(void **state)
+{
+    static const struct {
+        int matrix, range;
+        uint8_t y, cb, cr, rgb[3];
+    } known[] = {
+        {SLUICE_BT601, SLUICE_LIMITED, 16, 128, 128, {0, 0, 0}},
+        {SLUICE_BT601, SLUICE_LIMITED, 235, 128, 128, {255, 255, 255}},
+        {SLUICE_BT709, SLUICE_FULL, 200, 128, 128, {200, 200, 200}},
+        {SLUICE_BT601, SLUICE_LIMITED, 81, 90, 240, {254, 0, 0}},
+        {SLUICE_BT709, SLUICE_LIMITED, 63, 102, 240, {255, 1, 0}},
+        {SLUICE_BT709, SLUICE_LIMITED, 173, 42, 26, {0, 255, 1}},
+        {SLUICE_BT601, SLUICE_FULL, 29, 255, 107, {0, 0, 254}},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct block in, out = {0};
+        make_video(&in, SLUICE_NV12, 2, 2, known[i].matrix, known[i].range);
+        for (int y = 0; y < 2; y++)
+            memset(in.data + in.layout.offset[0] + y * in.layout.stride[0], known[i].y, 2);
+        in.data[in.layout.offset[1]] = known[i].cb;
+        in.data[in.layout.offset[1] + 1] = known[i].cr;
+        assert_true(run_on(native, "", &in, &out));
+        for (int c = 0; c < 3; c++)
+            assert_in_range(out.data[out.planes[0].offset + c] + 1, known[i].rgb[c],
+                            known[i].rgb[c] + 2);
+        free(in.data);
+        free(out.data);
+    }
+}
+
+/* ---- views ---- */
+
+static int view_of(const char *text, const struct block *in, struct sluice_layout *view)
+{
+    struct sluice_chain *chain = chain_of(text);
+    struct sluice_error error = SLUICE_INIT(error);
+    struct sluice_plan_info info = SLUICE_INIT(info);
+    struct sluice_plan *plan;
+    assert_int_equal(sluice_plan_create(&plan, chain, native, &in->layout, NULL, 0, &error), 0);
+    sluice_plan_get_info(plan, &info);
+    int result = sluice_plan_view(plan, view, &error);
+    assert_int_equal(info.computes, result != 0);
+    sluice_plan_unref(&plan);
+    sluice_chain_unref(&chain);
+    return result;
+}
+
+static void test_views(void **state)
+{
+    struct sluice_plane plane;
+    struct sluice_layout view = SLUICE_INIT(view);
+    struct block in;
+    view.planes = &plane;
+    view.n_planes = 1;
+    make_input(&in, 40, 30, 3, SLUICE_U8);
+    assert_int_equal(view_of("sobel", &in, &view), SLUICE_E_USAGE);
+    assert_int_equal(view_of("", &in, &view), 0);
+    assert_int_equal(plane.offset, in.planes[0].offset);
+    view.n_planes = 1;
+    assert_int_equal(view_of("crop:4:2:8:8", &in, &view), 0);
+    assert_int_equal(plane.offset, in.planes[0].offset + 2 * in.planes[0].stride + 12);
+    assert_int_equal(plane.stride, in.planes[0].stride);
+    assert_int_equal(plane.width, 8);
+    free(in.data);
+    /* Luminance is plane Y of its own matrix in full range, and of no other. */
+    for (int matrix = 0; matrix < 3; matrix++)
+        for (int range = 0; range < 2; range++) {
+            make_video(&in, SLUICE_NV12, 40, 30, matrix, range);
+            bool is_y = matrix == SLUICE_BT601 && range == SLUICE_FULL;
+            view.n_planes = 1;
+            assert_int_equal(view_of("luminance", &in, &view) == 0, is_y);
+            if (is_y)
+                assert_int_equal(plane.offset, in.layout.offset[0]);
+            free(in.data);
+        }
+}
+
+/* ---- errors ---- */
+
+static void test_errors(void **state)
+{
+    struct sluice_error errors[4];
+    struct sluice_chain *chain;
+    char text[800];
+    memset(errors, 0x55, sizeof errors);
+    errors[0].size = sizeof *errors;
+    assert_int_equal(sluice_chain_parse(&chain, "sobal,box:radius=x,invert", NULL, errors, 4),
+                     SLUICE_E_CHAIN);
+    assert_null(chain);
+    assert_string_equal(errors[0].word, "chain");
+    assert_int_equal(errors[0].position, 0);
+    assert_int_equal(errors[0].length, 5);
+    assert_int_equal(errors[1].code, SLUICE_E_CHAIN);
+    assert_int_equal(errors[1].position, 17);
+    assert_int_equal(errors[2].code, 0);
+    assert_int_equal(errors[3].code, 0);
+    size_t length = sluice_error_print(&errors[0], "sobal,box:radius=x", text, sizeof text);
+    assert_int_equal(length, strlen(text));
+    assert_non_null(strstr(text, "\n"));
+    assert_non_null(strstr(text, "^"));
+    /* Shorter structs of an older program are not written beyond their end. */
+    struct {
+        struct sluice_error error;
+        char beyond;
+    } old = {.beyond = 7};
+    memset(&old.error, 0x55, sizeof old.error);
+    old.error.size = offsetof(struct sluice_error, word);
+    assert_int_equal(sluice_chain_parse(&chain, "nosuch", NULL, &old.error, 1), SLUICE_E_CHAIN);
+    assert_int_equal(old.error.code, SLUICE_E_CHAIN);
+    assert_int_equal(old.error.word[0], 0x55);
+    assert_int_equal(sluice_chain_parse(&chain, "nosuch", NULL, NULL, 0), SLUICE_E_CHAIN);
+    struct sluice_device_options options = SLUICE_INIT(options);
+    struct sluice_device *device;
+    options.select = "no such device";
+    assert_int_equal(sluice_device_open(&device, &options, &errors[0]), SLUICE_E_NO_DEVICE);
+    assert_null(device);
+    assert_string_equal(errors[0].word, "no-device");
+}
+
+static void test_wrong_uses(void **state)
+{
+    struct sluice_error error = SLUICE_INIT(error);
+    struct sluice_memory *in, *out, *small, *other;
+    struct sluice_plan *plan;
+    struct sluice_chain *chain = chain_of("sobel");
+    struct block from, to;
+    make_input(&from, 40, 30, 1, SLUICE_U8);
+    assert_int_equal(plan_on(native, "sobel", &from, &to, &plan, &error), 0);
+    assert_int_equal(sluice_memory_wrap(&in, native, from.data, from.bytes, SLUICE_READ, NULL), 0);
+    assert_int_equal(sluice_memory_wrap(&out, native, to.data, to.bytes, SLUICE_WRITE, NULL), 0);
+    assert_int_equal(sluice_memory_wrap(&small, native, to.data, to.bytes - 1, SLUICE_WRITE, NULL),
+                     0);
+    assert_int_equal(sluice_memory_wrap(&other, reference, to.data, to.bytes, SLUICE_WRITE, NULL),
+                     0);
+    assert_int_equal(sluice_process(plan, in, small, NULL, &error), SLUICE_E_USAGE);
+    assert_int_equal(sluice_process(plan, in, in, NULL, &error), SLUICE_E_USAGE);
+    assert_int_equal(sluice_process(plan, out, out, NULL, &error), SLUICE_E_USAGE);
+    assert_int_equal(sluice_process(plan, in, other, NULL, &error), SLUICE_E_USAGE);
+    assert_int_equal(sluice_process(plan, in, out, NULL, &error), 0);
+    sluice_plan_unref(&plan);
+    to.planes[0].width--;
+    assert_int_equal(sluice_plan_create(&plan, chain, native, &from.layout, &to.layout, 0, &error),
+                     SLUICE_E_SHAPE);
+    to.planes[0].width++;
+    to.planes[0].stride = 39;
+    assert_int_equal(sluice_plan_create(&plan, chain, native, &from.layout, &to.layout, 0, &error),
+                     SLUICE_E_USAGE);
+    assert_int_equal(sluice_plan_create(&plan, chain, native, &from.layout, NULL, 64, &error),
+                     SLUICE_E_USAGE);
+    assert_null(plan);
+    sluice_memory_unref(&in);
+    sluice_memory_unref(&out);
+    sluice_memory_unref(&small);
+    sluice_memory_unref(&other);
+    sluice_chain_unref(&chain);
+    free(from.data);
+    free(to.data);
+}
+
+/* ---- definitions, stages ---- */
+
+static void test_definitions(void **state)
+{
+    static const double soft[] = {1, 2, 1, 2, 4, 2, 1, 2, 1};
+    static const double low[] = {0.70710678118654752, 0.70710678118654752};
+    static const double high[] = {-0.70710678118654752, 0.70710678118654752};
+    static const double back[] = {0.70710678118654752, -0.70710678118654752};
+    struct sluice_definitions *definitions;
+    struct sluice_error error = SLUICE_INIT(error);
+    struct sluice_chain *chain;
+    assert_int_equal(sluice_definitions_create(&definitions, &error), 0);
+    assert_int_equal(sluice_definitions_add_kernel(definitions, "soft", 3, 3, soft, &error), 0);
+    assert_int_equal(sluice_definitions_add_kernel(definitions, "soft", 3, 3, soft, &error),
+                     SLUICE_E_USAGE);
+    assert_int_equal(sluice_definitions_add_kernel(definitions, "a b", 3, 3, soft, &error),
+                     SLUICE_E_USAGE);
+    assert_int_equal(sluice_definitions_add_kernel(definitions, "wide", 32, 1, soft, &error),
+                     SLUICE_E_USAGE);
+    struct sluice_filter analysis[] = {{low, 2, 1, 0}, {high, 2, 1, 0}};
+    struct sluice_filter synthesis[] = {{low, 2, 0, 0}, {back, 2, 0, 0}};
+    int result =
+        sluice_definitions_add_bank(definitions, "halves", 2, 2, analysis, synthesis, &error);
+    if (result != 0)
+        fail_msg("%s", error.message);
+    synthesis[1].taps = low;
+    assert_int_equal(
+        sluice_definitions_add_bank(definitions, "broken", 2, 2, analysis, synthesis, &error),
+        SLUICE_E_USAGE);
+    assert_int_equal(
+        sluice_chain_parse(&chain, "fir:@soft,analysis:@halves", definitions, &error, 1), 0);
+    assert_int_equal(sluice_definitions_add_kernel(definitions, "late", 3, 3, soft, &error),
+                     SLUICE_E_USAGE);
+    sluice_definitions_unref(&definitions); /* the chain keeps them */
+    assert_non_null(strstr(sluice_chain_text(chain), "@halves"));
+    struct block in;
+    struct sluice_layout out = SLUICE_INIT(out);
+    make_input(&in, 16, 16, 1, SLUICE_U8);
+    assert_int_equal(sluice_chain_result(chain, &in.layout, &out, &error), 0);
+    assert_int_equal(out.n_planes, 4);
+    sluice_chain_unref(&chain);
+    free(in.data);
+}
+
+static void test_stages(void **state)
+{
+    struct sluice_stage stage = SLUICE_INIT(stage);
+    struct sluice_parameter parameter = SLUICE_INIT(parameter);
+    size_t n = 0;
+    for (; sluice_stage_get(n, &stage) == 0; n++) {
+        assert_non_null(stage.summary);
+        for (unsigned i = 0; i < stage.n_parameters; i++) {
+            assert_int_equal(sluice_stage_parameter(stage.name, i, &parameter), 0);
+            assert_non_null(parameter.help);
+            assert_in_range(parameter.kind, SLUICE_INTEGER, SLUICE_WORDS);
+            assert_in_range(parameter.n_choices, 0, SLUICE_CHOICES - 1);
+            assert_in_range(strlen(parameter.allowed), 1, sizeof parameter.allowed - 2);
+        }
+        assert_int_equal(sluice_stage_parameter(stage.name, stage.n_parameters, &parameter),
+                         SLUICE_E_USAGE);
+    }
+    assert_in_range(n, 30, 1000);
+    assert_int_equal(sluice_stage_parameter("sink", 0, &parameter), SLUICE_E_USAGE);
+}
+
+/* ---- runs ---- */
+
+static void test_in_flight(void **state)
+{
+    enum {
+        RUNS = 3
+    };
+    struct sluice_run *runs[RUNS];
+    struct sluice_memory *in[RUNS], *out[RUNS];
+    struct sluice_plan *plan = NULL;
+    struct sluice_error error = SLUICE_INIT(error);
+    struct sluice_times times = SLUICE_INIT(times);
+    struct block from[RUNS], to[RUNS], wanted;
+    for (int i = 0; i < RUNS; i++) {
+        make_input(&from[i], 200, 150, 1, SLUICE_U8);
+        sluice_plan_unref(&plan);
+        assert_int_equal(plan_on(native, "sobel,median", &from[i], &to[i], &plan, &error), 0);
+        assert_int_equal(
+            sluice_memory_wrap(&in[i], native, from[i].data, from[i].bytes, SLUICE_READ, NULL), 0);
+        assert_int_equal(
+            sluice_memory_wrap(&out[i], native, to[i].data, to[i].bytes, SLUICE_WRITE, NULL), 0);
+    }
+    for (int i = 0; i < RUNS; i++)
+        assert_int_equal(sluice_start(&runs[i], plan, in[i], out[i], &error), 0);
+    sluice_plan_unref(&plan); /* runs keep it */
+    for (int i = RUNS; i-- > 0;) {
+        assert_int_equal(sluice_wait(&runs[i], &times, &error), 0);
+        assert_null(runs[i]);
+        assert_in_range(times.kernels, 1, times.total);
+        assert_in_range(times.n_launches, 1, 100);
+    }
+    assert_int_equal(sluice_wait(&runs[0], NULL, NULL), SLUICE_E_USAGE);
+    for (int i = 0; i < RUNS; i++) {
+        assert_true(run_on(reference, "sobel,median", &from[i], &wanted));
+        compare(&to[i], &wanted, 0, "in flight");
+        free(wanted.data);
+        sluice_memory_unref(&in[i]);
+        sluice_memory_unref(&out[i]);
+        free(from[i].data);
+        free(to[i].data);
+    }
+}
+
+/* A memory file stands for a dma-buf: it is mapped in the same way, and the hand-over, which it
+ * does not know, is left out. */
+static void test_imported(void **state)
+{
+    struct block in, wanted;
+    struct sluice_memory *from, *to;
+    struct sluice_plan *plan;
+    struct sluice_error error = SLUICE_INIT(error);
+    make_input(&in, 64, 48, 1, SLUICE_U8);
+    assert_true(run_on(reference, "sobel", &in, &wanted));
+    int in_fd = memfd_create("in", MFD_CLOEXEC), out_fd = memfd_create("out", MFD_CLOEXEC);
+    assert_int_equal(write(in_fd, in.data, in.bytes), in.bytes);
+    assert_int_equal(write(out_fd, in.data, in.bytes), in.bytes);
+    assert_int_equal(ftruncate(out_fd, (off_t)wanted.bytes), 0);
+    assert_int_equal(sluice_memory_import(&from, native, in_fd, in.bytes, SLUICE_READ, &error), 0);
+    assert_int_equal(
+        sluice_memory_import(&to, native, out_fd, wanted.bytes + 4096, SLUICE_WRITE, &error),
+        SLUICE_E_USAGE);
+    assert_int_equal(sluice_memory_import(&to, native, out_fd, wanted.bytes, SLUICE_WRITE, &error),
+                     0);
+    struct block out;
+    assert_int_equal(plan_on(native, "sobel", &in, &out, &plan, &error), 0);
+    assert_int_equal(sluice_process(plan, from, to, NULL, &error), 0);
+    close(in_fd);
+    assert_int_equal(pread(out_fd, out.data, out.bytes, 0), out.bytes);
+    compare(&out, &wanted, 0, "imported");
+    close(out_fd);
+    sluice_memory_unref(&from);
+    sluice_memory_unref(&to);
+    sluice_plan_unref(&plan);
+    free(in.data);
+    free(out.data);
+    free(wanted.data);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+/* The least of many is what it costs, whatever else the machine does. Microseconds. */
+static void test_costs(void **state)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip();
+#endif
+    if (getenv("SLUICE_EMULATED"))
+        skip();
+    struct block in, out;
+    struct sluice_memory *from, *to;
+    struct sluice_plan *plan;
+    struct sluice_chain *chain = chain_of("luminance,sobel");
+    double call = 1e9, planning = 1e9;
+    make_input(&in, 16, 16, 1, SLUICE_U8);
+    assert_int_equal(plan_on(native, "sobel", &in, &out, &plan, NULL), 0);
+    assert_int_equal(sluice_memory_wrap(&from, native, in.data, in.bytes, SLUICE_READ, NULL), 0);
+    assert_int_equal(sluice_memory_wrap(&to, native, out.data, out.bytes, SLUICE_WRITE, NULL), 0);
+    for (int i = 0; i < 20000; i++) {
+        double begin = now();
+        assert_int_equal(sluice_process(plan, from, to, NULL, NULL), 0);
+        double took = now() - begin;
+        call = took < call ? took : call;
+    }
+    sluice_memory_unref(&from);
+    sluice_memory_unref(&to);
+    sluice_plan_unref(&plan);
+    free(in.data);
+    make_video(&in, SLUICE_NV12, 1920, 1080, SLUICE_BT709, SLUICE_LIMITED);
+    for (int i = 0; i < 500; i++) {
+        double begin = now();
+        assert_int_equal(sluice_plan_create(&plan, chain, native, &in.layout, NULL, 0, NULL), 0);
+        double took = now() - begin;
+        planning = took < planning ? took : planning;
+        sluice_plan_unref(&plan);
+    }
+    print_message("a call at 16x16: %.2f us; a plan: %.1f us\n", call, planning);
+    assert_true(call <= 5);
+    assert_true(planning <= 200);
+    sluice_chain_unref(&chain);
+    free(in.data);
+    free(out.data);
+}
+
+static unsigned count_descriptors(void)
+{
+    unsigned n = 0;
+    for (int fd = 0; fd < 1024; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+/* Everything is opened and closed again ten thousand times. */
+static void test_nothing_is_kept(void **state)
+{
+    size_t kept = 0;
+    unsigned descriptors = count_descriptors();
+    struct block in;
+    make_input(&in, 16, 16, 1, SLUICE_U8);
+    for (int i = 0; i <= 10000; i++) {
+        struct sluice_device *device = open_device("native", 1);
+        struct sluice_chain *chain = chain_of("luminance,sobel,dwt");
+        struct sluice_memory *memory;
+        struct sluice_plan *plan;
+        assert_int_equal(sluice_plan_create(&plan, chain, device, &in.layout, NULL, 0, NULL), 0);
+        assert_int_equal(sluice_memory_wrap(&memory, device, in.data, in.bytes, SLUICE_READ, NULL),
+                         0);
+        sluice_device_unref(&device);
+        sluice_chain_unref(&chain);
+        sluice_memory_unref(&memory);
+        sluice_plan_unref(&plan);
+        if (i == 100)
+            kept = mallinfo2().uordblks;
+    }
+    assert_in_range(mallinfo2().uordblks, 0, kept + 4096);
+    assert_int_equal(count_descriptors(), descriptors);
+    free(in.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_wrong_uses),
+        cmocka_unit_test(test_definitions),
+        cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_layouts_of_every_stage),
+        cmocka_unit_test(test_video),
+        cmocka_unit_test(test_video_colours),
+        cmocka_unit_test(test_views),
+        cmocka_unit_test(test_in_flight),
+        cmocka_unit_test(test_imported),
+        cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_nothing_is_kept),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
