@@ -250,7 +250,7 @@ complete -c sluiced -l name -d 'name of results' -r
 complete -c sluiced -l on-exists -d 'when the result\'s name is taken' -r -f -a 'number overwrite fail'
 complete -c sluiced -l originals -d 'what happens to originals' -r -f -a 'done delete keep'
 complete -c sluiced -l claim -d 'how files are taken' -r -f -a 'rename none'
-complete -c sluiced -l sync -d 'when results are synced to the disk' -r -f -a 'each batch off'
+complete -c sluiced -l sync -d 'whether results are synced to the disk before they count' -r -f -a 'each batch off'
 complete -c sluiced -l settle -d 'time for which nobody may have opened or changed a file that was closed after writing' -r
 complete -c sluiced -l stable -d 'time without a change after which a found file counts as complete' -r
 complete -c sluiced -l mode -d 'how new files are noticed' -r -f -a 'auto inotify poll'

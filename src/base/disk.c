@@ -3,10 +3,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define WRITERS_PAUSE_MAX 512000 /* microseconds; all pauses together take twice that */
@@ -56,7 +58,75 @@ int disk_end_writing(int *fd)
 
 int disk_sync_directory(int fd)
 {
-    return fsync(fd) == 0 || errno == EINVAL ? 0 : -1;
+    if (fsync(fd) != 0)
+        return errno == EINVAL ? 0 : -1;
+    /* XFS lets this sync pass after it has shut down; nothing can be opened then. */
+    int self = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return self < 0 ? -1 : close(self);
+}
+
+static int sync_one(int fd)
+{
+    struct stat status;
+    int result = fstat(fd, &status);
+    if (result == 0)
+        result = S_ISDIR(status.st_mode) ? disk_sync_directory(fd) : fsync(fd);
+    return result == 0 ? 0 : errno;
+}
+
+#define TOGETHER_MIN 4 /* for fewer, a sync of the file system is not worth others' data */
+
+/* Whether syncfs writes files and journal to the disk. On FUSE, for one, it may do nothing. */
+static bool syncs_whole(int fd)
+{
+    static const unsigned kinds[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+                                     F2FS_SUPER_MAGIC};
+    struct statfs status;
+    if (fstatfs(fd, &status) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((unsigned)status.f_type == kinds[i])
+            return true;
+    return false;
+}
+
+/* After a sync of the file system: whether this file was written. The kernel remembers for each
+ * open file what could not be, whoever synced then. */
+static int was_written(int fd)
+{
+    if (sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE) == 0)
+        return 0;
+    return errno == ENOSYS || errno == EINVAL || errno == ESPIPE ? sync_one(fd) : errno;
+}
+
+/* All items from `first` on that are of its device. Kernels before 5.17 do not tell by syncfs that
+ * the journal is dead; the sync of a single file does. */
+static void sync_together(struct disk_sync *items, size_t count, size_t first)
+{
+    int fd = items[first].fd, whole = syncfs(fd) == 0 ? sync_one(fd) : errno;
+    for (size_t i = first; i < count; i++)
+        if (items[i].device == items[first].device && items[i].error < 0)
+            items[i].error = whole != 0 || i == first ? whole : was_written(items[i].fd);
+}
+
+void disk_sync_all(struct disk_sync *items, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct stat status;
+        items[i].error = -1;
+        items[i].device = fstat(items[i].fd, &status) == 0 ? status.st_dev : 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t same = 0;
+        if (items[i].error >= 0)
+            continue;
+        for (size_t other = i; other < count; other++)
+            same += items[other].device == items[i].device;
+        if (same >= TOGETHER_MIN && syncs_whole(items[i].fd))
+            sync_together(items, count, i);
+        else
+            items[i].error = sync_one(items[i].fd);
+    }
 }
 
 int disk_place(struct disk_place *place, int root_fd, const char *path, mode_t mode)

@@ -26,6 +26,16 @@ int disk_sync_directory(int fd);
  * nobody is found. */
 int disk_end_writing(int *fd);
 
+/* A file or directory that is to be synced. */
+struct disk_sync {
+    int fd;    /* a file's was opened before another program could be told of a failure */
+    int error; /* set by disk_sync_all: 0, or errno: what was written may be lost */
+    dev_t device;
+};
+
+/* Syncs them all. Several on one file system share one sync of it, where that can be relied on. */
+void disk_sync_all(struct disk_sync *items, size_t count);
+
 /* The directory of a path's last component, opened without following links, and that component. */
 struct disk_place {
     int fd; /* −1: none */

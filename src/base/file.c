@@ -120,18 +120,32 @@ int file_write(int fd, const void *data, size_t size, struct fault *fault)
     return 0;
 }
 
-int file_write_whole(int directory_fd, const char *name, const char *temporary, const void *data,
-                     size_t size, bool durable, struct fault *fault)
+int file_write_aside(int directory_fd, const char *temporary, const void *data, size_t size,
+                     int *fd, struct fault *fault)
 {
+    *fd = -1;
     /* Left by a crash: nobody else uses this name. */
     if (unlinkat(directory_fd, temporary, 0) != 0 && errno != ENOENT)
         return fault_set_errno(fault, FAULT_CREATE, temporary);
-    int fd =
+    *fd =
         openat(directory_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (fd < 0)
+    if (*fd < 0)
         return fault_set_errno(fault, FAULT_CREATE, temporary);
-    int result = file_write(fd, data, size, fault);
-    if (result == 0 && durable && fsync(fd) != 0)
+    int result = file_write(*fd, data, size, fault);
+    if (result != 0) {
+        file_close(fd);
+        unlinkat(directory_fd, temporary, 0);
+    }
+    return result;
+}
+
+int file_write_whole(int directory_fd, const char *name, const char *temporary, const void *data,
+                     size_t size, bool durable, struct fault *fault)
+{
+    int fd, result = file_write_aside(directory_fd, temporary, data, size, &fd, fault);
+    if (result != 0)
+        return result;
+    if (durable && fsync(fd) != 0)
         result = fault_set_errno(fault, FAULT_IO, "fsync");
     if (close(fd) != 0 && result == 0)
         result = fault_set_errno(fault, FAULT_IO, "close");

@@ -36,6 +36,11 @@ size_t file_read_text(const char *path, char *text, size_t size);
 /* Writes all bytes, or returns a fault. */
 int file_write(int fd, const void *data, size_t size, struct fault *fault);
 
+/* Makes the file `temporary`, in place of an older one, and writes it. `fd` stays open, for the
+ * caller to sync and close; after a fault the file is removed, and `fd` is −1. */
+int file_write_aside(int directory_fd, const char *temporary, const void *data, size_t size,
+                     int *fd, struct fault *fault);
+
 /* Writes the file `name` under the temporary name `temporary` in the same directory, and renames
  * it, replacing an older one. `durable`: syncs the file before the rename, and the directory after
  * it. */

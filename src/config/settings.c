@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/nearest.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -126,6 +127,12 @@ void settings_complete(struct settings *settings)
         watch->min_free = settings->min_free;
         if (watch->claim == CLAIM_NONE)
             watch->originals = ORIGINALS_KEEP;
+        if (watch->sync == SYNC_BATCH) {
+            log_warning("%s: sync: batch is each now, which syncs together what ends together; "
+                        "write each",
+                        watch->input);
+            watch->sync = SYNC_EACH;
+        }
     }
 }
 

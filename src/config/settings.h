@@ -31,8 +31,8 @@ enum settings_claim {
 };
 
 enum settings_sync {
-    SYNC_EACH,  /* each result and note by itself */
-    SYNC_BATCH, /* the file system, once for all files that end together */
+    SYNC_EACH,  /* results, notes and names, before they count */
+    SYNC_BATCH, /* an older word for it; settings_complete makes it SYNC_EACH */
     SYNC_OFF,   /* never, except for the ledger */
 };
 

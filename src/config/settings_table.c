@@ -347,7 +347,8 @@ static const struct setting watch_table[] = {
            .choices = claim_choices, DEFAULT("rename")),
      .option = "claim", .value_name = "RULE"},
     {PARAM(CHOICE, "sync", WATCH_AT(sync),
-           "when results are synced to the disk: each, all that end together, or never",
+           "whether results are synced to the disk before they count; batch is an older word for "
+           "each",
            .choices = sync_choices, DEFAULT("each")),
      .option = "sync", .value_name = "RULE"},
     {PARAM(DURATION, "settle", WATCH_AT(settle),

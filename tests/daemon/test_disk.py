@@ -91,14 +91,55 @@ class Syncs(DiskTest):
             d.expect_clean()
             self.assertEqual(d.done(), ['a'] if originals == 'done' and names else [])
 
-    def test_batch(self):
+    def together(self, kind, pattern, count=12):
+        """Files that end together, while the sync of the first one is slow; then the first call that fits fails."""
         for originals in ('done', 'delete', 'keep'):
-            for pattern in ('DIR/out', 'DIR/in/.sluice/work/????????????????'):
-                self.check('batch', originals, pattern)
-        self.check('batch', 'done', 'DIR/out', b'planes 2')
+            folder = os.path.join(self.dir, '%s-%s-%d' % (kind, originals, len(os.listdir(self.dir))))
+            d = self.faulty('--jobs', '1', '--originals', originals, '--stable', '100ms', folder=folder).start()
+            before = len(self.fake_log())
+            self.wrong('sync', folder + '/out/.0*', 'hang')
+            d.drop('0', b'good')
+            wait_for('the first', lambda n=before: len(self.fake_log()) > n)
+            names = ['%02d' % i for i in range(10, 10 + count)]
+            for name in names:
+                d.drop(name, b'good ' + name.encode())
+            wait_for('all are begun', lambda n=before: len(self.fake_log()) - n == count + 1)
+            time.sleep(0.3)
+            self.wrong(kind, pattern.replace('DIR', folder), 'once')
+            wait_for('their end', lambda d=d: not d.claims() and len(d.results()) == count + 1)
+            self.assertFalse(os.path.exists(self.rule), 'there was no such call:\n' + d.log())
+            d.stop()
+            self.assertEqual(d.results(), ['0.pgm'] + [name + '.pgm' for name in names], d.log())
+            for name in names:
+                self.assertEqual(d.result(name + '.pgm'), b'good ' + name.encode())
+            d.expect_clean()
+            yield len(self.fake_log()) - before - count - 1
 
-    def test_batch_of_a_failure(self):
-        self.check('batch', 'done', 'DIR/out', b'truncated', begun=3)
+    def test_a_sync_of_several(self):
+        """One sync of the file system, for all results and notes, fails: all are made again."""
+        self.need_syncfs()
+        self.assertEqual(list(self.together('sync', 'DIR/out/.1*')), [12, 12, 12])
+
+    def test_a_sync_of_several_decisions(self):
+        self.need_syncfs()
+        self.assertEqual(list(self.together('sync', '*/0000000[1-9a-f]')), [12, 12, 12])
+
+    def test_one_of_several(self):
+        """The kernel could not write one result, whoever was told of it: this one alone is made again."""
+        self.need_syncfs()
+        self.assertEqual(list(self.together('range', 'DIR/out/.15*')), [1, 1, 1])
+        self.assertEqual(list(self.together('range', '*/00000005/.note.tmp')), [1, 1, 1])
+
+    def need_syncfs(self):
+        kind = subprocess.run(['stat', '-f', '-c', '%T', self.dir], capture_output=True, text=True, check=True).stdout.strip()
+        if kind not in ('ext2/ext3', 'xfs', 'btrfs', 'f2fs'):
+            self.skipTest('each is synced by itself on ' + kind)
+
+    def test_batch(self):
+        """An older word for it."""
+        d = self.faulty('--sync', 'batch').start()
+        d.expect_line('sync: batch is each now')
+        self.check('batch', 'done', 'DIR/out/.a*.tmp')
 
     def test_each(self):
         for originals in ('done', 'delete', 'keep'):
@@ -109,9 +150,9 @@ class Syncs(DiskTest):
     def test_every_sync(self):
         """All that are made for a job, one after the other: at its end it is there once, and whole."""
         tried = 0
-        for options in (('--sync', 'each'), ('--sync', 'batch'), ('--sync', 'each', '--originals', 'delete'),
-                        ('--sync', 'batch', '--originals', 'keep'), ('--sync', 'off', '--originals', 'keep'),
-                        ('--sync', 'batch', '--claim', 'none')):
+        for options in (('--sync', 'each'), ('--sync', 'each', '--originals', 'delete'),
+                        ('--sync', 'each', '--originals', 'keep'), ('--sync', 'off', '--originals', 'keep'),
+                        ('--sync', 'each', '--claim', 'none')):
             for text in (b'good',) if '--originals' in options else (b'good', b'truncated'):
                 for n in range(1, 20):
                     folder = os.path.join(self.dir, 'every-%d' % tried)
@@ -138,21 +179,25 @@ class Syncs(DiskTest):
         print('%d runs' % tried)
 
     def test_of_one_that_is_taken_up(self):
-        """The sync of OUT fails when the next run gives a result its name."""
-        d = self.faulty('--sync', 'each')
-        d.env['SLUICE_KILL_AFTER'] = 'renameat:.note'
-        d.env['LD_PRELOAD'] = LIBRARY + ':' + os.environ['SLUICE_KILL_POINT']
-        d.drop('a', b'good')
-        d.start(ready=False)
-        d.process.wait(30)
-        d.reader.join(10)
-        del d.env['SLUICE_KILL_AFTER']
-        self.wrong('sync', d.output, 'once')
-        d.start()
-        d.expect_done('a')
-        d.stop()
-        self.assertEqual((d.results(), len(self.fake_log())), (['a.pgm'], 2), d.log())
-        d.expect_clean()
+        """One that was decided in a run that synced nothing: a sync of the next one fails, and it is made again."""
+        for pattern, nth in (('DIR/out', 1), ('DIR/out/.a*.tmp', 1), ('*/0000000?/.note', 1), ('*/0000000?', 2)):
+            d = self.faulty('--sync', 'off', folder=os.path.join(self.dir, '%d' % len(os.listdir(self.dir))))
+            before = len(self.fake_log())
+            d.env['SLUICE_KILL_AFTER'] = 'renameat:.note'
+            d.env['LD_PRELOAD'] = LIBRARY + ':' + os.environ['SLUICE_KILL_POINT']
+            d.drop('a', b'good')
+            d.start(ready=False)
+            d.process.wait(30)
+            d.reader.join(10)
+            del d.env['SLUICE_KILL_AFTER']
+            d.options[d.options.index('off')] = 'each'
+            self.wrong('sync', pattern.replace('DIR', d.dir), 'once:%d' % nth)  # the first is that of the interruption
+            d.start()
+            d.expect_done('a')
+            d.stop()
+            self.assertFalse(os.path.exists(self.rule), 'it was not synced: %s' % pattern)
+            self.assertEqual((d.results(), len(self.fake_log()) - before), (['a.pgm'], 2), d.log())
+            d.expect_clean()
 
 
 class Looks(DiskTest):

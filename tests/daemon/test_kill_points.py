@@ -9,6 +9,7 @@ import time
 from sluice_test import HERE, SLUICE, DaemonTest, main, wait_for
 
 LIBRARY = os.path.abspath(os.environ['SLUICE_KILL_POINT'])
+DISK_FAULT = os.path.abspath(os.environ['DISK_FAULT'])
 
 # Names as docs/spool.md has them: what SLUICE_KILL_AFTER says; DIR is the test's directory. The first sync of the
 # ledger is that of its opening.
@@ -18,7 +19,8 @@ POINTS = {
     'placeholder': 'openat:a',
     'begun': 'openat:.begun',
     'result-synced': 'fsync:DIR/out/.a*.tmp',
-    'batch-synced': 'fsync:DIR/out',
+    'all-synced': 'syncfs:DIR/out/.*.tmp',
+    'all-decided': 'syncfs:*/000000??',
     'note-written': 'openat:.note.tmp',
     'decided': 'renameat:.note',
     'decided-synced': 'fsync:*/0000000?',
@@ -46,7 +48,6 @@ KINDS = {
     'done': (b'good', (), ('reserved', 'claimed', 'begun', 'result-synced', 'note-written', 'decided',
                            'decided-synced', 'placed', 'names-synced', 'moved', 'forgotten', 'folder-removed')),
     'planes': (b'planes 2', (), ('decided', 'one-placed', 'placed', 'names-synced', 'moved')),
-    'batch': (b'good', ('--sync', 'batch'), ('decided', 'batch-synced', 'placed', 'moved')),
     'off': (b'good', ('--sync', 'off'), ('decided', 'placed', 'moved')),
     'overwrite': (b'good', ('--on-exists', 'overwrite'), ('decided', 'replaced', 'names-synced', 'moved')),
     'keep': (b'good', ('--originals', 'keep', '--stable', '100ms'),
@@ -59,8 +60,8 @@ KINDS = {
 
 
 class KillPoints(DaemonTest):
-    def killed(self, d, point):
-        d.env = dict(d.env, LD_PRELOAD=LIBRARY, SLUICE_KILL_AFTER=POINTS[point].replace('DIR', d.dir))
+    def killed(self, d, point, *libraries):
+        d.env = dict(d.env, LD_PRELOAD=':'.join((LIBRARY, *libraries)), SLUICE_KILL_AFTER=POINTS[point].replace('DIR', d.dir))
         d.start(ready=False)
         try:
             d.process.wait(30)
@@ -120,10 +121,50 @@ class KillPoints(DaemonTest):
                 self.killed(d, point)
             self.check(d, 'done', point)
 
+    def test_together(self):
+        """Of files that end together, whose results, notes and decisions share their syncs, each is there once."""
+        kind = subprocess.run(['stat', '-f', '-c', '%T', self.dir], capture_output=True, text=True, check=True).stdout.strip()
+        if kind not in ('ext2/ext3', 'xfs', 'btrfs', 'f2fs'):
+            self.skipTest('each is synced by itself on ' + kind)
+        names = ['%02d' % i for i in range(40)]
+        for originals in ('done', 'delete'):
+            for point in ('all-synced', 'all-decided'):
+                d = self.fake('--jobs', '1', '--originals', originals, folder=os.path.join(self.dir, originals + point))
+                d.env['SLUICE_FAULT_DISK'] = os.path.join(self.dir, 'rule')
+                with open(d.env['SLUICE_FAULT_DISK'], 'w', encoding='utf-8') as file:
+                    file.write('sync %s/* slow:100\n' % d.dir)
+                for name in names:
+                    d.drop(name, b'good ' + name.encode())
+                self.killed(d, point, DISK_FAULT)
+                os.unlink(d.env['SLUICE_FAULT_DISK'])
+                d.start()
+                d.expect_all([name + '.pgm' for name in names])
+                wait_for('their end', lambda d=d: not d.claims())
+                d.stop()
+                self.assertEqual(d.results(), [name + '.pgm' for name in names])
+                for name in names:
+                    self.assertEqual(d.result(name + '.pgm'), b'good ' + name.encode())
+                self.assertEqual(d.done(), names if originals == 'done' else [])
+                d.expect_clean()
+
+    def test_torn(self):
+        """A result that is not what its note says is made again, though its reservation is there."""
+        for kind in ('done', 'planes', 'off', 'keep', 'delete', 'in-place'):
+            for size in (0, 2):
+                text, options, _ = KINDS[kind]
+                d = self.fake('--jobs', '1', *options, folder=os.path.join(self.dir, 'torn-%s-%d' % (kind, size)))
+                d.drop('a', text)
+                self.killed(d, 'decided')
+                torn = d.temporaries()
+                self.assertNotEqual(torn, [], d.log())
+                for name in torn:
+                    os.truncate(os.path.join(d.output, name), size)
+                self.check(d, kind, 'decided')
+
     def test_taken_away(self):
         """A consumer takes the result before the original has moved: it is not made again."""
         for kind, point in (('done', 'placed'), ('done', 'names-synced'), ('planes', 'one-placed'),
-                            ('planes', 'names-synced'), ('batch', 'placed'), ('off', 'placed'),
+                            ('planes', 'names-synced'), ('off', 'placed'),
                             ('overwrite', 'replaced'), ('delete', 'placed'), ('keep', 'names-synced'),
                             ('in-place', 'placed')):
             text, options, _ = KINDS[kind]

@@ -116,7 +116,7 @@ class Lasting(DaemonTest):
         self.flood(100000 if LONG else 1000, None, '--sync', 'off')
 
     def test_flood_with_a_short_queue(self):
-        self.flood(100000 if LONG else 2000, 64, '--sync', 'off' if LONG else 'batch')
+        self.flood(100000 if LONG else 2000, 64, '--sync', 'off' if LONG else 'each')
 
     def test_two_daemons_share_500_files(self):
         first = self.fake('--jobs', '2')

@@ -351,7 +351,7 @@ class Crowd(Load):
 
     def test_many_users_beside_a_full_folder(self):
         each, files, seconds = (56, 10000, 40) if LONG else (8, 300, 5)
-        d = self.serve('--device', 'reference', '--jobs', '2', '--sync', 'batch').start()
+        d = self.serve('--device', 'reference', '--jobs', '2').start()
         os.chmod(self.dir, 0o755)
         for path in (self.http, self.jobs):
             os.chmod(path, 0o666)

@@ -36,8 +36,8 @@ HEALTH = 3      # seconds, on a machine that does other things
 PATIENCE = 8    # until a run with a fault is ended
 AT_ONCE = int(os.environ.get('CALLS_AT_ONCE', '8'))
 # sync, originals, claim: all that may go together.
-COMBINATIONS = [(sync, originals, 'rename') for sync in ('each', 'batch', 'off') for originals in ('done', 'delete', 'keep')]
-COMBINATIONS += [(sync, 'keep', 'none') for sync in ('each', 'batch', 'off')]
+COMBINATIONS = [(sync, originals, 'rename') for sync in ('each', 'off') for originals in ('done', 'delete', 'keep')]
+COMBINATIONS += [(sync, 'keep', 'none') for sync in ('each', 'off')]
 COMBINATIONS = COMBINATIONS[:int(os.environ.get('CALLS_COMBINATIONS', '99'))]
 
 # What a call on it may wait for is a disk. The kernel answers calls on anything else by itself.

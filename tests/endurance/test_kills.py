@@ -23,7 +23,7 @@ DAEMON_FAULT, CLOCK_FAULT = os.environ.get('DAEMON_FAULT'), os.environ.get('CLOC
 ANSWER = 20  # seconds that an honest client waits; a worker may be killed three times meanwhile
 DAY = 86400
 # Folders, and what their entries say. The last one hangs.
-FOLDERS = {'done': 'originals: done', 'kept': 'originals: keep', 'gone': 'originals: delete, sync: batch',
+FOLDERS = {'done': 'originals: done', 'kept': 'originals: keep', 'gone': 'originals: delete',
            'bad': 'originals: done'}
 
 

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Power cuts: the file system of input, output and state is shut down in the middle of work, with all that was not
-synced lost, and mounted again. A consumer takes results away meanwhile. Each file has one result, whole.
+"""Power cuts: the file systems of input and state, and of output, are shut down in the middle of work, with all that was
+not synced lost, and mounted again. A consumer takes results away meanwhile, and another program syncs. Each file has one
+result, whole.
 
-Needs root, loop devices and mkfs. CUTS is the number for each file system (250), POWER_FILE_SYSTEMS=ext4,xfs which."""
+Needs root, loop devices and mkfs. CUTS is the number for each case (200), POWER_CASES=ext4,ext4-xfs-slow which: the file
+system of all, or that of inputs and that of results, of which one may be slow."""
 import collections
 import ctypes
 import errno
@@ -20,15 +22,22 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'daemon'))
 from sluice_test import Daemon, DaemonTest, main, picture, wait_for  # noqa: E402
 
-CUTS = int(os.environ.get('CUTS', '250'))
-FILE_SYSTEMS = os.environ.get('POWER_FILE_SYSTEMS', 'ext4,xfs').split(',')
+CUTS = int(os.environ.get('CUTS', '200'))
+# The file system of inputs, that of results if it is another one, and which of them is slow.
+CASES = {'ext4': ('ext4', None, None), 'xfs': ('xfs', None, None),
+         'ext4-slow': ('ext4', None, 'disk'), 'xfs-slow': ('xfs', None, 'disk'),
+         'ext4-xfs': ('ext4', 'xfs', None), 'xfs-ext4': ('xfs', 'ext4', None),
+         'ext4-xfs-slow': ('ext4', 'xfs', 'results'), 'xfs-slow-ext4': ('xfs', 'ext4', 'disk')}
+CHOSEN = os.environ.get('POWER_CASES', ','.join(CASES)).split(',')
+DISK_FAULT = os.environ.get('DISK_FAULT')
 SHUTDOWN = 0x8004587d       # EXT4_IOC_SHUTDOWN, XFS_IOC_GOINGDOWN
 WITH_LOG, WITHOUT_LOG = 1, 2  # what is in the journal's memory is written, or lost
 MKFS = {'ext4': (['mkfs.ext4', '-q', '-F'], 64 << 20), 'xfs': (['mkfs.xfs', '-q', '-f'], 320 << 20)}
-FOLDERS = {'done': 'originals: done, sync: each', 'gone': 'originals: delete, sync: batch',
-           'kept': 'originals: keep, sync: each', 'both': 'originals: done, sync: batch'}
+FOLDERS = {'done': 'originals: done', 'gone': 'originals: delete', 'kept': 'originals: keep',
+           'batch': 'originals: delete, sync: batch'}  # an older word for each
 
 
+SLOW = 40       # milliseconds that each sync of a slow disk takes longer
 KINDS = 60      # of pictures
 BACKLOG = 60    # files
 
@@ -84,6 +93,20 @@ class Consumer(threading.Thread):
         self.test.took(self.folder, name, data, True)
 
 
+class Syncer(threading.Thread):
+    """Another program, which syncs the file system of the results: what is there gets onto the disk at any moment."""
+
+    def __init__(self, path):
+        super().__init__(daemon=True)
+        self.disk, self.over = os.open(path, os.O_RDONLY), threading.Event()
+
+    def run(self):
+        libc, chance = ctypes.CDLL(None), random.Random(1)
+        while not self.over.wait(chance.random() * 0.05):
+            libc.syncfs(self.disk)
+        os.close(self.disk)
+
+
 @unittest.skipIf(os.getuid() != 0 or not os.path.exists('/dev/loop-control'), 'loop devices and mounts need root')
 class Power(DaemonTest):
     @classmethod
@@ -91,46 +114,53 @@ class Power(DaemonTest):
         leave_mounts()
 
     def path(self, *parts):
-        return os.path.join(self.dir, 'disk', *parts)
+        return os.path.join(self.dir, self.disks[-1] if parts[1:2] == ('out',) else 'disk', *parts)
 
-    def mount(self):
-        subprocess.run(['mount', '-o', 'loop', self.image, self.path()], check=True)
+    def mount(self, disk):
+        subprocess.run(['mount', '-o', 'loop', os.path.join(self.dir, disk + '.image'), os.path.join(self.dir, disk)], check=True)
 
-    def unmount(self):
+    def unmount(self, disk):
         def is_gone():
-            return subprocess.run(['umount', self.path()], stderr=subprocess.DEVNULL, check=False).returncode == 0
+            return subprocess.run(['umount', os.path.join(self.dir, disk)], stderr=subprocess.DEVNULL, check=False).returncode == 0
         wait_for('the end of the mount', is_gone, 30)
 
-    def make_disk(self, kind):
+    def make_disk(self, disk, kind):
         command, size = MKFS[kind]
         if not shutil.which(command[0]):
             self.skipTest('no %s here' % command[0])
-        self.image = os.path.join(self.dir, 'image')
-        with open(self.image, 'wb') as file:
+        image, path = os.path.join(self.dir, disk + '.image'), os.path.join(self.dir, disk)
+        with open(image, 'wb') as file:
             file.truncate(size)
-        subprocess.run([*command, self.image], check=True)
-        os.mkdir(self.path())
+        subprocess.run([*command, image], check=True)
+        os.mkdir(path)
         try:
-            self.mount()
+            self.mount(disk)
         except subprocess.CalledProcessError:
             self.skipTest('no %s can be mounted here' % kind)
-        self.addCleanup(subprocess.run, ['umount', '-l', self.path()], stderr=subprocess.DEVNULL, check=False)
+        self.addCleanup(subprocess.run, ['umount', '-l', path], stderr=subprocess.DEVNULL, check=False)
+
+    def make_folders(self):
         lines = ['watch:']
         for name, rules in FOLDERS.items():
             for part in ('in', 'out'):
                 os.makedirs(self.path(name, part))
             lines.append('  - {input: %s, output: %s, chain: sobel, format: pgm, stable: 50ms, settle: 0s, %s}'
                          % (self.path(name, 'in'), self.path(name, 'out'), rules))
-        subprocess.run(['sync', '-f', self.path()], check=True)
+        for disk in self.disks:
+            subprocess.run(['sync', '-f', os.path.join(self.dir, disk)], check=True)
         with open(os.path.join(self.dir, 'c.yaml'), 'w', encoding='utf-8') as file:
             file.write('\n'.join(lines) + '\n')
 
     def start(self):
         self.d = Daemon(self, folder=os.path.join(self.dir, 'spare'))
+        if self.slow:
+            self.d.env.update(LD_PRELOAD=DISK_FAULT, SLUICE_FAULT_DISK=os.path.join(self.dir, 'rule'))
+            with open(self.d.env['SLUICE_FAULT_DISK'], 'w', encoding='utf-8') as file:
+                file.write('sync %s/* slow:%d\n' % (os.path.join(self.dir, self.slow), SLOW))
         self.d.options = ['--config', os.path.join(self.dir, 'c.yaml'), '--device', 'reference', '--jobs', '2',
                           '--state', self.path('state')]
         self.d.start(ready=False)
-        self.consumers = [Consumer(self, folder) for folder in FOLDERS]
+        self.consumers = [Consumer(self, folder) for folder in FOLDERS] + [Syncer(self.path('done', 'out'))]
         for consumer in self.consumers:
             consumer.start()
 
@@ -141,10 +171,10 @@ class Power(DaemonTest):
             consumer.join()
 
     def cut(self, how):
-        disk = os.open(self.path(), os.O_RDONLY)
-        try:
+        disks = [os.open(os.path.join(self.dir, disk), os.O_RDONLY) for disk in self.disks]
+        for disk in random.sample(disks, len(disks)):
             fcntl.ioctl(disk, SHUTDOWN, struct.pack('I', how))
-        finally:
+        for disk in disks:
             os.close(disk)
         self.end_consumers()
         self.d.process.kill()
@@ -152,8 +182,9 @@ class Power(DaemonTest):
         self.d.reader.join(10)
         self.log += ['cut %d, %s' % (self.counts['cuts'], {1: 'with its log', 2: 'without'}[how])] + self.d.lines
         self.counts['cuts'] += 1
-        self.unmount()
-        self.mount()
+        for disk in self.disks:
+            self.unmount(disk)
+            self.mount(disk)
 
     # ---- files
 
@@ -205,8 +236,12 @@ class Power(DaemonTest):
 
     # ---- the run
 
-    def run_on(self, kind):
-        self.make_disk(kind)
+    def run_case(self, case):
+        inputs, results, self.slow = CASES[case]
+        self.disks = ['disk', 'results'] if results else ['disk']
+        for disk, kind in zip(self.disks, (inputs, results)):
+            self.make_disk(disk, kind)
+        self.make_folders()
         self.put_names, self.taken = {name: {} for name in FOLDERS}, {name: {} for name in FOLDERS}
         self.wrong, self.counts, self.results, self.log = [], collections.Counter(), {}, []
         chance, number, began = random.Random(20261122), 0, time.monotonic()
@@ -228,7 +263,7 @@ class Power(DaemonTest):
             self.cut(chance.choice((WITHOUT_LOG, WITHOUT_LOG, WITH_LOG)))
             self.expect_nothing_wrong()
             if cut % 50 == 49:
-                print('%s: %d cuts, %d files, %d taken, %.0f s' % (kind, cut + 1, number, before, time.monotonic() - began), flush=True)
+                print('%s: %d cuts, %d files, %d taken, %.0f s' % (case, cut + 1, number, before, time.monotonic() - began), flush=True)
         self.start()
         for folder, names in self.put_names.items():
             sure = {name for name, synced in names.items() if synced}
@@ -243,24 +278,17 @@ class Power(DaemonTest):
             self.assertEqual(os.listdir(self.path(folder, 'in', '.sluice', 'failed')), [])
             self.assertEqual(os.listdir(self.path(folder, 'in', '.sluice', 'work')), [])
             self.assertEqual([n for n in os.listdir(self.path(folder, 'out'))], [])
-            place = {'kept': ('in',), 'gone': None}.get(folder, ('in', '.sluice', 'done'))
+            place = {'kept': ('in',), 'done': ('in', '.sluice', 'done')}.get(folder)
             if place:
                 self.assertLessEqual(sure, set(os.listdir(self.path(folder, *place))))
         print('%s: %d cuts, %d files (%d of them synced by their producer), %d results taken, of which %d came back after a cut '
               'that undid the removal; none lost, half or double; %.0f s'
-              % (kind, CUTS, number, sum(sum(n.values()) for n in self.put_names.values()), sum(map(len, self.taken.values())),
+              % (case, CUTS, number, sum(sum(n.values()) for n in self.put_names.values()), sum(map(len, self.taken.values())),
                  self.counts['came back'], time.monotonic() - began))
 
-    def test_ext4(self):
-        self.run_on('ext4')
 
-    def test_xfs(self):
-        self.run_on('xfs')
-
-
-for name_ in ('ext4', 'xfs'):
-    if name_ not in FILE_SYSTEMS:
-        delattr(Power, 'test_' + name_)
+for one in CHOSEN:
+    setattr(Power, 'test_' + one.replace('-', '_'), lambda self, case=one: self.run_case(case))
 
 if __name__ == '__main__':
     main()

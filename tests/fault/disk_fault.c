@@ -5,8 +5,9 @@
  *
  * The line has a kind of call, a pattern of fnmatch(3) for the path, and what happens: "once": EIO,
  * and FILE is removed; "once:3": so the third such call; "hang": the call waits until FILE is gone;
- * a number: this errno, each time. Kinds: sync (fsync, fdatasync, syncfs), pread, write (pwrite),
- * open, stat (fstatat), statfs, list (readdir), unlink, mkdir, rename and link (the old name).
+ * "slow:50": it takes so many milliseconds longer; a number: this errno, each time. Kinds: sync
+ * (fsync, fdatasync, syncfs), range (sync_file_range), pread, write (pwrite), open, stat (fstatat),
+ * statfs, list (readdir), unlink, mkdir, rename and link (the old name).
  *
  *     SLUICE_FAULT_LOOP=FILE    such calls that sluiced's first thread makes, which must not wait,
  *                               are lines of FILE: "open /proc/self/stat"
@@ -70,6 +71,11 @@ static bool goes_wrong(const char *kind, const char *path)
             usleep(20000);
             continue;
         }
+        unsigned slow = 0;
+        if (sscanf(rule.what, "slow:%u", &slow) == 1) {
+            usleep(slow * 1000);
+            break;
+        }
         static atomic_uint count;
         bool once = strncmp(rule.what, "once", 4) == 0;
         unsigned nth = 1;
@@ -122,6 +128,11 @@ int fdatasync(int fd)
 int syncfs(int fd)
 {
     return descriptor_goes_wrong("sync", fd) ? -1 : REAL(syncfs)(fd);
+}
+
+int sync_file_range(int fd, off_t at, off_t length, unsigned flags)
+{
+    return descriptor_goes_wrong("range", fd) ? -1 : REAL(sync_file_range)(fd, at, length, flags);
 }
 
 ssize_t pread(int fd, void *data, size_t size, off_t at)

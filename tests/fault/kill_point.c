@@ -6,7 +6,7 @@
  *
  * The name is the one that is given or removed; of a synced descriptor its path. These are the kill
  * points of docs/spool.md: each is a place between two steps on disk. fsync stands for fdatasync,
- * and for syncfs, too. */
+ * too. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -47,7 +47,7 @@ static void after(const char *name, const char *path, bool good)
         kill(getpid(), SIGKILL);
 }
 
-static void after_sync(int fd, bool good)
+static void after_sync(const char *name, int fd, bool good)
 {
     char link[40], path[PATH_MAX];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -55,7 +55,7 @@ static void after_sync(int fd, bool good)
     if (length < 0)
         return;
     path[length] = '\0';
-    after("fsync", path, good);
+    after(name, path, good);
 }
 
 int renameat(int from_fd, const char *from, int to_fd, const char *to)
@@ -101,20 +101,20 @@ int openat(int fd, const char *path, int flags, ...)
 int fsync(int fd)
 {
     int result = REAL(fsync)(fd);
-    after_sync(fd, result == 0);
+    after_sync("fsync", fd, result == 0);
     return result;
 }
 
 int fdatasync(int fd)
 {
     int result = REAL(fdatasync)(fd);
-    after_sync(fd, result == 0);
+    after_sync("fsync", fd, result == 0);
     return result;
 }
 
 int syncfs(int fd)
 {
     int result = REAL(syncfs)(fd);
-    after_sync(fd, result == 0);
+    after_sync("syncfs", fd, result == 0);
     return result;
 }

@@ -32,6 +32,7 @@ void claim_destroy(struct claim **claim)
 {
     if (!*claim)
         return;
+    claim_close_note(*claim);
     note_finish(&(*claim)->note);
     free((*claim)->name);
     free(*claim);
@@ -44,6 +45,7 @@ static struct claim *create(struct spool *spool, const char *name)
     if (!claim)
         return NULL;
     claim->spool = spool;
+    claim->folder_fd = claim->note_fd = -1;
     claim->name = strdup(name);
     snprintf(claim->folder, sizeof claim->folder, "%08x", atomic_fetch_add(&spool->serial, 1));
     if (!claim->name)
@@ -332,12 +334,37 @@ int claim_write_note(struct claim *claim, struct fault *fault)
     int folder = open_folder(claim);
     if (folder < 0)
         return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
-    int rule = claim->spool->rules->sync;
-    /* `sync: batch` syncs verdicts later, together; a note that takes a verdict back is synced now.
-     */
-    bool durable = rule == SYNC_EACH || (rule == SYNC_BATCH && claim->note.verdict == NOTE_OPEN);
-    int result = note_write(folder, &claim->note, durable, fault);
+    int result = note_write(folder, &claim->note, claim->spool->rules->sync != SYNC_OFF, fault);
     close(folder);
+    return result;
+}
+
+int claim_prepare_note(struct claim *claim, struct fault *fault)
+{
+    claim_close_note(claim);
+    claim->folder_fd = open_folder(claim);
+    if (claim->folder_fd < 0)
+        return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
+    return note_write_aside(claim->folder_fd, &claim->note, &claim->note_fd, fault);
+}
+
+int claim_decide(struct claim *claim, struct fault *fault)
+{
+    return note_commit(claim->folder_fd, fault);
+}
+
+void claim_close_note(struct claim *claim)
+{
+    file_close(&claim->note_fd);
+    file_close(&claim->folder_fd);
+}
+
+int claim_sync_note(struct claim *claim)
+{
+    if (claim->spool->rules->sync == SYNC_OFF)
+        return 0;
+    int folder = open_folder(claim), result = folder < 0 ? -1 : note_sync(folder);
+    file_close(&folder);
     return result;
 }
 
@@ -459,7 +486,7 @@ static int choose_failed_number(struct claim *claim, struct fault *fault)
     if (claim->note.number == UINT_MAX)
         return fault_set(fault, FAULT_CREATE, "%s/failed: no name is free",
                          claim->spool->hidden_path);
-    return claim_write_note(claim, fault);
+    return 0;
 }
 
 int claim_note_failure(struct claim *claim, const char *reason, struct fault *fault)
@@ -524,7 +551,8 @@ int claim_failed(struct claim *claim, struct fault *fault)
 {
     struct fault why = FAULT_INIT;
     while (place_failed(claim, &why) != 0)
-        if (why.code != FAULT_NONE || choose_failed_number(claim, &why) != 0)
+        if (why.code != FAULT_NONE || choose_failed_number(claim, &why) != 0 ||
+            claim_write_note(claim, &why) != 0)
             return fault_set(fault, why.code, "%s", why.text);
     return 0;
 }

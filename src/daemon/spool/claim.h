@@ -16,6 +16,7 @@ struct claim {
     char *name;               /* of the file: a path below IN; owned */
     struct identity identity; /* as claim_open found it; the file has to be the same at the end */
     bool recovered;           /* left behind by a daemon that is gone */
+    int folder_fd, note_fd;   /* open between claim_prepare_note and claim_close_note, else −1 */
     struct note note;
 };
 
@@ -53,6 +54,17 @@ void claim_clear_begun(struct claim *claim);
  */
 int claim_write_note(struct claim *claim, struct fault *fault);
 
+/* The same in steps, for notes that are synced together: the note is written aside; the caller
+ * syncs `note_fd`; claim_decide has the note count, which is the commit point; the caller syncs
+ * `folder_fd`; claim_close_note follows whatever happened. */
+int claim_prepare_note(struct claim *claim, struct fault *fault);
+int claim_decide(struct claim *claim, struct fault *fault);
+void claim_close_note(struct claim *claim);
+
+/* Syncs the note that an earlier run wrote: it may have ended before its own sync. Returns 0, or −1
+ * and errno. */
+int claim_sync_note(struct claim *claim);
+
 /* Sets `identity` of a claim that was not opened. Returns false when the file is gone. */
 bool claim_identify(struct claim *claim);
 
@@ -68,8 +80,8 @@ int claim_done(struct claim *claim, struct fault *fault);
 int claim_failed(struct claim *claim, struct fault *fault);
 int claim_give_back(struct claim *claim, struct fault *fault);
 
-/* Writes the verdict "failed" and the reason, the whole text of NAME.error.json, into the note.
- * That is the commit point; claim_failed then moves the file. */
+/* Puts the verdict "failed" and the reason, the whole text of NAME.error.json, into the note, for
+ * the caller to write. claim_failed then moves the file. */
 int claim_note_failure(struct claim *claim, const char *reason, struct fault *fault);
 
 #endif

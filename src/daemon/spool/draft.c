@@ -33,6 +33,7 @@ static void temporary_name(name_buffer name, const struct claim *claim, const ch
 struct reservation {
     char kept[sizeof((struct claim *)0)->folder + sizeof NOTE_RESULT + 20]; /* below the instance */
     name_buffer in_out;
+    name_buffer empty; /* in OUT, where there are no hard links: an empty file */
 };
 
 static void reservation_of(struct reservation *r, const struct claim *claim, size_t index,
@@ -40,13 +41,16 @@ static void reservation_of(struct reservation *r, const struct claim *claim, siz
 {
     snprintf(r->kept, sizeof r->kept, "%s/" NOTE_RESULT, claim->folder, index);
     snprintf(r->in_out, sizeof r->in_out, "%s", temporary);
+    snprintf(r->empty, sizeof r->empty, "%s", temporary);
     *strrchr(r->in_out, '-') = '+';
+    *strrchr(r->empty, '-') = '=';
 }
 
 static void unreserve(const struct reservation *r, const struct claim *claim, int fd)
 {
     unlinkat(claim->spool->instance_fd, r->kept, 0);
     unlinkat(fd, r->in_out, 0);
+    unlinkat(fd, r->empty, 0);
 }
 
 static void remove_temporary(const struct claim *claim, size_t index, int fd, const char *temporary)
@@ -106,7 +110,7 @@ void draft_discard(struct draft *draft, const struct claim *claim, size_t index)
 }
 
 /* Makes the reservation: a hard link, which the sync of the result covers, or an empty file where
- * there are no hard links. */
+ * there are no hard links, which is synced here. */
 static int reserve(const struct draft *draft, const struct claim *claim, size_t index)
 {
     struct disk_place place;
@@ -119,35 +123,31 @@ static int reserve(const struct draft *draft, const struct claim *claim, size_t 
         result = linkat(place.fd, place.name, place.fd, r.in_out, 0);
     if (result != 0) {
         int fd =
-            openat(place.fd, r.in_out, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-        result = fd < 0 ? -1 : close(fd);
+            openat(place.fd, r.empty, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        result = fd < 0 || (claim->spool->rules->sync != SYNC_OFF && fsync(fd) != 0) ? -1 : 0;
+        file_close(&fd);
     }
     disk_place_leave(&place);
     return result;
 }
 
-static int finish_one(struct draft *draft, const struct claim *claim, size_t index,
-                      struct note_result *result, struct fault *fault)
+static int describe(struct draft *draft, const struct claim *claim, size_t index,
+                    struct note_result *result, struct fault *fault)
 {
-    const struct spool *spool = claim->spool;
     struct stat status;
     /* before the sync, since what is synced is what is placed */
     if (disk_end_writing(&draft->fd) != 0)
         return errno == ETXTBSY ? fault_set(fault, FAULT_CRASHED,
                                             "the worker kept a result open after it had said that "
                                             "it was done")
-                                : fault_set_errno(fault, FAULT_IO, spool->out_path);
-    if (reserve(draft, claim, index) != 0 ||
-        (spool->rules->sync == SYNC_EACH && fsync(draft->fd) != 0) ||
-        fstat(draft->fd, &status) != 0)
-        return fault_set_errno(fault, FAULT_IO, spool->out_path);
+                                : fault_set_errno(fault, FAULT_IO, claim->spool->out_path);
+    if (reserve(draft, claim, index) != 0 || fstat(draft->fd, &status) != 0)
+        return fault_set_errno(fault, FAULT_IO, claim->spool->out_path);
     struct identity identity = identity_of(&status);
     result->size = identity.size;
     result->mtime = identity.mtime;
     snprintf(result->plane, sizeof result->plane, "%s", draft->plane);
-    int closed = close(draft->fd);
-    draft->fd = -1;
-    return closed == 0 ? 0 : fault_set_errno(fault, FAULT_IO, spool->out_path);
+    return 0;
 }
 
 void draft_final_name(const struct claim *claim, size_t index, char name[256])
@@ -176,9 +176,8 @@ static bool is_taken(void *context, unsigned number)
     return false;
 }
 
-/* Chooses the number by the folder's rule for existing names, and writes the verdict with it: the
- * commit point of a job that is done. */
-static int write_verdict(struct claim *claim, int place_fd, struct fault *fault)
+/* Chooses the number by the folder's rule for existing names. */
+static int choose_number(struct claim *claim, int place_fd, struct fault *fault)
 {
     struct taken taken = {claim, place_fd};
     struct note *note = &claim->note;
@@ -192,7 +191,7 @@ static int write_verdict(struct claim *claim, int place_fd, struct fault *fault)
         note->number = name_find_number(is_taken, &taken);
     if (note->number == UINT_MAX)
         return fault_set(fault, FAULT_CREATE, "no free name in %s", claim->spool->out_path);
-    return claim_write_note(claim, fault);
+    return 0;
 }
 
 void draft_base(const struct spool *spool, const char *original, const char *extension,
@@ -206,7 +205,7 @@ void draft_base(const struct spool *spool, const char *original, const char *ext
     name_expand(base, rules->name, &parts);
 }
 
-static int commit(struct claim *claim, const char *extension, struct fault *fault)
+static int prepare(struct claim *claim, const char *extension, struct fault *fault)
 {
     struct note *note = &claim->note;
     struct disk_place place;
@@ -219,20 +218,20 @@ static int commit(struct claim *claim, const char *extension, struct fault *faul
     snprintf(note->tag, sizeof note->tag, "%s-%s", claim->spool->instance, claim->folder);
     if (disk_place(&place, claim->spool->out_fd, claim->name, 0777) != 0)
         return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
-    int result = write_verdict(claim, place.fd, fault);
+    int result = choose_number(claim, place.fd, fault);
     disk_place_leave(&place);
-    return result;
+    return result == 0 ? claim_prepare_note(claim, fault) : result;
 }
 
-int drafts_commit(struct draft *drafts, size_t count, struct claim *claim, const char *extension,
-                  struct fault *fault)
+int drafts_prepare(struct draft *drafts, size_t count, struct claim *claim, const char *extension,
+                   struct fault *fault)
 {
     struct note *note = &claim->note;
     struct note_result *results = calloc(count + 1, sizeof *results);
     if (!results)
         return fault_set(fault, FAULT_MEMORY, "no memory for results");
     for (size_t i = 0; i < count; i++) {
-        int result = finish_one(&drafts[i], claim, i, &results[i], fault);
+        int result = describe(&drafts[i], claim, i, &results[i], fault);
         if (result != 0) {
             free(results);
             return result;
@@ -241,11 +240,9 @@ int drafts_commit(struct draft *drafts, size_t count, struct claim *claim, const
     free(note->results);
     note->results = results;
     note->n_results = count;
-    int result = commit(claim, extension, fault);
+    int result = prepare(claim, extension, fault);
     if (result != 0)
         note->verdict = NOTE_OPEN;
-    for (size_t i = 0; i < count && result == 0; i++)
-        draft_forget(&drafts[i]); /* the note knows them from here on */
     return result;
 }
 
@@ -283,17 +280,20 @@ static void names_of(struct names *names, const struct claim *claim, size_t inde
     reservation_of(&names->reservation, claim, index, names->temporary);
 }
 
-/* Whether the reservation is there. `inode` becomes the result's if the reservation is a hard link,
- * else 0. When it is not there, errno is ENOENT; another value means that nobody can tell. */
+/* Whether the result's reservation is there. `inode` becomes the result's if the reservation is a
+ * hard link, else 0. When it is not there, errno is ENOENT; another value means that nobody can
+ * tell. A link to something of another size shows that the result was never whole on the disk. */
 static bool is_reserved(const struct claim *claim, int fd, const struct reservation *r,
                         const struct note_result *result, ino_t *inode)
 {
     struct stat status;
+    *inode = 0;
     if (fstatat(claim->spool->instance_fd, r->kept, &status, AT_SYMLINK_NOFOLLOW) != 0 &&
         (errno != ENOENT || fstatat(fd, r->in_out, &status, AT_SYMLINK_NOFOLLOW) != 0))
-        return false;
-    *inode = status.st_size == result->size ? status.st_ino : 0;
-    return true;
+        return errno == ENOENT && fstatat(fd, r->empty, &status, AT_SYMLINK_NOFOLLOW) == 0;
+    *inode = status.st_ino;
+    errno = ENOENT;
+    return status.st_size == result->size;
 }
 
 /* Gives one result its final name. Returns 0, or −1 and errno: EEXIST: another file has the name;
@@ -376,10 +376,9 @@ static int place_or_number(struct claim *claim, int fd, struct fault *fault)
         if (errno != EEXIST)
             return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
         take_back(claim, fd);
-        int result = write_verdict(claim, fd, fault);
-        if (result == 0 && claim->spool->rules->sync == SYNC_BATCH &&
-            syncfs(claim->spool->instance_fd) != 0)
-            result = fault_set_errno(fault, FAULT_IO, claim->spool->hidden_path);
+        int result = choose_number(claim, fd, fault);
+        if (result == 0)
+            result = claim_write_note(claim, fault);
         if (result != 0 && result != FAULT_EXISTS) { /* it is unknown which number is on the disk */
             remove_results(claim, fd);
             take_verdict_back(claim);
@@ -411,9 +410,29 @@ void drafts_withdraw(const struct claim *claim, int out_fd)
 
 void drafts_void(struct claim *claim, int out_fd)
 {
+    if (claim->spool->rules->sync != SYNC_OFF && disk_sync_directory(out_fd) != 0)
+        return;
     if (claim->note.verdict == NOTE_DONE)
         drafts_withdraw(claim, out_fd);
     take_verdict_back(claim);
+}
+
+bool drafts_are_reserved_in(const struct claim *claim, int out_fd)
+{
+    struct disk_place place;
+    struct stat status;
+    bool found = false;
+    if (disk_place(&place, out_fd, claim->name, 0) != 0)
+        return false;
+    for (size_t i = 0; i < claim->note.n_results && !found; i++) {
+        struct names names;
+        names_of(&names, claim, i);
+        found =
+            fstatat(place.fd, names.reservation.in_out, &status, AT_SYMLINK_NOFOLLOW) == 0 ||
+            fstatat(place.fd, names.reservation.empty, &status, AT_SYMLINK_NOFOLLOW) == 0;
+    }
+    disk_place_leave(&place);
+    return found;
 }
 
 void drafts_release(const struct claim *claim, int out_fd)
@@ -427,6 +446,33 @@ void drafts_release(const struct claim *claim, int out_fd)
         unreserve(&names.reservation, claim, place.fd);
     }
     disk_place_leave(&place);
+}
+
+static int sync_result(const struct claim *claim, int fd, size_t index)
+{
+    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    struct names names;
+    names_of(&names, claim, index);
+    int result_fd = openat(fd, names.temporary, flags);
+    if (result_fd < 0 && is_result(fd, names.final, &claim->note.results[index], NULL))
+        result_fd = openat(fd, names.final, flags);
+    int result = result_fd < 0 ? 0 : fsync(result_fd);
+    file_close(&result_fd);
+    return result;
+}
+
+int drafts_sync(const struct claim *claim, int out_fd)
+{
+    struct disk_place place;
+    int result = 0;
+    if (claim->spool->rules->sync == SYNC_OFF)
+        return 0;
+    if (disk_place(&place, out_fd, claim->name, 0777) != 0)
+        return -1;
+    for (size_t i = 0; i < claim->note.n_results && result == 0; i++)
+        result = sync_result(claim, place.fd, i);
+    disk_place_leave(&place);
+    return result;
 }
 
 int drafts_sync_names(const struct claim *claim, int out_fd)

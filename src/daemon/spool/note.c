@@ -147,15 +147,44 @@ static json_t *make_note(const struct note *note)
     return NULL;
 }
 
-int note_write(int folder_fd, const struct note *note, bool durable, struct fault *fault)
+int note_write_aside(int folder_fd, const struct note *note, int *fd, struct fault *fault)
 {
     json_t *object = make_note(note);
     char *text = object ? json_dumps(object, JSON_COMPACT) : NULL;
-    int result =
-        text ? file_write_whole(folder_fd, NOTE, TEMPORARY, text, strlen(text), durable, fault)
-             : fault_set(fault, FAULT_MEMORY, "no memory for a note");
+    *fd = -1;
+    int result = text ? file_write_aside(folder_fd, TEMPORARY, text, strlen(text), fd, fault)
+                      : fault_set(fault, FAULT_MEMORY, "no memory for a note");
     free(text);
     json_decref(object);
+    return result;
+}
+
+int note_commit(int folder_fd, struct fault *fault)
+{
+    if (renameat(folder_fd, TEMPORARY, folder_fd, NOTE) != 0)
+        return fault_set_errno(fault, FAULT_CREATE, NOTE);
+    return 0;
+}
+
+int note_sync(int folder_fd)
+{
+    int fd = openat(folder_fd, NOTE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int result = fd < 0 || fsync(fd) != 0 ? -1 : disk_sync_directory(folder_fd);
+    file_close(&fd);
+    return result;
+}
+
+int note_write(int folder_fd, const struct note *note, bool durable, struct fault *fault)
+{
+    int fd, result = note_write_aside(folder_fd, note, &fd, fault);
+    if (result == 0 && durable && fsync(fd) != 0)
+        result = fault_set_errno(fault, FAULT_IO, "fsync of a note");
+    if (fd >= 0 && close(fd) != 0 && result == 0)
+        result = fault_set_errno(fault, FAULT_IO, "close");
+    if (result == 0)
+        result = note_commit(folder_fd, fault);
+    if (result == 0 && durable && disk_sync_directory(folder_fd) != 0)
+        result = fault_set_errno(fault, FAULT_IO, "fsync of a directory");
     return result;
 }
 

@@ -47,6 +47,15 @@ void note_finish(struct note *note);
  * damaged. */
 int note_read(int folder_fd, struct note *note, struct fault *fault);
 
+/* Writes the note beside the one that counts, and leaves `fd` open to be synced. */
+int note_write_aside(int folder_fd, const struct note *note, int *fd, struct fault *fault);
+
+/* Has the note that was written aside count. */
+int note_commit(int folder_fd, struct fault *fault);
+
+/* Syncs the note that counts, and its name. Returns 0, or −1 and errno. */
+int note_sync(int folder_fd);
+
 /* Writes the note. `durable`: when this returns 0 it survives a power cut. */
 int note_write(int folder_fd, const struct note *note, bool durable, struct fault *fault);
 

@@ -90,28 +90,43 @@ bool recovery_rebuild(const struct spool *spool, const char *name, const struct 
 
 /* ---- what a verdict has decided ---- */
 
+/* The file is done again or, on a dead disk, resumed later. */
+static int not_synced(struct claim *claim, int out_fd, struct fault *fault)
+{
+    int error = errno;
+    drafts_void(claim, out_fd);
+    errno = error;
+    if (claim->note.verdict != NOTE_OPEN)
+        return fault_set_errno(fault, FAULT_IO, claim->spool->out_path);
+    log_about(claim_subject(claim), LOG_LEVEL_WARNING, "fsync: %s; it is done again",
+              strerror(error));
+    return 0;
+}
+
 static int resume_done(struct claim *claim, int out_fd, bool *ended, struct fault *fault)
 {
     struct fault why = FAULT_INIT;
+    /* The run that decided may have ended before its syncs, or made none (`sync: off`). */
+    if (drafts_sync(claim, out_fd) != 0 || claim_sync_note(claim) != 0)
+        return not_synced(claim, out_fd, fault);
     int placed = drafts_place(claim, out_fd, &why);
-    if (placed == FAULT_EXISTS)
-        drafts_withdraw(claim, out_fd); /* the file is done again, and fails then */
     if (placed == FAULT_NO_INPUT || placed == FAULT_EXISTS) {
-        claim->note.verdict = NOTE_OPEN; /* the noted result matches no file: it does no harm */
+        /* The file is done again, and fails then where a name is taken. The noted results match no
+         * files from here on, so the note does no harm. */
+        drafts_withdraw(claim, out_fd);
+        claim->note.verdict = NOTE_OPEN;
         return 0;
     }
     if (why.code != FAULT_NONE)
         return fault_set(fault, why.code, "%s", why.text);
-    if (drafts_sync_names(claim, out_fd) != 0) {
-        log_about(claim_subject(claim), LOG_LEVEL_WARNING, "%s: %s; it is done again",
-                  claim->spool->out_path, strerror(errno));
-        drafts_void(claim, out_fd);
-        return 0;
-    }
+    if (drafts_sync_names(claim, out_fd) != 0)
+        return not_synced(claim, out_fd, fault);
     int result = write_entry(claim, fault);
+    bool apart = result == 0 && claim->spool->rules->sync != SYNC_OFF &&
+                 drafts_are_reserved_in(claim, out_fd);
     if (result == 0)
         result = claim_done(claim, fault);
-    if (result == 0)
+    if (result == 0 && (!apart || disk_sync_directory(claim->spool->instance_fd) == 0))
         drafts_release(claim, out_fd);
     *ended = result == 0;
     return result;
@@ -124,6 +139,8 @@ int recovery_resume(struct claim *claim, int out_fd, bool *ended, struct fault *
         return 0;
     if (claim->note.verdict == NOTE_DONE)
         return resume_done(claim, out_fd, ended, fault);
+    if (claim_sync_note(claim) != 0)
+        return fault_set_errno(fault, FAULT_IO, claim->spool->hidden_path);
     int result = write_entry(claim, fault);
     if (result == 0)
         result = claim_failed(claim, fault);

@@ -1,13 +1,15 @@
 /* How jobs end on disk. How a job ends (enum folder_end) was chosen before, by end_for() in
  * folder_job.c. Here an errand, do_settle(), takes the steps, in the order of the table in
  * docs/spool.md; settled() then looks at the outcome. Jobs that end while an errand runs wait and
- * are settled together, so that one sync of OUT serves them all.
+ * are settled together, so that one sync serves them all: of results and notes, of decisions, of
+ * names in OUT.
  *
  * A step that fails, for instance because the disk is full, leaves its fault in end_fault. No later
  * step then runs for that job, its file stays claimed, and settled() has it tried again: from the
  * start or, once the verdict is written, from the step that failed (recovery_resume). */
 #include "daemon/watch/folder_internal.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/disk.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "daemon/spool/fate.h"
@@ -43,8 +46,9 @@ static int name_drafts(struct folder_job *fj)
     return 0;
 }
 
-/* Writes down that the file failed: the commit point. */
-static void fail(struct folder_job *fj)
+/* Decides that the file failed. `write` writes that down: claim_prepare_note, or claim_write_note
+ * where nothing else is written that could be synced with it. */
+static void fail(struct folder_job *fj, int (*write)(struct claim *claim, struct fault *fault))
 {
     struct claim *claim = fj->claim;
     const struct job *job = &fj->job;
@@ -52,8 +56,9 @@ static void fail(struct folder_job *fj)
                                    job->format);
     if (!text)
         fault_set(&fj->end_fault, FAULT_MEMORY, "no memory for a reason");
-    else
-        claim_note_failure(claim, text, &fj->end_fault);
+    else if (claim_note_failure(claim, text, &fj->end_fault) == 0 &&
+             write(claim, &fj->end_fault) != 0)
+        claim->note.verdict = NOTE_OPEN;
     free(text);
 }
 
@@ -64,7 +69,8 @@ static bool is_well(const struct folder_job *fj, enum folder_end end)
 
 /* A result whose name is taken fails the file where the folder's rule says so, and so does one that
  * the worker did not let go of. */
-static void fail_for_good(struct folder_job *fj)
+static void fail_for_good(struct folder_job *fj,
+                          int (*write)(struct claim *claim, struct fault *fault))
 {
     enum fault_code code = fj->end_fault.code;
     if (fj->end != END_DONE || (code != FAULT_EXISTS && code != FAULT_CRASHED))
@@ -73,7 +79,7 @@ static void fail_for_good(struct folder_job *fj)
     fault_clear(&fj->end_fault);
     snprintf(fj->step, sizeof fj->step, "%s", code == FAULT_CRASHED ? "worker" : "write");
     fj->end = END_FAILED;
-    fail(fj);
+    fail(fj, write);
 }
 
 static void place(struct folder_job *fj)
@@ -82,10 +88,12 @@ static void place(struct folder_job *fj)
     if (is_well(fj, END_DONE) &&
         drafts_place(claim, claim->spool->out_fd, &fj->end_fault) == FAULT_EXISTS)
         drafts_withdraw(claim, claim->spool->out_fd);
-    fail_for_good(fj);
+    fail_for_good(fj, claim_write_note);
 }
 
-static void settle_one(struct folder_job *fj)
+/* Everything up to the decision: what it depends on is written, and its note beside the one that
+ * counts. */
+static void prepare(struct folder_job *fj)
 {
     struct claim *claim = fj->claim;
     struct note *note = &claim->note;
@@ -95,13 +103,12 @@ static void settle_one(struct folder_job *fj)
         fj->end = END_CHANGED;
     file_close(&fj->job.in_fd);
     note->attempts = fj->job.attempts;
-    /* the commit point; names and the original follow in later steps */
-    if (fj->end == END_DONE && name_drafts(fj) == 0 &&
-        drafts_commit(fj->drafts, fj->n_drafts, claim, fj->folder->extension, &fj->end_fault) == 0)
-        fj->n_drafts = 0;
-    folder_discard_drafts(fj); /* those that were committed are no drafts any more */
+    if (fj->end == END_DONE && name_drafts(fj) == 0)
+        drafts_prepare(fj->drafts, fj->n_drafts, claim, fj->folder->extension, &fj->end_fault);
+    if (!is_well(fj, END_DONE))
+        folder_discard_drafts(fj);
     if (fj->end == END_FAILED)
-        fail(fj);
+        fail(fj, claim_prepare_note);
     if (fj->end == END_RETURNED)
         claim_give_back(claim, &fj->end_fault);
     if (fj->end == END_GIVEN_BACK) {
@@ -110,7 +117,68 @@ static void settle_one(struct folder_job *fj)
         if (note->verdict == NOTE_OPEN && note->crashes == 0 && note->interruptions == 0)
             claim_give_back(claim, NULL);
     }
-    fail_for_good(fj);
+    fail_for_good(fj, claim_prepare_note);
+}
+
+static bool is_decided(const struct folder_job *fj)
+{
+    return is_well(fj, END_DONE) || is_well(fj, END_FAILED);
+}
+
+/* Nothing was decided, so the results go. */
+static void do_again(struct folder_job *fj, int error, const char *path)
+{
+    errno = error;
+    fault_set_errno(&fj->end_fault, FAULT_IO, path);
+    folder_discard_drafts(fj);
+    fj->claim->note.verdict = NOTE_OPEN;
+}
+
+/* Syncs results and notes, once for all jobs. Those whose sync failed are done again. */
+static void sync_prepared(struct settling *settling)
+{
+    struct folder_job *fj;
+    size_t most = 0, count = 0;
+    STAILQ_FOREACH (fj, &settling->jobs, next_to_settle)
+        most += fj->n_drafts + 1;
+    struct disk_sync *items = calloc(most, sizeof *items);
+    STAILQ_FOREACH (fj, &settling->jobs, next_to_settle) {
+        if (!is_decided(fj) || fj->claim->spool->rules->sync == SYNC_OFF)
+            continue;
+        for (size_t i = 0; items && i < fj->n_drafts; i++)
+            items[count++].fd = fj->drafts[i].fd;
+        if (items)
+            items[count++].fd = fj->claim->note_fd;
+        else
+            do_again(fj, ENOMEM, fj->claim->spool->out_path);
+    }
+    disk_sync_all(items, count);
+    count = 0;
+    STAILQ_FOREACH (fj, &settling->jobs, next_to_settle) {
+        const struct spool *spool = fj->claim->spool;
+        if (!is_decided(fj) || spool->rules->sync == SYNC_OFF)
+            continue;
+        int of_results = 0;
+        for (size_t i = 0; i < fj->n_drafts; i++, count++)
+            of_results = of_results ? of_results : items[count].error;
+        int of_note = items[count++].error;
+        if (of_results || of_note)
+            do_again(fj, of_results ? of_results : of_note,
+                     of_results ? spool->out_path : spool->hidden_path);
+    }
+    free(items);
+}
+
+/* The commit point. Names and the original follow in later steps. */
+static void decide(struct folder_job *fj)
+{
+    if (is_decided(fj) && claim_decide(fj->claim, &fj->end_fault) != 0)
+        do_again(fj, errno, fj->claim->spool->hidden_path);
+    if (!is_decided(fj))
+        return;
+    for (size_t i = 0; i < fj->n_drafts; i++)
+        draft_forget(&fj->drafts[i]); /* the note knows them from here on */
+    fj->n_drafts = 0;
 }
 
 /* A failed sync undoes the verdict of every job that it was to cover. */
@@ -122,26 +190,31 @@ static void not_synced(struct folder_job *fj, const struct fault *fault)
     drafts_void(fj->claim, fj->claim->spool->out_fd);
 }
 
-/* For `sync: batch`: one sync of the file systems of OUT and of the claims for all jobs. */
-static void sync_batch(struct settling *settling)
+/* Syncs the claims' folders, once for all jobs that were decided. */
+static void sync_decisions(struct settling *settling)
 {
-    const struct spool *synced = NULL;
     struct folder_job *fj;
-    struct fault fault = FAULT_INIT;
+    size_t count = 0;
+    STAILQ_FOREACH (fj, &settling->jobs, next_to_settle)
+        count++;
+    struct disk_sync *items = calloc(count, sizeof *items);
+    count = 0;
+    STAILQ_FOREACH (fj, &settling->jobs, next_to_settle)
+        if (items && is_decided(fj) && fj->claim->spool->rules->sync != SYNC_OFF)
+            items[count++].fd = fj->claim->folder_fd;
+    disk_sync_all(items, count);
+    count = 0;
     STAILQ_FOREACH (fj, &settling->jobs, next_to_settle) {
-        struct spool *spool = fj->claim->spool;
-        if (spool->rules->sync != SYNC_BATCH || !(is_well(fj, END_DONE) || is_well(fj, END_FAILED)))
-            continue;
-        if (synced != spool) {
-            synced = spool;
-            fault_clear(&fault);
-            if (syncfs(spool->out_fd) != 0)
-                fault_set_errno(&fault, FAULT_IO, spool->out_path);
-            else if (syncfs(spool->instance_fd) != 0)
-                fault_set_errno(&fault, FAULT_IO, spool->hidden_path);
+        struct fault fault = FAULT_INIT;
+        if (is_decided(fj) && fj->claim->spool->rules->sync != SYNC_OFF) {
+            errno = items ? items[count++].error : ENOMEM;
+            if (errno != 0)
+                fault_set_errno(&fault, FAULT_IO, fj->claim->spool->hidden_path);
+            not_synced(fj, &fault);
         }
-        not_synced(fj, &fault);
+        claim_close_note(fj->claim);
     }
+    free(items);
 }
 
 /* Syncs OUT once for all results that got their names there. Another spool's OUT, and folders below
@@ -204,10 +277,31 @@ static void enter_in_ledger(struct settling *settling)
 
 static void let_go(struct folder_job *fj)
 {
-    if (is_well(fj, END_DONE) && claim_done(fj->claim, &fj->end_fault) == 0)
-        drafts_release(fj->claim, fj->claim->spool->out_fd);
+    if (is_well(fj, END_DONE))
+        claim_done(fj->claim, &fj->end_fault);
     else if (is_well(fj, END_FAILED))
         claim_failed(fj->claim, &fj->end_fault);
+}
+
+/* Removes the reservations. Before one that lies in OUT, the end of its claim must be on the disk.
+ * One that stays after a failed sync is removed with the instance. */
+static void release(struct settling *settling)
+{
+    const struct spool *synced = NULL;
+    struct folder_job *fj;
+    int result = 0;
+    STAILQ_FOREACH (fj, &settling->jobs, next_to_settle) {
+        const struct spool *spool = fj->claim->spool;
+        if (!is_well(fj, END_DONE))
+            continue;
+        if (synced != spool && spool->rules->sync != SYNC_OFF &&
+            drafts_are_reserved_in(fj->claim, spool->out_fd)) {
+            synced = spool;
+            result = disk_sync_directory(spool->instance_fd);
+        }
+        if (synced != spool || result == 0)
+            drafts_release(fj->claim, spool->out_fd);
+    }
 }
 
 static void each(struct settling *settling, void (*step)(struct folder_job *fj))
@@ -222,12 +316,15 @@ static void each(struct settling *settling, void (*step)(struct folder_job *fj))
 static void do_settle(struct errand *errand)
 {
     struct settling *settling = (struct settling *)errand;
-    each(settling, settle_one);
-    sync_batch(settling);
+    each(settling, prepare);
+    sync_prepared(settling);
+    each(settling, decide);
+    sync_decisions(settling);
     each(settling, place);
     sync_names(settling);
     enter_in_ledger(settling);
     each(settling, let_go);
+    release(settling);
 }
 
 /* ---- on the loop ---- */
