@@ -267,14 +267,39 @@ class Taken(DiskTest):
         self.assertNotEqual(os.stat(out).st_dev, os.stat(self.dir).st_dev)
         self.killed_and_taken(self.faulty(out=out))
 
-    def killed_and_taken(self, d):
-        d.env['SLUICE_KILL_AFTER'] = 'renameat2:a*.pgm'
+    def test_of_a_run_before_the_last(self):
+        """The one that took the file over could not end it: what the first one had reserved stays."""
+        try:
+            out = tempfile.mkdtemp(dir='/dev/shm')
+        except OSError as error:
+            self.skipTest('no second file system: %s' % error)
+        self.addCleanup(shutil.rmtree, out)
+        d = self.faulty(out=out)
+        self.kill_at(d, 'renameat2:a*.pgm')
+        self.take(d)
+        self.wrong('rename', d.hidden + '/work/*/0000000?/a', errno.EIO)
+        d.start()
+        d.expect_line('a: .*Input/output error')
+        time.sleep(1)
+        d.kill()
+        self.mend()
+        d.start()
+        d.expect_done('a')
+        d.stop()
+        self.assertEqual((d.results(), len(self.fake_log())), ([], 1), d.log())
+        d.expect_clean()
+
+    def kill_at(self, d, call):
+        d.env['SLUICE_KILL_AFTER'] = call
         d.env['LD_PRELOAD'] = LIBRARY + ':' + os.environ['SLUICE_KILL_POINT']
         d.drop('a', b'good')
         d.start(ready=False)
         d.process.wait(30)
         d.reader.join(10)
         del d.env['SLUICE_KILL_AFTER']
+
+    def killed_and_taken(self, d):
+        self.kill_at(d, 'renameat2:a*.pgm')
         self.take(d)
         d.start()
         d.expect_done('a')

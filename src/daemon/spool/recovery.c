@@ -156,6 +156,7 @@ struct remains {
     int fd, lock_fd;
     int out_fd;    /* its OUT; −1: unknown, or not to be opened */
     bool has_work; /* some of its work could not be taken over */
+    bool is_needed; /* results that it wrote are decided and not placed: its temporary files stay */
     struct remains *next;
 };
 
@@ -224,6 +225,15 @@ static int visit_instance(void *context, const char *name, unsigned char kind)
     return 0;
 }
 
+/* Keeps what the claim's note names: it may have been written by an earlier instance than the one
+ * that had the claim. */
+static void need_results(struct recovery *r, const struct claim *claim)
+{
+    for (struct remains *remains = r->list; remains; remains = remains->next)
+        remains->is_needed |=
+            strncmp(claim->note.tag, remains->id, SPOOL_INSTANCE_ID) == 0;
+}
+
 static int visit_claim(void *context, const char *folder, unsigned char kind)
 {
     struct recovery *r = context;
@@ -248,6 +258,8 @@ static int visit_claim(void *context, const char *folder, unsigned char kind)
         r->n_ended++;
         claim_destroy(&claim);
     }
+    if (claim && claim->note.verdict == NOTE_DONE)
+        need_results(r, claim);
     if (claim)
         r->found(r->context, claim);
     return 0;
@@ -278,7 +290,12 @@ static void tell_unreadable(void *context, const char *path, int error)
 static void bury(struct recovery *r, struct remains *remains)
 {
     struct sweep sweep = {r->spool, remains->id};
-    if (remains->has_work)
+    if (remains->is_needed && spool_hold(r->spool, remains->lock_fd))
+        remains->lock_fd = -1; /* while we live nobody else clears up */
+    if (remains->has_work || remains->is_needed)
+        return;
+    /* its claims are ours on the disk, too, before their reservations go */
+    if (r->spool->rules->sync != SYNC_OFF && disk_sync_directory(r->spool->instance_fd) != 0)
         return;
     if (remains->out_fd >= 0 && walk(remains->out_fd, visit_temporary, tell_unreadable, &sweep) < 0)
         return;

@@ -189,9 +189,22 @@ static void close_instance(struct spool *spool)
     file_close(&spool->instance_fd);
 }
 
+bool spool_hold(struct spool *spool, int lock_fd)
+{
+    int *held = realloc(spool->held, (spool->n_held + 1) * sizeof *held);
+    if (!held)
+        return false;
+    spool->held = held;
+    held[spool->n_held++] = lock_fd;
+    return true;
+}
+
 void spool_destroy(struct spool *spool)
 {
     close_instance(spool);
+    while (spool->n_held > 0)
+        close(spool->held[--spool->n_held]);
+    free(spool->held);
     file_close(&spool->failed_fd);
     file_close(&spool->done_fd);
     file_close(&spool->work_fd);

@@ -49,6 +49,8 @@ struct spool {
     int hidden_fd, work_fd, instance_fd, lock_fd;
     int done_fd, failed_fd;
     char instance[SPOOL_INSTANCE_ID + 1];
+    int *held; /* locks of instances that are gone, and whose results are still to be placed; owned */
+    size_t n_held;
     atomic_uint serial; /* of the latest claim */
     unsigned users; /* references, counted on the loop's thread: by the watched folder, and by each
                        claim */
@@ -75,6 +77,9 @@ const char *spool_short_of_space(const struct spool *spool);
  * `left` if there is one. Clears the pointer. */
 struct spool *spool_use(struct spool *spool);
 void spool_leave(struct spool **spool);
+
+/* Keeps the lock of an instance that is gone until the spool is destroyed. False without memory. */
+bool spool_hold(struct spool *spool, int lock_fd);
 
 /* Removes the instance's folder if it is empty, and closes everything. */
 void spool_destroy(struct spool *spool);
