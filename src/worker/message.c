@@ -514,6 +514,23 @@ static size_t take_rights(struct msghdr *header, int *fds)
     return count;
 }
 
+enum message_head message_look(int socket)
+{
+    char byte;
+    struct iovec bytes = {&byte, 1};
+    struct msghdr header = {.msg_iov = &bytes, .msg_iovlen = 1};
+    bool reset = false;
+    ssize_t got;
+    /* With no room for descriptors none is received, and MSG_CTRUNC says that there are some. An
+     * error of the socket is reported once, before messages still in the queue. */
+    do
+        got = recvmsg(socket, &header, MSG_PEEK | MSG_DONTWAIT);
+    while (got < 0 && (errno == EINTR || (errno == ECONNRESET && !reset && (reset = true))));
+    if (got < 0)
+        return MESSAGE_NONE;
+    return header.msg_flags & MSG_CTRUNC ? MESSAGE_DESCRIPTORS : MESSAGE_PLAIN;
+}
+
 int message_receive_bytes(int socket, char *buffer, size_t *size, int fds[MESSAGE_FDS_MAX],
                           size_t *n_fds, struct fault *fault)
 {

@@ -167,6 +167,16 @@ int message_send(int socket, const struct message *message, struct fault *fault)
  * FAULT_DATA: not a valid message; it was dropped with its descriptors. */
 int message_receive(int socket, struct message *message, struct fault *fault);
 
+/* Looks at the first unread message of a non-blocking socket, without reading it. After
+ * MESSAGE_NONE the caller must not read: a message that comes meanwhile may have descriptors, and
+ * any call on a stranger's descriptor, even close, may wait for ever. */
+enum message_head {
+    MESSAGE_NONE,
+    MESSAGE_PLAIN, /* a message without descriptors, or the end */
+    MESSAGE_DESCRIPTORS,
+};
+enum message_head message_look(int socket);
+
 /* Receives bytes, at most *size of them, and descriptors without reading them. The caller owns the
  * descriptors. */
 int message_receive_bytes(int socket, char *buffer, size_t *size, int fds[MESSAGE_FDS_MAX],

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Clients' descriptors and memory: a client whose descriptors hang, who holds many, or who does not read its results
 harms nobody but itself."""
+import json
 import os
 import resource
+import select
 import signal
 import socket
 import subprocess
@@ -29,6 +31,26 @@ def mount_silent(test):
     if process.stdout.readline() != b'mounted\n':
         raise unittest.SkipTest('no FUSE file system can be mounted: ' + process.stderr.read().decode()[-200:])
     return path
+
+
+class LastClose(threading.Thread):
+    """The slowest answer of /livez while it is asked all the time."""
+
+    def __init__(self, path):
+        super().__init__(daemon=True)
+        self.path, self.over, self.worst = path, threading.Event(), 0
+        self.start()
+
+    def run(self):
+        while not self.over.wait(0.005):
+            begin = time.monotonic()
+            sockets.ask(self.path, 'GET', '/livez', timeout=30)
+            self.worst = max(self.worst, time.monotonic() - begin)
+
+    def end(self):
+        self.over.set()
+        self.join()
+        return self.worst
 
 
 class Stranger:
@@ -72,6 +94,24 @@ class Stranger:
             pass
         self.output.close()
         threading.Thread(target=os.waitpid, args=(self.pid, 0), daemon=True).start()
+
+
+def leave_unread(path, fds, count):
+    """Each time a client leaves an answer unread, so that the front's socket says ECONNRESET before what is unread
+    there: a message with descriptors, or an empty one and then that. The end comes between the front's waking up and
+    its look, if one is lucky."""
+    message = json.dumps({'id': 2, 'chain': 'sobel'}).encode()
+    for i in range(count):
+        client = sockets.Jobs(path)
+        client.send(id=1, type='status')
+        select.select([client.sock], [], [])
+        try:
+            if i % 8 == 7:
+                client.send_raw(b'')
+            client.send_raw(message, fds)
+        except OSError: # the front has read the empty one
+            pass
+        client.close()
 
 
 class StrangersTest(DaemonTest):
@@ -186,6 +226,54 @@ class Hanging(StrangersTest):
             time.sleep(0.1)
         self.expect_killed(daemon)
 
+    def test_unread_answers(self):
+        """They have the socket say ECONNRESET when their connection ends, before what is unread in it. An empty
+        message looks like the end."""
+        self.fs = mount_silent(self)
+        daemon = self.serve('--jobs', '1', fake=True)
+        os.chmod(self.fs, 0o777)
+
+        def leave():
+            """More descriptors than there may be, which whoever receives them closes."""
+            fd = os.open(self.silent('FLUSH'), os.O_RDWR)
+            leave_unread(self.path, [fd] * 3, 1000)
+            return 'left'
+        self.assertEqual(as_user(self, 12345, leave, wait=False), 'left')
+        for _ in range(20):
+            self.expect_alive()
+            time.sleep(0.1)
+        self.expect_killed(daemon)
+
+    def test_more_than_can_be_closed(self):
+        """All receivers of a user hang: what more he sends stays in none of the front's descriptors."""
+        self.fs = mount_silent(self)
+        daemon = self.serve('--jobs', '1', fake=True)
+        os.chmod(self.fs, 0o777)
+        job = {'id': 1, 'chain': 'sobel', 'format': 'pgm'}
+        for _ in range(40):
+            Stranger(self, self.path, [(job, ['r' + self.silent('FLUSH')])], uid=12345)
+        wait_for('the last one that is given up', lambda: daemon.count_lines('given up') >= 16, 60)
+        before, count = sockets.settled_descriptors(daemon), 1500
+        self.assertEqual(as_user(self, 12345, lambda: self.flood(count)), str(count))
+        wait_for('the last one', lambda: self.status()['receivers']['binned'] >= count, 60)
+        self.assertLess(sockets.settled_descriptors(daemon) - before, 8)
+        self.expect_alive()
+        self.assertLess(len(self.children(daemon)), CHILDREN_MAX)
+        self.assertEqual(self.client().run(picture(), chain='sobel', format='pgm')[0]['result'], 'ok')
+        self.expect_killed(daemon)
+
+    def flood(self, count):
+        fd, done = os.open(self.silent('none'), os.O_RDONLY), 0
+        while done < count:
+            client = sockets.Jobs(self.path)
+            try:
+                client.send([fd], id=1, chain='sobel')
+                done += 1
+            except OSError: # refused before it could send
+                pass
+            client.close()
+        return done
+
     def expect_killed(self, daemon):
         daemon.process.kill()
         daemon.process.wait(2)
@@ -202,8 +290,8 @@ def sparse(size):
 MIB = 1 << 20
 
 
-def as_user(test, uid, act):
-    """What act() returns in a process of that user's, as text."""
+def as_user(test, uid, act, wait=True):
+    """What act() returns in a process of that user's, as text. Its end may hang (`wait` False)."""
     readable, writable = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -215,7 +303,8 @@ def as_user(test, uid, act):
         finally:
             os.kill(os.getpid(), signal.SIGSTOP) # its connections stay
     os.close(writable)
-    test.addCleanup(os.waitpid, pid, 0)
+    if wait:
+        test.addCleanup(os.waitpid, pid, 0)
     test.addCleanup(os.kill, pid, signal.SIGKILL)
     with os.fdopen(readable, 'rb', buffering=0) as file:
         return file.read(1000).decode()
@@ -277,6 +366,52 @@ class Memory(StrangersTest):
         wait_for('room', lambda: other.run(picture(), chain='sobel', format='pgm')[0]['result'] == 'ok', 30, 0.5)
         daemon.stop()
 
+
+    def test_large_ones(self):
+        """Freeing their memory takes longer than anybody may wait."""
+        size = 2 << 30
+        with open('/proc/meminfo', encoding='ascii') as file:
+            if int(file.read().split('MemAvailable:')[1].split()[0]) << 10 < 2 * size:
+                self.skipTest('needs 4 GiB of memory')
+        daemon = self.serve('--jobs', '1', fake=True)
+        client = self.client()
+        watch, begin = LastClose(self.http), time.monotonic()
+        time.sleep(0.3)
+        usual = watch.worst
+        for i in range(2):
+            fd = os.memfd_create('large', os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+            os.posix_fallocate(fd, 0, size)
+            sockets.seal(fd, 1 | sockets.SEAL_SHRINK | sockets.SEAL_GROW | sockets.SEAL_WRITE)
+            begin = time.monotonic()
+            client.send([fd], id=i, chain='sobel')
+            os.close(fd)
+            self.assertEqual(client.receive()[0]['result'], 'limit')
+        wait_for('the memory', lambda: not self.has_large(daemon), 30)
+        worst = watch.end()
+        print('usual %.1f ms, worst %.1f ms' % (1000 * usual, 1000 * worst), file=sys.stderr)
+        self.assertLess(worst, 0.15)
+        daemon.stop()
+
+    @staticmethod
+    def has_large(daemon):
+        folder = '/proc/%d/fd' % daemon.process.pid
+        names = []
+        for name in os.listdir(folder):
+            try:
+                names.append(os.readlink(os.path.join(folder, name)))
+            except FileNotFoundError:
+                pass
+        return any('/memfd:large' in name for name in names)
+
+    def test_descriptors_of_those_who_leave(self):
+        """Whatever is unread when a connection ends, the front has none of it afterwards."""
+        daemon = self.serve('--jobs', '1', fake=True)
+        self.client().run(b'x', chain='sobel')
+        before, pipe = sockets.settled_descriptors(daemon), os.pipe()
+        leave_unread(self.path, pipe, 2000)
+        self.assertLessEqual(sockets.settled_descriptors(daemon), before + 16) # sockets to receivers
+        wait_for('none of them', lambda: sockets.descriptors(daemon) <= before, 30)
+        daemon.stop()
 
     def test_a_client_that_always_has_some_to_read(self):
         """It reads, only not all at once: it is not cut off."""

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/number.h"
 #include "daemon/serve/ask.h"
+#include "daemon/work/closing.h"
 #include "daemon/work/metrics.h"
 #include "worker/json_text.h"
 
@@ -136,8 +136,8 @@ static void destroy_request(struct jobs_request *request)
     client_job_destroy(&request->job);
     service_give(server->service, request->account, request->taken);
     account_leave(request->account);
-    file_close(&request->in_fd);
-    file_close(&request->out_fd);
+    closing_take(server->service->loop, &request->in_fd);
+    closing_take(server->service->loop, &request->out_fd);
     ask_finish(&request->ask);
     free(request);
     jobs_want_sweep(server);

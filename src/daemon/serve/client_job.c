@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/log.h"
 #include "base/sealed.h"
+#include "daemon/work/closing.h"
 #include "worker/message.h"
 
 /* Number of further tries after faults that may pass, after the queue's pauses of 1 s and 5 s. */
@@ -20,7 +20,7 @@
 static void drop_planes(struct client_job *job)
 {
     for (size_t i = 0; i < job->n_planes; i++) {
-        file_close(&job->planes[i].fd);
+        closing_take(job->service->loop, &job->planes[i].fd);
         service_release_result(job->service, job->how.account, job->planes[i].size);
     }
     free(job->planes);
@@ -50,8 +50,8 @@ void client_job_destroy(struct client_job **job)
     if (!j)
         return;
     drop_planes(j);
-    file_close(&j->how.in_fd);
-    file_close(&j->how.out_fd);
+    closing_take(j->service->loop, &j->how.in_fd);
+    closing_take(j->service->loop, &j->how.out_fd);
     service_give(j->service, j->how.account, j->how.bytes);
     account_leave(j->how.account);
     free(j->chain);
@@ -190,9 +190,8 @@ int client_job_start(struct client_job **job, struct service *service,
     struct client_job *j = calloc(1, sizeof *j);
     *job = NULL;
     if (!j) {
-        close(how->in_fd);
-        if (how->out_fd >= 0)
-            close(how->out_fd);
+        closing_take(service->loop, &(int){how->in_fd});
+        closing_take(service->loop, &(int){how->out_fd});
         service_give(service, how->account, how->bytes);
         return fault_set(fault, FAULT_MEMORY, "no memory for a job");
     }

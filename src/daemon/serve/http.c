@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "daemon/work/closing.h"
 #include "daemon/work/supervise.h"
 
 #define HEADER_SECONDS   5
@@ -134,10 +135,30 @@ static void on_hangup(uv_poll_t *poll, int status, int events)
 
 static void on_timer(uv_timer_t *timer);
 
+void http_spend(struct http *http, int *fd)
+{
+    int *spent = realloc(http->spent, (http->n_spent + 1) * sizeof *spent);
+    if (!spent)
+        return; /* its owner closes it */
+    http->spent = spent;
+    spent[http->n_spent++] = *fd;
+    *fd = -1;
+}
+
+static void close_spent(struct http *http)
+{
+    for (size_t i = 0; i < http->n_spent; i++)
+        closing_take(http->service->loop, &http->spent[i]);
+    free(http->spent);
+    http->spent = NULL;
+    http->n_spent = 0;
+}
+
 static void drive(struct http *http)
 {
     MHD_UNSIGNED_LONG_LONG wait;
     MHD_run(http->daemon);
+    close_spent(http);
     if (http->closed)
         return;
     if (MHD_get_timeout(http->daemon, &wait) == MHD_YES)
@@ -351,6 +372,7 @@ void http_close(struct http **http)
         uv_poll_stop(&h->poll); /* before libmicrohttpd closes its descriptor */
     if (h->daemon)
         MHD_stop_daemon(h->daemon);
+    close_spent(h);
     if (h->hangup_fd >= 0 && count > 1)
         uv_poll_stop(&h->hangup_poll);
     file_close(&h->hangup_fd);

@@ -73,6 +73,8 @@ struct http {
     LIST_HEAD(, http_connection) connections;
     struct http_connection *adding; /* while MHD_add_connection runs */
     unsigned n_requests;
+    int *spent; /* descriptors of results that libmicrohttpd has done with after its turn; owned */
+    size_t n_spent;
     int hangup_fd; /* an epoll set that reports hang-ups only */
     uv_poll_t poll, hangup_poll;
     uv_timer_t timer;   /* libmicrohttpd's */
@@ -86,6 +88,9 @@ struct http {
 /* http.c */
 void http_enter(struct http_connection *connection, enum http_phase phase, uint64_t seconds);
 void http_kick(struct http *http);
+/* Closes a result's descriptor later than libmicrohttpd closes its duplicate, which must not be the
+ * last one. Takes it over. */
+void http_spend(struct http *http, int *fd);
 /* Writes an answer without libmicrohttpd, which cannot answer before the body has arrived, and ends
  * the connection. */
 void http_cut(struct http_connection *connection, const struct problem *problem);

@@ -8,9 +8,9 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/number.h"
 #include "base/sealed.h"
+#include "daemon/work/closing.h"
 
 #define BODY_SECONDS   30
 #define IDLE_SECONDS   15
@@ -194,7 +194,7 @@ static enum MHD_Result begin(struct http_request *request, const char *method)
 
 static void drop_body(struct http_request *request)
 {
-    file_close(&request->body_fd);
+    closing_take(request->connection->http->service->loop, &request->body_fd);
     service_give(request->connection->http->service, request->connection->account,
                  request->body_taken);
     request->body_taken = 0;
@@ -277,6 +277,8 @@ void http_request_end(void *context, struct MHD_Connection *mhd, void **context_
     *context_of_request = NULL;
     if (!request)
         return;
+    if (request->job && request->job_ended && request->response && request->job->n_planes > 0)
+        http_spend(http, &request->job->planes[0].fd);
     if (request->job && request->job_ended)
         client_job_destroy(&request->job);
     client_job_cancel(&request->job);

@@ -7,8 +7,8 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/log.h"
+#include "daemon/work/closing.h"
 
 #define MESSAGES_A_TURN 16
 #define OUTGOING_MAX    1024 /* messages that a client has not read; beyond that it is closed */
@@ -43,7 +43,7 @@ static void poll_client(struct jobs_client *client)
 static void free_outgoing(struct jobs_client *client, struct jobs_outgoing *message)
 {
     text_finish(&message->json);
-    file_close(&message->fd);
+    closing_take(client->server->service->loop, &message->fd);
     service_release_result(client->server->service, client->account, message->held);
     client->held -= message->held;
     free(message);
@@ -102,7 +102,7 @@ static void send_outgoing(struct jobs_client *client)
         STAILQ_REMOVE_HEAD(&client->outgoing, next);
         client->n_outgoing--;
         text_finish(&first->json);
-        file_close(&first->fd);
+        closing_take(client->server->service->loop, &first->fd);
         if (STAILQ_EMPTY(&client->unread))
             client->read_at = clock_now();
         client->n_unread_bytes += first->bytes;
@@ -119,7 +119,7 @@ void jobs_send(struct jobs_client *client, struct text *json, int fd, uint64_t h
     if (!message || json->failed || client->n_outgoing >= OUTGOING_MAX)
         jobs_break(client);
     if (!message || client->broken || client->closed) {
-        file_close(&fd);
+        closing_take(client->server->service->loop, &fd);
         service_release_result(client->server->service, client->account, held);
         text_finish(json);
         free(message);
@@ -157,7 +157,7 @@ static void on_received(struct reception *reception, const struct parcel *parcel
     else if (receipt->length > 0)
         client_take(client, parcel->bytes, receipt->length, reception, receipt, fds);
     for (int i = 0; i < 2; i++)
-        file_close(&fds[i]);
+        closing_take(client->server->service->loop, &fds[i]);
     if (receipt->going_on)
         return;
     end_reception(client);
@@ -199,12 +199,14 @@ static bool receive_one(struct jobs_client *client)
     struct fault fault = FAULT_INIT;
     int fds[MESSAGE_FDS_MAX];
     size_t size = sizeof buffer, n_fds;
-    enum reception_head head = receptions_look(client->fd);
-    if (head == HEAD_DESCRIPTORS)
+    enum message_head head = message_look(client->fd);
+    if (head == MESSAGE_DESCRIPTORS)
         hand_over(client);
-    if (head != HEAD_PLAIN)
+    if (head != MESSAGE_PLAIN)
         return false;
     int result = message_receive_bytes(client->fd, buffer, &size, fds, &n_fds, &fault);
+    while (n_fds > 0) /* none, since the look has found none */
+        receptions_close_fd(&client->server->receptions, client->peer.uid, fds[--n_fds]);
     if (result == FAULT_BUSY)
         return false;
     if (result == FAULT_DATA) {

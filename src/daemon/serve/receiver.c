@@ -226,7 +226,7 @@ int receiver_run(void)
     while (get_order(&order, &client)) {
         if (client >= 0 && (order == RECEIVER_TAKE || order == RECEIVER_STAY)) {
             take(client, order == RECEIVER_STAY);
-        } else if (client >= 0) {
+        } else if (client >= 0 && order == RECEIVER_CLOSE) {
             close(client);
             send_receipt(&(struct receipt){.fault = FAULT_INIT}, NULL, 0);
         }

@@ -17,6 +17,7 @@
  *                              ◄──  receipt [+ the copy]
  *     RECEIVER_CLOSE + client's socket ──►    closes the socket and all descriptors unread in it
  *                              ◄──  receipt
+ *     RECEIVER_KEEP + the same ──►    holds it until this process ends
  *
  * Before it sends the last receipt of an order, the receiver has closed every descriptor that it
  * did not pass on; so the receipt proves that none of them hangs. It passes on only sealed memory
@@ -39,6 +40,7 @@ enum receiver_order {
     RECEIVER_COPY = 'c',  /* copy the input to a sealed memory file */
     RECEIVER_DROP = 'd',  /* close the input */
     RECEIVER_CLOSE = 'b', /* close a client's socket */
+    RECEIVER_KEEP = 'k',  /* hold it */
 };
 
 struct receipt {

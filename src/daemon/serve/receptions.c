@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "daemon/work/closing.h"
 
 #define RECEIPTS_A_TURN 16
 /* In milliseconds. */
@@ -19,12 +20,16 @@
 #define AT_WORK_MAX   16 /* that do not hang */
 #define STAYING_MAX   8  /* of these, up to which a new order is RECEIVER_STAY */
 #define ABANDONED_MAX 16 /* that hang */
+#define BINS_MAX      4  /* further ones that only hold, and those of them that hang at their end */
+
+#define BIN_TIME 2000 /* milliseconds until a bin ends, or later if as many hang as may */
 
 enum receiver_state {
     RECEIVER_IDLE,
     RECEIVER_AT_WORK,
     RECEIVER_HOLDING,   /* waits for RECEIVER_COPY or RECEIVER_DROP */
-    RECEIVER_ABANDONED, /* killed; it may hang in the kernel and not die */
+    RECEIVER_BIN,       /* holds descriptors, and closes them by its end */
+    RECEIVER_ABANDONED, /* killed, or a bin that ends; it may hang in the kernel and not die */
 };
 
 struct receiver {
@@ -36,6 +41,7 @@ struct receiver {
     uv_poll_t poll;
     uv_timer_t timer;
     int socket;         /* −1 once it is given up */
+    unsigned n_binned;  /* descriptors that a bin holds */
     unsigned n_handles; /* of libuv that are not closed yet */
     LIST_ENTRY(receiver) in_list;
 };
@@ -102,7 +108,12 @@ static void on_timer(uv_timer_t *timer)
 {
     struct receiver *receiver = timer->data;
     struct receptions *all = receiver->all;
-    if (receiver->state == RECEIVER_IDLE) {
+    bool full = receptions_count(all, &receiver->uid, true) >= ABANDONED_MAX;
+    if (receiver->state == RECEIVER_BIN && full) {
+        uv_timer_start(timer, on_timer, BIN_TIME, 0);
+        return;
+    }
+    if (receiver->state == RECEIVER_IDLE || receiver->state == RECEIVER_BIN) {
         hang_up(receiver); /* → on_exit_of_process */
         receiver->state = RECEIVER_ABANDONED;
         return;
@@ -187,11 +198,10 @@ static void give_order(struct receiver *receiver, enum receiver_order order, int
         uv_timer_start(&receiver->timer, on_timer, 0, 0);
 }
 
-static void close_both(const int fds[2])
+static void close_both(const struct receptions *all, const int fds[2])
 {
     for (int i = 0; i < 2; i++)
-        if (fds[i] >= 0)
-            close(fds[i]);
+        closing_take(all->loop, &(int){fds[i]});
 }
 
 static void take_parcel(struct receiver *receiver, const struct parcel *parcel, const int fds[2])
@@ -203,7 +213,7 @@ static void take_parcel(struct receiver *receiver, const struct parcel *parcel, 
     if (receipt->going_on) {
         uv_timer_start(&receiver->timer, on_timer, ANSWER_TIME, 0);
         if (!reception)
-            close_both(fds);
+            close_both(receiver->all, fds);
         else if (reception->how.order == RECEIVER_TAKE)
             reception->how.received(reception, parcel, fds);
         return;
@@ -224,7 +234,7 @@ static void take_parcel(struct receiver *receiver, const struct parcel *parcel, 
             other != receiver && other->uid == receiver->uid && other->state == RECEIVER_IDLE;
     uv_timer_start(&receiver->timer, on_timer, superfluous ? SPARE_TIME : IDLE_TIME, 0);
     if (!reception)
-        close_both(fds);
+        close_both(receiver->all, fds);
     else if (reception->how.order == RECEIVER_TAKE)
         reception->how.received(reception, parcel, fds);
     else if (reception->how.order == RECEIVER_COPY)
@@ -252,7 +262,7 @@ static bool receive_one(struct receiver *receiver)
         take_parcel(receiver, &parcel, fds);
         return receiver->state == RECEIVER_AT_WORK;
     }
-    close_both(fds);
+    close_both(all, fds);
     abandon(receiver, "the process that receives descriptors has died");
     start_waiting(all);
     return false;
@@ -261,6 +271,11 @@ static bool receive_one(struct receiver *receiver)
 static void on_socket(uv_poll_t *poll, int status, int events)
 {
     struct receiver *receiver = poll->data;
+    if (events & UV_WRITABLE) { /* a bin that had no room */
+        uv_poll_start(poll, UV_READABLE, on_socket);
+        start_waiting(receiver->all);
+        return;
+    }
     for (int i = 0; i < RECEIPTS_A_TURN && receive_one(receiver); i++)
         ;
 }
@@ -272,8 +287,47 @@ unsigned receptions_count(const struct receptions *receptions, const uid_t *uid,
     const struct receiver *receiver;
     unsigned n = 0;
     LIST_FOREACH (receiver, &receptions->receivers, in_list)
-        n += (!uid || receiver->uid == *uid) && (receiver->state == RECEIVER_ABANDONED) == hanging;
+        n += (!uid || receiver->uid == *uid) && receiver->state != RECEIVER_BIN &&
+             (receiver->state == RECEIVER_ABANDONED) == hanging;
     return n;
+}
+
+unsigned receptions_binned(const struct receptions *receptions, const uid_t *uid)
+{
+    const struct receiver *receiver;
+    unsigned n = 0;
+    LIST_FOREACH (receiver, &receptions->receivers, in_list)
+        if (receiver->state == RECEIVER_BIN && (!uid || receiver->uid == *uid))
+            n += receiver->n_binned;
+    return n;
+}
+
+/* Gives a descriptor to its user's bin. False if it has to wait until there is room. */
+static bool put_in_bin(struct receptions *all, const struct reception_how *how)
+{
+    static const char keep = RECEIVER_KEEP;
+    struct text order = {.data = (char *)(uintptr_t)&keep, .length = 1};
+    struct fault fault = FAULT_INIT;
+    struct receiver *bin = LIST_FIRST(&all->receivers);
+    while (bin && (bin->uid != how->uid || bin->state != RECEIVER_BIN))
+        bin = LIST_NEXT(bin, in_list);
+    if (!bin) {
+        if (receptions_count(all, &how->uid, true) >= ABANDONED_MAX + BINS_MAX ||
+            start_receiver(&bin, all, how->uid, &fault) != 0)
+            return false;
+        bin->state = RECEIVER_BIN;
+        uv_timer_start(&bin->timer, on_timer, BIN_TIME, 0);
+        log_warning("descriptors of user %u take all of that user's receivers: what is left of his "
+                    "connections is put aside",
+                    (unsigned)how->uid);
+    }
+    int result = message_send_encoded(bin->socket, &order, &how->client_fd, 1, &fault);
+    if (result == FAULT_BUSY)
+        uv_poll_start(&bin->poll, UV_READABLE | UV_WRITABLE, on_socket);
+    if (result != 0)
+        return false; /* of another fault: it has ended, which its socket tells next */
+    bin->n_binned++;
+    return true;
 }
 
 /* Gives a reception to a receiver. False if it has to wait for one, or, with a fault, if it is
@@ -295,6 +349,10 @@ static bool assign(struct reception *reception, struct fault *fault)
         receiver = LIST_NEXT(receiver, in_list);
     if (!hanging && !receiver && receptions_count(all, &how->uid, false) < AT_WORK_MAX)
         start_receiver(&receiver, all, how->uid, fault);
+    if (!receiver && how->order == RECEIVER_CLOSE && put_in_bin(all, how)) {
+        close(how->client_fd); /* the bin has a copy, which it closes last */
+        return true;
+    }
     if (!receiver)
         return false;
     bool stay =
@@ -317,10 +375,10 @@ static void start_waiting(struct receptions *all)
         bool lost = reception->how.lost && fault.code != FAULT_NONE;
         if (assigned || lost)
             TAILQ_REMOVE(&all->waiting, reception, in_list);
-        if (!lost)
-            continue;
-        reception->how.lost(reception, &fault);
-        free(reception);
+        if (lost)
+            reception->how.lost(reception, &fault);
+        if (lost || (assigned && !reception->receiver)) /* it is in a bin */
+            free(reception);
     }
 }
 
@@ -361,6 +419,10 @@ int reception_start(struct reception **reception, struct receptions *all,
     }
     if (!assigned)
         TAILQ_INSERT_TAIL(&all->waiting, r, in_list);
+    else if (!r->receiver) { /* it is in a bin */
+        free(r);
+        r = NULL;
+    }
     *reception = r;
     return 0;
 }
@@ -393,32 +455,32 @@ void reception_cancel(struct reception **reception)
 
 /* ---- clients' sockets ---- */
 
-enum reception_head receptions_look(int fd)
+void receptions_close_fd(struct receptions *receptions, uid_t uid, int fd)
 {
-    char byte;
-    struct iovec bytes = {&byte, 1};
-    struct msghdr header = {.msg_iov = &bytes, .msg_iovlen = 1};
-    ssize_t got;
-    /* With no room for descriptors none is received, and MSG_CTRUNC says that there are some. */
-    do
-        got = recvmsg(fd, &header, MSG_PEEK | MSG_DONTWAIT);
-    while (got < 0 && errno == EINTR);
-    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-        return HEAD_NOTHING;
-    return got >= 0 && (header.msg_flags & MSG_CTRUNC) ? HEAD_DESCRIPTORS : HEAD_PLAIN;
-}
-
-/* Closing a socket also closes the descriptors unread in it, which may hang. */
-void receptions_close_client(struct receptions *receptions, uid_t uid, int fd)
-{
-    char byte;
-    enum reception_head head;
     struct fault fault = FAULT_INIT;
     struct reception *reception;
     struct reception_how how = {.uid = uid, .client_fd = fd, .order = RECEIVER_CLOSE};
+    if (reception_start(&reception, receptions, &how, &fault) != 0)
+        closing_take(receptions->loop, &fd);
+}
+
+/* Closing a socket also closes the descriptors unread in it, which may hang. An empty message looks
+ * like the end; but while credentials are asked for, every message has them, as if they were
+ * descriptors, and the end has none. */
+void receptions_close_client(struct receptions *receptions, uid_t uid, int fd)
+{
+    char byte;
+    enum message_head head;
+    ssize_t got = 1;
     shutdown(fd, SHUT_RDWR); /* no more can come */
-    while ((head = receptions_look(fd)) == HEAD_PLAIN && recv(fd, &byte, 1, MSG_DONTWAIT) > 0)
-        ;
-    if (head != HEAD_DESCRIPTORS || reception_start(&reception, receptions, &how, &fault) != 0)
+    while ((head = message_look(fd)) == MESSAGE_PLAIN &&
+           (got > 0 || (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &(int){1}, sizeof(int)) == 0 &&
+                        message_look(fd) == MESSAGE_DESCRIPTORS))) {
+        setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &(int){0}, sizeof(int));
+        got = recv(fd, &byte, 1, MSG_DONTWAIT);
+    }
+    if (head == MESSAGE_PLAIN)
         close(fd);
+    else
+        receptions_close_fd(receptions, uid, fd);
 }

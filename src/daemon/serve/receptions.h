@@ -1,6 +1,11 @@
 /* The front's side of receivers, the processes that receive clients' descriptors (receiver.h). Each
- * serves one user. They are started on demand, and killed and given up when they do not answer. All
- * on the loop's thread. */
+ * serves one user. They are started on demand, and killed and given up when they do not answer.
+ *
+ * What is to be closed while no receiver of its user has time goes to a bin, a receiver that only
+ * holds descriptors, and closes them all by its end. So the front itself holds nothing of a user
+ * whose descriptors hang, however many connections he makes: the kernel lets a user have no more
+ * descriptors unread in sockets than he may open, and a bin has room for as many. All on the loop's
+ * thread. */
 #ifndef SLUICE_DAEMON_SERVE_RECEPTIONS_H
 #define SLUICE_DAEMON_SERVE_RECEPTIONS_H
 
@@ -63,6 +68,9 @@ void reception_drop(struct reception *reception);
 /* No callback follows. Takes NULL; clears the pointer. */
 void reception_cancel(struct reception **reception);
 
+/* Closes what may hang, in a receiver. Takes the descriptor over. */
+void receptions_close_fd(struct receptions *receptions, uid_t uid, int fd);
+
 /* Shuts a client's socket down and closes it: in a receiver if there are unread descriptors in it.
  * Takes the descriptor over. */
 void receptions_close_client(struct receptions *receptions, uid_t uid, int fd);
@@ -71,13 +79,7 @@ void receptions_close_client(struct receptions *receptions, uid_t uid, int fd);
  * hang and were given up. */
 unsigned receptions_count(const struct receptions *receptions, const uid_t *uid, bool hanging);
 
-/* Looks at the first unread message of a socket, without reading it. After HEAD_NOTHING the caller
- * must not read: a message that comes meanwhile may have descriptors. */
-enum reception_head {
-    HEAD_NOTHING,
-    HEAD_PLAIN, /* a message without descriptors, or the end */
-    HEAD_DESCRIPTORS,
-};
-enum reception_head receptions_look(int fd);
+/* The number of descriptors that bins of a user, or of all (NULL), hold. */
+unsigned receptions_binned(const struct receptions *receptions, const uid_t *uid);
 
 #endif

@@ -306,6 +306,11 @@ static unsigned receivers(const struct service *service, const uid_t *uid, bool 
     return service->receptions ? receptions_count(service->receptions, uid, hanging) : 0;
 }
 
+static unsigned binned(const struct service *service, const uid_t *uid)
+{
+    return service->receptions ? receptions_binned(service->receptions, uid) : 0;
+}
+
 void service_measure(const struct service *service)
 {
     const struct account *account;
@@ -338,11 +343,12 @@ static json_t *users_json(const struct service *service)
     const struct account *a;
     LIST_FOREACH (a, &service->accounts, in_list)
         json_array_append_new(
-            list, json_pack("{s:I, s:i, s:i, s:I, s:I, s:i, s:i}", "uid", (json_int_t)a->uid,
+            list, json_pack("{s:I, s:i, s:i, s:I, s:I, s:i, s:i, s:i}", "uid", (json_int_t)a->uid,
                             "connections", (int)a->n_connections, "jobs", (int)a->n_jobs, "bytes",
                             (json_int_t)a->bytes, "unread", (json_int_t)a->results, "receivers",
                             (int)receivers(service, &a->uid, false), "receivers_hanging",
-                            (int)receivers(service, &a->uid, true)));
+                            (int)receivers(service, &a->uid, true), "binned",
+                            (int)binned(service, &a->uid)));
     return list;
 }
 
@@ -369,7 +375,7 @@ json_t *service_status(const struct service *service)
         (int)queue->n_client_jobs, "in_quarantine", (int)queue_in_quarantine(queue));
     json_t *status = json_pack(
         "{s:s, s:b, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:i, s:i}, "
-        "s:o, s:{s:I, s:I}, s:{s:i, s:i}}",
+        "s:o, s:{s:I, s:I}, s:{s:i, s:i, s:i}}",
         "state", service->state(service->context), "ready", (int)(trouble == NULL), "uptime_s",
         (double)(clock_now() - service->started) * 1e-9, "done", (json_int_t)queue->n_done,
         "failed", (json_int_t)queue->n_failed, "queue", jobs, "folders", folders, "worker",
@@ -377,7 +383,7 @@ json_t *service_status(const struct service *service)
         (int)service->n_http, "jobs", (int)service->n_jobs_clients, "users", users_json(service),
         "shared", "bytes", (json_int_t)service->bytes, "limit", (json_int_t)bytes_max(service),
         "receivers", "well", (int)receivers(service, NULL, false), "hanging",
-        (int)receivers(service, NULL, true));
+        (int)receivers(service, NULL, true), "binned", (int)binned(service, NULL));
     set_rate(status, &queue->rate, left);
     return status;
 }

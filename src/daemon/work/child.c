@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "daemon/work/closing.h"
 #include "worker/find.h"
 #include "worker/message.h"
 
@@ -41,10 +42,10 @@ struct child {
     void *context;
 };
 
-static void free_outgoing(struct outgoing *message)
+static void free_outgoing(struct child *child, struct outgoing *message)
 {
     for (size_t i = 0; i < message->n_fds; i++)
-        close(message->fds[i]);
+        closing_take(child->poll.loop, &message->fds[i]);
     text_finish(&message->json);
     free(message);
 }
@@ -61,14 +62,13 @@ void child_hang_up(struct child *child)
     while (!STAILQ_EMPTY(&child->outgoing)) {
         struct outgoing *message = STAILQ_FIRST(&child->outgoing);
         STAILQ_REMOVE_HEAD(&child->outgoing, next);
-        free_outgoing(message);
+        free_outgoing(child, message);
     }
     if (child->socket < 0)
         return;
     uv_poll_stop(&child->poll);
     uv_close((uv_handle_t *)&child->poll, on_closed);
-    close(child->socket);
-    child->socket = -1;
+    closing_take(child->poll.loop, &child->socket); /* and what is unread in it */
 }
 
 static void blame(struct child *child, const char *why)
@@ -85,6 +85,12 @@ static bool receive_one(struct child *child)
 {
     struct message message;
     struct fault fault = FAULT_INIT;
+    if (child->socket >= 0 && message_look(child->socket) == MESSAGE_DESCRIPTORS) {
+        blame(child, "it sends descriptors");
+        child_hang_up(child);
+        child->events->hung_up(child->context);
+        return false;
+    }
     if (child->socket < 0 || message_receive(child->socket, &message, &fault) != 0) {
         if (fault.code == FAULT_DATA)
             blame(child, fault.text);
@@ -122,7 +128,7 @@ static void send_outgoing(struct child *child)
         if (!try_to_send(child, &first->json, first->fds, first->n_fds))
             return;
         STAILQ_REMOVE_HEAD(&child->outgoing, next);
-        free_outgoing(first);
+        free_outgoing(child, first);
     }
     poll_for(child, UV_READABLE);
 }
@@ -264,7 +270,7 @@ static void keep_for_later(struct child *child, struct text *json, const struct 
     }
     if (!later || later->n_fds < message->n_fds) {
         if (later)
-            free_outgoing(later);
+            free_outgoing(child, later);
         blame(child, "no memory or descriptors for a message to it");
         return;
     }
