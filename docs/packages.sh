@@ -3,7 +3,8 @@
 
 # To build; Clang compiles the processor's kernels. To run, OpenCL is needed for a GPU only.
 packages_build="clang gcc libc6-dev meson ninja-build pkg-config python3 opencl-c-headers libjansson-dev
-libjpeg62-turbo-dev libmicrohttpd-dev libpng-dev libseccomp-dev libsqlite3-dev libsystemd-dev libuv1-dev libyaml-dev libzip-dev zlib1g-dev"
+libjpeg62-turbo-dev libmicrohttpd-dev libpng-dev libseccomp-dev libsqlite3-dev libsystemd-dev libtiff-dev libuv1-dev
+libwebp-dev libyaml-dev libzip-dev zlib1g-dev"
 # The tests run kernels by OpenCL, too, on PoCL.
 packages_test="curl libcmocka-dev ocl-icd-libopencl1 pocl-opencl-icd python3-venv"
 # For sluice-relay and sluice enqueue, which are built where these are (docs/fleet.md); and what their tests take.

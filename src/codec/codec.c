@@ -13,13 +13,26 @@
 #include "base/number.h"
 #include "base/text.h"
 
-extern const struct codec codec_png, codec_npy, codec_npz, codec_jpeg, codec_bmp, codec_pnm,
-    codec_pbm, codec_raw;
+extern const struct codec codec_png, codec_npy, codec_npz, codec_webp, codec_tiff, codec_jpeg,
+    codec_bmp, codec_pnm, codec_pbm, codec_raw;
 
-/* In the order in which an input is probed for them: the longest signatures first. */
+/* In the order in which an input is probed for them; no signature is the beginning of another's. */
 const struct codec *const codecs[] = {
-    &codec_png, &codec_npy, &codec_npz, &codec_jpeg, &codec_bmp,
-    &codec_pnm, &codec_pbm, &codec_raw, NULL,
+    &codec_png,
+    &codec_npy,
+    &codec_npz,
+    &codec_jpeg,
+    &codec_bmp,
+    &codec_pnm,
+    &codec_pbm,
+#ifdef SLUICE_TIFF
+    &codec_tiff,
+#endif
+#ifdef SLUICE_WEBP
+    &codec_webp,
+#endif
+    &codec_raw,
+    NULL,
 };
 
 /* ---- foreign formats ---- */
@@ -37,8 +50,8 @@ struct foreign {
 #define MARK(at, text) at, sizeof text - 1, text
 #define NO_MARK        0, 0, NULL
 
-/* The first row that fits counts. Codecs are asked before this table, so remove a format's rows
- * when it gets a codec. */
+/* The first row that fits counts. Codecs are asked before this table, so a format's rows go when it
+ * gets a codec, unless builds may lack that. */
 static const struct foreign foreigns[] = {
     {"TIFF", "tiff tif bigtiff geotiff", "png", MARK(0, "II*\0")},
     {"TIFF", NULL, NULL, MARK(0, "MM\0*")},
@@ -127,6 +140,10 @@ const struct param decode_params[] = {
           "1 takes what a truncated file has instead of refusing it", DEFAULT("0")),
     PARAM(FLAG, "strict", offsetof(struct decode_options, strict),
           "1 refuses a file that is odd, which is read with a warning else", DEFAULT("0")),
+    PARAM(INTEGER, "page", offsetof(struct decode_options, page),
+          "which page of a TIFF, from 1 on; without it the first", RANGE(1, 65535)),
+    PARAM(FLAG, "pages", offsetof(struct decode_options, pages),
+          "1 takes all pages of a TIFF, as planes", DEFAULT("0")),
     PARAM(REAL, "white", offsetof(struct decode_options, white),
           "the value that means white in a file of floats; without it what the file says, else 255",
           RANGE(1e-6, 1e6)),
@@ -152,6 +169,9 @@ int decode_options_parse(struct decode_options *options, const char *text, const
     if (result == 0 && options->raw == RAW_NONE && (options->w || options->h || options->stride))
         result = fault_set(fault, FAULT_USAGE,
                            "%s: w, h and stride are those of a frame with raw=", what);
+    if (result == 0 && options->page && options->pages)
+        result = fault_set(fault, FAULT_USAGE, "%s: page=N takes one page, pages=1 all of them",
+                           what);
     return result;
 }
 
@@ -226,6 +246,9 @@ int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
     decoder->codec = options->raw != RAW_NONE ? &codec_raw : codec_find(data, size);
     if (!decoder->codec)
         return unknown_format(data, size, fault);
+    if (options->page > 1 && !decoder->codec->has_pages)
+        return fault_set(fault, FAULT_SHAPE, "a %s has one page, and page=%lld asks for another",
+                         decoder->codec->name, (long long)options->page);
     decoder->state = calloc(1, decoder->codec->state_size);
     if (!decoder->state)
         return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
@@ -496,10 +519,16 @@ enum metadata_choice format_meta(const struct format *format)
     return format->codec->is_picture ? (enum metadata_choice)config->meta : METADATA_STRIP;
 }
 
+bool format_holds_frame(const struct format *format)
+{
+    const struct picture_config *config = format->config;
+    return format->codec->encode_frame && (!format->codec->is_picture || config->pages);
+}
+
 double format_mosaic_gain(const struct format *format)
 {
     const struct picture_config *config = format->config;
-    return format->codec->is_picture ? config->mosaic_gain : 0;
+    return format->codec->is_picture && !format_holds_frame(format) ? config->mosaic_gain : 0;
 }
 
 int format_fit(void *format_, struct plane *plane, struct fault *fault)

@@ -45,6 +45,8 @@ struct decode_options {
     int raw;        /* enum raw_layout; with a layout the input is not probed, and needs w and h */
     int64_t w, h;   /* of a raw frame, in pixels; 0: not given */
     int64_t stride; /* bytes from row to row of a raw frame; 0: rows are packed */
+    int64_t page;   /* of a file that has several: counted from 1; 0: the first one */
+    bool pages;     /* all of them, as planes */
     double white;   /* value of white in planes of floats; 0: as the file says, else 255 */
     enum metadata_choice meta; /* set by the engine: metadata that the result will take over */
     bool two_threads; /* set by the engine: another processor is free, so a decoder may start a
@@ -92,6 +94,7 @@ struct decoder {
 struct picture_config {
     double mosaic_gain; /* factor of the details where dwt's planes are written as one mosaic */
     int meta;           /* enum metadata_choice */
+    bool pages;         /* all planes go into one file; of a format with encode_frame */
 };
 
 extern const struct param_choice meta_choices[];
@@ -139,6 +142,7 @@ struct codec {
     /* Parameters of the encoder, over a struct of config_size bytes; NULL: there are none. */
     const struct param *params;
     size_t config_size;
+    bool has_pages;  /* a file may hold several pictures: decode_options.page and pages */
     bool is_picture; /* config begins with struct picture_config; dwt's planes become a mosaic */
 
     /* Changes type and channels of `plane` to what the format stores in their place, or refuses the
@@ -149,7 +153,8 @@ struct codec {
     int (*encode)(const void *config, const struct picture *picture, size_t plane,
                   struct output *output, struct fault *fault);
 
-    /* For a format whose files hold a whole frame: writes all planes. */
+    /* For a format whose files hold a whole frame, or do so with picture_config.pages: writes all
+     * planes. */
     int (*encode_frame)(const void *config, const struct picture *picture, struct output *output,
                         struct fault *fault);
 };
@@ -226,7 +231,10 @@ bool format_is_named(const char *name);
 /* Which metadata of the input the result takes over. */
 enum metadata_choice format_meta(const struct format *format);
 
-/* picture_config.mosaic_gain; 0 for a format that is no picture format. */
+/* True if all planes go into one file. */
+bool format_holds_frame(const struct format *format);
+
+/* picture_config.mosaic_gain; 0 where planes are not made one picture. */
 double format_mosaic_gain(const struct format *format);
 
 /* A plan_fit (chain/plan.h) for a struct format. */

@@ -16,6 +16,10 @@
 #define TAG_STRIP_SIZES 0x0117
 #define TAG_JPEG        0x0201 /* a thumbnail in JPEG */
 #define TAG_JPEG_SIZE   0x0202
+#define TAG_EXIF        0x8769 /* directories that the first one refers to, and … */
+#define TAG_GPS         0x8825
+#define TAG_INTEROP     0xA005 /* … that Exif's refers to */
+#define TYPE_ASCII      2
 #define TYPE_SHORT      3
 #define TYPE_LONG       4 /* of orientations, too: against the standard, but some programs do so */
 
@@ -83,6 +87,127 @@ unsigned exif_orientation(const uint8_t *data, size_t size)
     size_t at = find_entry(&tiff, get32(&tiff, 4), TAG_ORIENTATION);
     uint32_t value = at && get32(&tiff, at + 4) == 1 ? get_value(&tiff, at, 0) : 1;
     return value >= 1 && value <= 8 ? value : 1;
+}
+
+bool exif_text(const uint8_t *data, size_t size, uint16_t tag, char *text, size_t room)
+{
+    struct tiff tiff;
+    if (!open_tiff(&tiff, data, size))
+        return false;
+    size_t entry = find_entry(&tiff, get32(&tiff, 4), tag);
+    if (!entry || get16(&tiff, entry + 2) != TYPE_ASCII)
+        return false;
+    size_t count = get32(&tiff, entry + 4), at = count > 4 ? get32(&tiff, entry + 8) : entry + 8;
+    if (at > size || size - at < count)
+        return false;
+    count = strnlen((const char *)data + at, count < room - 1 ? count : room - 1);
+    memcpy(text, data + at, count);
+    text[count] = '\0';
+    return count > 0;
+}
+
+struct copying {
+    const struct tiff *from;
+    uint8_t *to;
+    size_t used; /* of METADATA_MAX bytes */
+    uint32_t base;
+    struct exif_copy *copy;
+};
+
+static void put32(const struct copying *c, size_t at, uint32_t value)
+{
+    if (c->from->big_endian)
+        store_be32(c->to + at, value);
+    else
+        store_le32(c->to + at, value);
+}
+
+/* Takes `size` bytes of the copy, at an even offset; 0: there are not so many. */
+static size_t take(struct copying *c, size_t size)
+{
+    size_t at = (c->used + 1) / 2 * 2;
+    if (size > METADATA_MAX || at > METADATA_MAX - size)
+        return 0;
+    c->used = at + size;
+    return at;
+}
+
+/* True for what the first directory has about the picture as a whole, not about its samples. */
+static bool is_text(unsigned tag)
+{
+    static const uint16_t texts[] = {0x010E, 0x010F, 0x0110, 0x0131,
+                                     0x0132, 0x013B, 0x013C, 0x8298};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (tag == texts[i])
+            return true;
+    return false;
+}
+
+/* Copies the directory at `at`, which is the first one, or is referred to by the tag `inside`, and
+ * those that it refers to. 0: it is damaged, or there is no room. */
+static size_t copy_directory(struct copying *c, size_t at, unsigned inside)
+{
+    static const uint8_t sizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8};
+    const struct tiff *from = c->from;
+    if (at < 8 || at > from->size - 2 || (from->size - at - 2) / 12 < get16(from, at))
+        return 0;
+    unsigned entries = get16(from, at), kept = 0;
+    size_t to = take(c, 2 + 12 * (size_t)entries + 4);
+    if (to == 0)
+        return 0;
+    memset(c->to + to, 0, 2 + 12 * (size_t)entries + 4);
+    at += 2;
+    for (unsigned i = 0; i < entries; i++, at += 12) {
+        unsigned tag = get16(from, at), type = get16(from, at + 2);
+        uint64_t size = type < sizeof sizes ? (uint64_t)get32(from, at + 4) * sizes[type] : 0;
+        size_t entry = to + 2 + 12 * (size_t)kept, place = get32(from, at + 8), child = 0;
+        bool refers =
+            inside ? inside == TAG_EXIF && tag == TAG_INTEROP : tag == TAG_EXIF || tag == TAG_GPS;
+        if (size == 0 || (!inside && !refers && !is_text(tag) && tag != TAG_ORIENTATION))
+            continue;
+        if (refers && (size != 4 || (child = copy_directory(c, place, tag)) == 0))
+            continue;
+        if (size > 4) {
+            if (place > from->size || size > from->size - place ||
+                (child = take(c, (size_t)size)) == 0)
+                continue;
+            memcpy(c->to + child, from->data + place, (size_t)size);
+        }
+        memcpy(c->to + entry, from->data + at, 12);
+        if (child)
+            put32(c, entry + 8, c->base + (uint32_t)child);
+        if (tag == TAG_EXIF && refers)
+            c->copy->exif = c->base + (uint32_t)child;
+        if (tag == TAG_GPS && refers)
+            c->copy->gps = c->base + (uint32_t)child;
+        c->copy->has_texts |= !inside && is_text(tag);
+        kept++;
+    }
+    c->to[to + from->big_endian] = (uint8_t)kept;
+    c->to[to + !from->big_endian] = (uint8_t)(kept >> 8);
+    return to;
+}
+
+bool exif_copy(const uint8_t *data, size_t size, uint32_t base, struct exif_copy *copy)
+{
+    struct tiff tiff;
+    *copy = (struct exif_copy){0};
+    if (!open_tiff(&tiff, data, size) || base > UINT32_MAX - METADATA_MAX)
+        return false;
+    struct copying c = {&tiff, malloc(METADATA_MAX), 8, base, copy};
+    size_t first = 0;
+    if (c.to) {
+        memcpy(c.to, tiff.data, 4);
+        first = copy_directory(&c, get32(&tiff, 4), 0);
+        put32(&c, 4, base + (uint32_t)first);
+    }
+    if (first == 0) {
+        free(c.to);
+        return false;
+    }
+    uint8_t *less = realloc(c.to, c.used);
+    copy->block = (struct metadata_block){less ? less : c.to, c.used};
+    return true;
 }
 
 struct cleaning {
@@ -191,6 +316,16 @@ void metadata_set_exif(struct metadata *metadata, const uint8_t *data, size_t si
         free(exif->data);
         *exif = (struct metadata_block){0};
     }
+}
+
+void metadata_set_tiff(struct metadata *metadata, const uint8_t *data, size_t size, bool upright)
+{
+    struct exif_copy copy;
+    if (!exif_copy(data, size, 0, &copy))
+        return;
+    if (copy.exif || copy.gps || copy.has_texts)
+        metadata_set_exif(metadata, copy.block.data, copy.block.size, upright);
+    free(copy.block.data);
 }
 
 void metadata_set_icc(struct metadata *metadata, const uint8_t *data, size_t size)

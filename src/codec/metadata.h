@@ -46,6 +46,8 @@ size_t metadata_size(const struct metadata *metadata);
  * "Exif\0\0" in front) loses its thumbnail; with `upright`, if the orientation is applied to the
  * pixels, its orientation becomes 1. */
 void metadata_set_exif(struct metadata *metadata, const uint8_t *data, size_t size, bool upright);
+/* The same for what a TIFF file (not BigTIFF) has of Exif beside its picture. */
+void metadata_set_tiff(struct metadata *metadata, const uint8_t *data, size_t size, bool upright);
 void metadata_set_icc(struct metadata *metadata, const uint8_t *data, size_t size);
 void metadata_set_xmp(struct metadata *metadata, const uint8_t *data, size_t size);
 
@@ -66,5 +68,21 @@ unsigned exif_orientation(const uint8_t *data, size_t size);
  * block is not to be used, because its first directory is damaged or it asks for too many
  * overwrites. */
 bool exif_clean(uint8_t *data, size_t *size, bool upright);
+
+/* A copy of an Exif block, or of what a TIFF file has of one: texts about the picture and its
+ * maker, orientation, and Exif's own directories. */
+struct exif_copy {
+    struct metadata_block block; /* the caller frees its data */
+    uint32_t exif, gps;          /* offsets of these directories; 0: there is none */
+    bool has_texts;
+};
+
+/* Makes one whose offsets count from `base` bytes in front of it, so that it may lie there in
+ * another TIFF file of the same order of bytes. False if the directories are damaged or larger than
+ * METADATA_MAX, or memory is out. */
+bool exif_copy(const uint8_t *data, size_t size, uint32_t base, struct exif_copy *copy);
+
+/* The text of a tag of the first directory, cut to `room`; false: there is none. */
+bool exif_text(const uint8_t *data, size_t size, uint16_t tag, char *text, size_t room);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/deadline.h"
 #include "base/file.h"
@@ -49,6 +50,19 @@ void output_write(struct output *output, const void *data, size_t size)
     }
     memcpy(output->buffer + output->used, data, size);
     output->used += size;
+}
+
+void output_mend(struct output *output, uint64_t at, const void *data, size_t size)
+{
+    if (output->fault.code != FAULT_NONE)
+        return;
+    if (at < output->written)
+        drain(output); /* so that they are all in the file */
+    if (at >= output->written)
+        memcpy(output->buffer + (at - output->written), data, size);
+    else if (output->fault.code == FAULT_NONE &&
+             pwrite(output->fd, data, size, (off_t)at) != (ssize_t)size)
+        fault_set_errno(&output->fault, FAULT_IO, NULL);
 }
 
 void output_samples(struct output *output, const void *samples, size_t count, size_t size,

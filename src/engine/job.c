@@ -353,7 +353,7 @@ static int encode_file(struct job_state *s, size_t index, const char *name, stru
     const struct format *format = s->job->format;
     if (!output)
         result = fault_set(fault, FAULT_MEMORY, "no memory for an output");
-    else if (format->codec->encode_frame)
+    else if (format_holds_frame(format))
         result = format->codec->encode_frame(format->config, &s->result, output, fault);
     else
         result = format->codec->encode(format->config, &s->result, index, output, fault);
@@ -384,7 +384,7 @@ static int encode(struct job_state *s, struct fault *fault)
     snprintf(report->out_format, sizeof report->out_format, "%s", codec->name);
     report->out = frame->planes[0];
     report->n_planes_out = frame->n_planes;
-    if (codec->encode_frame || frame->n_planes == 1)
+    if (format_holds_frame(s->job->format) || frame->n_planes == 1)
         return encode_file(s, 0, "", fault);
     for (size_t i = 0; i < frame->n_planes; i++)
         for (size_t k = 0; k < i; k++)

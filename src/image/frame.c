@@ -1,5 +1,6 @@
 #include "image/frame.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,16 @@ bool frame_same_shape(const struct frame *a, const struct frame *b)
             p->channels != q->channels || p->type != q->type || plane_white(p) != plane_white(q))
             return false;
     }
+    return true;
+}
+
+bool plane_is_name(const char *name, size_t length)
+{
+    if (length == 0 || length >= PLANE_NAME_MAX || name[0] == '.')
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (!isalnum((unsigned char)name[i]) && !(name[i] && strchr("._-", name[i])))
+            return false;
     return true;
 }
 

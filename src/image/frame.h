@@ -84,6 +84,10 @@ static inline size_t plane_row_bytes(const struct plane *plane)
     return (size_t)plane->width * plane->channels * sample_size(plane->type);
 }
 
+/* True if a plane may have this name: letters, digits and `. _ -`, no dot in front, because files
+ * are named after planes. False for "". */
+bool plane_is_name(const char *name, size_t length);
+
 /* Bytes of the samples, without padding. */
 uint64_t plane_bytes(const struct plane *plane);
 uint64_t frame_bytes(const struct frame *frame);

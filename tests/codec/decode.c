@@ -206,7 +206,7 @@ void encode_picture(const char *text, const struct picture *picture, struct file
     }
     struct output *output = output_create(fd);
     assert_non_null(output);
-    int result = format.codec->encode_frame
+    int result = format_holds_frame(&format)
                      ? format.codec->encode_frame(format.config, picture, output, &fault)
                      : format.codec->encode(format.config, picture, 0, output, &fault);
     if (result != 0)

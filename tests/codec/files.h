@@ -90,6 +90,31 @@ struct bmp_kind {
 void make_bmp(struct file *file, const struct bmp_kind *kind);
 uint8_t bmp_palette_colour(unsigned index, unsigned channel);
 
+struct tiff_kind {
+    uint32_t width, height;
+    unsigned samples, bits, format, photometric, compression, predictor; /* as tags have them */
+    uint32_t tile; /* width and height of tiles; 0: strips of … */
+    uint32_t rows; /* … so many rows; 0: all */
+    bool apart, big, big_endian;
+    unsigned orientation; /* 0: no tag */
+    unsigned pages;       /* 0: one. The second one's name is no plane's. */
+    bool metadata;        /* a profile, density, XMP and a maker */
+};
+
+/* Sample c of page p is noise_sample(x, y, c + p), its highest bits; floats and 32 bits have its
+ * value. The palette is png_palette_colour. */
+void make_tiff(struct file *file, const struct tiff_kind *kind);
+
+struct webp_kind {
+    uint32_t width, height;
+    bool lossless, alpha;
+    unsigned orientation; /* 0: no Exif, unless … */
+    bool metadata;        /* … a profile, XMP and Exif */
+};
+
+/* ramp_sample. */
+void make_webp(struct file *file, const struct webp_kind *kind);
+
 /* An NPY of version `major`.0 with this dictionary, then the array's bytes. */
 void make_npy(struct file *file, unsigned major, const char *dictionary, const void *data,
               size_t size);

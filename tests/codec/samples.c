@@ -136,6 +136,45 @@ static void npz(struct file *file, unsigned variant)
     file_finish(&b);
 }
 
+#ifdef SLUICE_TIFF
+/* tag values of TIFF 6.0: 1 grey, 0 white is zero, 2 RGB, 3 palette, 5 inks, 6 YCbCr */
+static const struct tiff_kind tiffs[] = {
+    {9, 5, 1, 1, .photometric = 0, .compression = 4},
+    {5, 4, 1, 8, .photometric = 1, .rows = 2},
+    {5, 4, 3, 8, .photometric = 2, .compression = 5, .predictor = 2, .big_endian = true},
+    {5, 4, 4, 16, .photometric = 2, .compression = 8, .apart = true},
+    {5, 4, 1, 4, .photometric = 3, .compression = 32773},
+    {5, 4, 4, 8, .photometric = 5, .orientation = 6},
+    {18, 5, 1, 16, .format = 2, .photometric = 1, .tile = 16, .big = true},
+    {5, 4, 1, 32, .format = 3, .photometric = 1, .compression = 8, .predictor = 3},
+    {5, 4, 2, 12, .photometric = 1, .orientation = 3},
+    {3, 4, 1, 64, .format = 3, .photometric = 1},
+    {3, 4, 3, 8, .photometric = 2, .metadata = true, .orientation = 8},
+    {4, 4, 3, 8, .photometric = 8},
+};
+
+static void tiff(struct file *file, unsigned variant)
+{
+    make_tiff(file, &tiffs[variant]);
+}
+#endif
+
+#ifdef SLUICE_WEBP
+static const struct webp_kind webps[] = {
+    {9, 5},
+    {9, 5, .alpha = true},
+    {9, 5, .lossless = true},
+    {9, 5, .lossless = true, .alpha = true},
+    {9, 5, .orientation = 6},
+    {9, 5, .lossless = true, .orientation = 3, .metadata = true},
+};
+
+static void webp(struct file *file, unsigned variant)
+{
+    make_webp(file, &webps[variant]);
+}
+#endif
+
 const struct sample_file sample_files[] = {
     {"grey.jpg", jpeg, 0},
     {"ycc420.jpg", jpeg, 1},
@@ -175,6 +214,28 @@ const struct sample_file sample_files[] = {
     {"v5.bmp", bmp, 9},
     {"rle8.bmp", bmp, 10},
     {"rle4.bmp", bmp, 11},
+#ifdef SLUICE_TIFF
+    {"fax.tif", tiff, 0},
+    {"grey8.tif", tiff, 1},
+    {"lzw.tif", tiff, 2},
+    {"apart16.tif", tiff, 3},
+    {"palette4.tif", tiff, 4},
+    {"inks.tif", tiff, 5},
+    {"tiles.tif", tiff, 6},
+    {"f32.tif", tiff, 7},
+    {"12bits.tif", tiff, 8},
+    {"f64.tif", tiff, 9},
+    {"metadata.tif", tiff, 10},
+    {"lab.tif", tiff, 11},
+#endif
+#ifdef SLUICE_WEBP
+    {"lossy.webp", webp, 0},
+    {"lossy-alpha.webp", webp, 1},
+    {"lossless.webp", webp, 2},
+    {"lossless-alpha.webp", webp, 3},
+    {"turned.webp", webp, 4},
+    {"metadata.webp", webp, 5},
+#endif
     {"p1.pbm", pnm, 0},
     {"p2.pgm", pnm, 1},
     {"p3.ppm", pnm, 2},

@@ -240,7 +240,7 @@ class Errors(HttpTest):
         self.assertEqual([(e['position'], e['length']) for e in problem['errors']], [(0, 4), (17, 1), (19, 3)])
         self.assertEqual(problem['errors'][0]['detail'], problem['detail'])
         self.assertIn('width=W', problem['errors'][2]['detail'])
-        problem = self.expect_problem(self.post('?format=tiff', picture()), 400, 'format')
+        problem = self.expect_problem(self.post('?format=avif', picture()), 400, 'format')
         self.assertNotIn('errors', problem)
 
     def test_pictures(self):

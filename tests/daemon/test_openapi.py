@@ -166,7 +166,7 @@ class Requests(OpenApi):
                 ('?format=bmp', picture(), 200, None), ('?format=npy', picture(), 200, None),
                 ('?format=npz', picture(), 200, None), ('?format=raw', picture(), 200, None),
                 ('?format=pgm', picture(), 200, None), ('?chain=sobel:both', picture(), 200, None),
-                ('?chain=soble', picture(), 400, 'chain'), ('?format=tiff', picture(), 400, 'format'),
+                ('?chain=soble', picture(), 400, 'chain'), ('?format=avif', picture(), 400, 'format'),
                 ('?input=x=1', picture(), 400, 'input'), ('', b'no picture', 415, 'unknown-format'),
                 ('', picture()[:100], 422, 'truncated'), ('', b'', 422, 'empty'),
                 ('?chain=fir:gaussian5:border=crop', picture(2, 2), 422, 'shape'),

@@ -47,7 +47,14 @@ static void read_into_exact(struct decoder *decoder)
 /* A small picture in each format that takes metadata over. */
 static void write_metadata(const struct metadata *metadata)
 {
-    static const char *const formats[] = {"jpg", "png:level=1", "png:level=6"};
+    static const char *const formats[] = {"jpg",  "png:level=1", "png:level=6",
+#ifdef SLUICE_TIFF
+                                          "tiff",
+#endif
+#ifdef SLUICE_WEBP
+                                          "webp",
+#endif
+    };
     const struct plane pixel = {.width = 1, .height = 1, .channels = 3};
     struct frame frame = {0};
     struct picture picture = {0};
@@ -120,6 +127,11 @@ void fuzz_one(const uint8_t *data, size_t size)
         return; /* another target's */
     decode(data, size, &options, false, 1);
     decode(data, size, &options, false, 4);
+    if (codec && codec->has_pages) {
+        options.pages = true;
+        decode(data, size, &options, false, 1);
+        options.pages = false;
+    }
     options.partial = true;
     decode(data, size, &options, true, 8);
 }

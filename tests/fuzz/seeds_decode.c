@@ -70,6 +70,16 @@ static void write_raw(const char *directory)
     }
 }
 
+#ifdef SLUICE_TIFF
+static void write_tiff(const char *directory)
+{
+    struct file file = {0};
+    make_tiff(&file, &(struct tiff_kind){4, 3, 1, 8, .photometric = 1, .pages = 3});
+    write_seed(directory, "tiff", "", "pages.tif", file.data, file.size);
+    file_finish(&file);
+}
+#endif
+
 int main(int argc, char **argv)
 {
     if (argc != 2 || (mkdir(argv[1], 0777) != 0 && errno != EEXIST)) {
@@ -86,5 +96,8 @@ int main(int argc, char **argv)
     }
     write_npz(argv[1]);
     write_raw(argv[1]);
+#ifdef SLUICE_TIFF
+    write_tiff(argv[1]);
+#endif
     return 0;
 }

@@ -31,7 +31,8 @@ void free(void *memory);
 #define HEADER_TIME ((getenv("SLUICE_EMULATED") ? 10 : 1) * 50 * MS)
 #define HEADER_HEAP (16 << 20) /* bytes */
 #define JOB_TIME    (200 * MS)
-#define SLACK       ((getenv("SLUICE_EMULATED") ? 10 : 1) * 100 * MS) /* between two looks at the time */
+#define SLACK       ((getenv("SLUICE_EMULATED") ? 10 : 1) * 100 * MS) /* between two looks at the time \
+                                                                       */
 
 static int64_t held, peak;
 
@@ -288,6 +289,88 @@ static void npz_overlap(struct file *file, unsigned count)
     file_finish(&one);
 }
 
+#ifdef SLUICE_TIFF
+/* A TIFF of one page of grey samples, of `side` pixels a side, in tiles or in one strip, whose
+ * compressed bytes are `data`. */
+static void tiff_page(struct file *file, uint32_t side, uint32_t tile, unsigned compression,
+                      uint32_t chunks, const uint8_t *data, size_t size)
+{
+    const uint32_t entries[][4] = {
+        {256, 4, 1, side},
+        {257, 4, 1, side},
+        {258, 3, 1, 8},
+        {259, 3, 1, compression},
+        {262, 3, 1, 1},
+        {277, 3, 1, 1},
+        {tile ? 322 : 273, 4, tile ? 1 : chunks, tile ? tile : 8},
+        {tile ? 323 : 278, 4, 1, tile ? tile : side},
+        {tile ? 324 : 279, 4, chunks, tile ? 8 : (uint32_t)size},
+        {325, 4, chunks, (uint32_t)size},
+    };
+    unsigned count = tile ? 10 : 9;
+    file_put(file, "II*\0", 4);
+    file_put_le32(file, 8 + (uint32_t)size);
+    file_put(file, data, size);
+    file_put_le16(file, count);
+    for (unsigned i = 0; i < count; i++) {
+        file_put_le16(file, entries[i][0]);
+        file_put_le16(file, entries[i][1]);
+        file_put_le32(file, entries[i][2]);
+        file_put_le32(file, entries[i][3]);
+    }
+    file_put_le32(file, 0);
+}
+
+static void tiff_header(struct file *file, unsigned side)
+{
+    tiff_page(file, side, 0, 1, 1, (const uint8_t *)"x", 1);
+}
+
+static void tiff_zeros(struct file *file, unsigned side)
+{
+    size_t packed;
+    uint8_t *zeros = zeros_packed((size_t)side * side, &packed);
+    tiff_page(file, side, 0, 8, 1, zeros, packed);
+    free(zeros);
+}
+
+static void tiff_tile(struct file *file, unsigned tile)
+{
+    tiff_page(file, 16, tile, 1, 1, (const uint8_t *)"x", 1);
+}
+
+static void tiff_chunks(struct file *file, unsigned chunks)
+{
+    tiff_page(file, 16, 0, 1, chunks, (const uint8_t *)"x", 1);
+}
+
+/* Directories that refer to each other, of 2730 entries that mean nothing. */
+static void tiff_entries(struct file *file, unsigned directories)
+{
+    file_put(file, "II*\0", 4);
+    for (unsigned d = 0; d < directories; d++) {
+        file_put_le32(file, (uint32_t)file->size + 4);
+        file_put_le16(file, 2730);
+        for (unsigned i = 0; i < 2730; i++) {
+            file_put_le16(file, 256);
+            file_put_le16(file, 4);
+            file_put_le32(file, 1);
+            file_put_le32(file, 1);
+        }
+    }
+    file_put_le32(file, 8);
+}
+#endif
+
+#ifdef SLUICE_WEBP
+static void webp_header(struct file *file, unsigned side)
+{
+    file_put(file, "RIFF\x12\0\0\0WEBPVP8L\6\0\0\0\x2F", 21);
+    file_put_le32(file, (side - 1) | (side - 1) << 14);
+    file_put_u8(file, 0);
+}
+#endif
+
 /* ---- what happens ---- */
 
 enum ends {
@@ -324,6 +407,16 @@ static const struct bomb {
     {"NPZ, meta.json of 16 MiB", npz_meta, 0, BY_HEADER},
     {"NPZ, meta.json of 1 000 000 brackets", npz_meta, 1, BY_HEADER},
     {"NPZ, 4096 planes of 100 MP in one place", npz_overlap, 4096, BY_HEADER},
+#ifdef SLUICE_TIFF
+    {"TIFF of 2147483647x2147483647", tiff_header, 0x7FFFFFFF, BY_HEADER},
+    {"TIFF of 10000x10000 zeros in one strip", tiff_zeros, 10000, BY_TIME},
+    {"TIFF, a tile of 1048576x1048576", tiff_tile, 1 << 20, BY_HEADER},
+    {"TIFF, 2^30 strips", tiff_chunks, 1 << 30, BY_HEADER},
+    {"TIFF, 100 directories in a ring", tiff_entries, 100, BY_HEADER},
+#endif
+#ifdef SLUICE_WEBP
+    {"WebP of 16384x16384", webp_header, 16384, BY_HEADER},
+#endif
 };
 
 static const struct codec_limits limits = {.max_pixels = 100000000, .memory = 512 << 20};

@@ -94,7 +94,7 @@ static int encode(const struct format *format, const struct picture *picture, st
     static struct output output;
     output = (struct output){.fd = -1};
     fault_clear(&output.fault);
-    if (format->codec->encode_frame)
+    if (format_holds_frame(format))
         return format->codec->encode_frame(format->config, picture, &output, fault);
     return format->codec->encode(format->config, picture, 0, &output, fault);
 }
@@ -128,6 +128,8 @@ static void test_decoders(void **state)
         struct file file = {0};
         if (strstr(s->name, ".npz"))
             continue; /* libzip 1.7 calls an allocation that failed damage */
+        if (strstr(s->name, ".tif") || strstr(s->name, ".webp"))
+            continue; /* libtiff 4.5 loses memory then, and libwebp 1.2 calls it damage */
         s->make(&file, s->variant);
         unsigned total = 0;
         for (unsigned n = 0; n <= total; n++) {
@@ -147,9 +149,13 @@ static void test_decoders(void **state)
 
 static void test_encoders(void **state)
 {
-    static const char *const formats[] = {
+    static const char *const formats[] = { /* libtiff 4.5 loses memory */
         "jpg", "jpg:progressive=1", "png", "png:level=6", "bmp", "ppm", "npy",
-        "npz", "npz:level=6",       "raw"};
+        "npz", "npz:level=6",       "raw",
+#ifdef SLUICE_WEBP
+        "webp", "webp:lossless=1",
+#endif
+    };
     struct picture picture = picture_of(20, 10, 3, SAMPLE_U8);
     (void)state;
     for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {

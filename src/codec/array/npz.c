@@ -301,7 +301,7 @@ static int take_plane(struct decoder *d, zip_uint64_t member, struct fault *faul
     if (length < 4 || strcmp(name + length - 4, ".npy") != 0)
         return decoder_warn(d, fault, "%.80s is passed over: it is no array (.npy)", name);
     length -= 4;
-    if (!npz_is_name(name, length))
+    if (!plane_is_name(name, length))
         return fault_set(fault, FAULT_FORMAT,
                          "unsupported npz: an array called '%.80s'; planes are called by up to %d "
                          "letters, digits and . _ -",

@@ -22,10 +22,6 @@ int npz_encode(const void *config, const struct picture *picture, struct output 
 /* The name of the member that holds a plane: NAME.npy, or image.npy for a plane without a name. */
 void npz_member_name(const char *plane, char member[NPZ_MEMBER_MAX]);
 
-/* True if a plane may have this name: letters, digits and `. _ -`, no dot in front, because files
- * are named after planes. False for "". */
-bool npz_is_name(const char *name, size_t length);
-
 /* Appends meta.json for the frame; false when memory is out. */
 bool npz_print_meta(const struct frame *frame, struct text *text);
 

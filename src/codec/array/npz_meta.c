@@ -1,6 +1,5 @@
 /* meta.json of an NPZ: what NPY headers cannot say about planes. It is hostile like all input:
  * every value is checked for type and range; unknown keys are ignored. */
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -8,16 +7,6 @@
 
 #include "base/number.h"
 #include "codec/array/npz.h"
-
-bool npz_is_name(const char *name, size_t length)
-{
-    if (length == 0 || length >= PLANE_NAME_MAX || name[0] == '.')
-        return false;
-    for (size_t i = 0; i < length; i++)
-        if (!isalnum((unsigned char)name[i]) && !(name[i] && strchr("._-", name[i])))
-            return false;
-    return true;
-}
 
 /* Adds `value`, which then belongs to the object; clears *good if memory is out. */
 static void set(json_t *object, const char *key, json_t *value, bool *good)
@@ -101,7 +90,7 @@ static int parse_plane(const json_t *object, uint64_t max_pixels, struct plane *
     char type[8];
     *plane = (struct plane){0};
     if (!get_text(object, "name", plane->name, sizeof plane->name) ||
-        (plane->name[0] && !npz_is_name(plane->name, strlen(plane->name))))
+        (plane->name[0] && !plane_is_name(plane->name, strlen(plane->name))))
         return damaged("a plane's name is not valid", fault);
     if (!get_integer(object, "width", 1, INT32_MAX, &width) ||
         !get_integer(object, "height", 1, INT32_MAX, &height) ||

@@ -28,6 +28,20 @@ else
 SLUICE_CONF_OPTS += -Dnative=disabled
 endif
 
+ifeq ($(BR2_PACKAGE_TIFF),y)
+SLUICE_DEPENDENCIES += tiff
+SLUICE_CONF_OPTS += -Dtiff=enabled
+else
+SLUICE_CONF_OPTS += -Dtiff=disabled
+endif
+
+ifeq ($(BR2_PACKAGE_WEBP)$(BR2_PACKAGE_WEBP_MUX),yy)
+SLUICE_DEPENDENCIES += webp
+SLUICE_CONF_OPTS += -Dwebp=enabled
+else
+SLUICE_CONF_OPTS += -Dwebp=disabled
+endif
+
 ifeq ($(BR2_PACKAGE_SYSTEMD),y)
 SLUICE_DEPENDENCIES += systemd
 SLUICE_CONF_OPTS += -Dlibsystemd=enabled -Dsystemd_unit_dir=/usr/lib/systemd/system

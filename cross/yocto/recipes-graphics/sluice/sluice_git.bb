@@ -12,8 +12,10 @@ inherit externalsrc meson pkgconfig systemd useradd
 EXTERNALSRC = "${@os.path.realpath(d.getVar('THISDIR') + '/../../../..')}"
 
 # native: kernels for the processor, which Clang compiles. sluice-relay needs libnats, of which there is no recipe.
-PACKAGECONFIG ??= "${@bb.utils.filter('DISTRO_FEATURES', 'systemd', d)} native"
+PACKAGECONFIG ??= "${@bb.utils.filter('DISTRO_FEATURES', 'systemd', d)} native tiff webp"
 PACKAGECONFIG[native] = "-Dnative=enabled,-Dnative=disabled,clang-native"
+PACKAGECONFIG[tiff] = "-Dtiff=enabled,-Dtiff=disabled,tiff"
+PACKAGECONFIG[webp] = "-Dwebp=enabled,-Dwebp=disabled,libwebp"
 PACKAGECONFIG[systemd] = "-Dlibsystemd=enabled -Dsystemd_unit_dir=${systemd_system_unitdir},-Dlibsystemd=disabled,systemd"
 EXTRA_OEMESON = "-Dtests=false -Drelay=disabled --libexecdir=libexec"
 

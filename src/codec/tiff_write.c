@@ -1,0 +1,313 @@
+/* The TIFF encoder, by libtiff: strips of some 64 KiB, samples as the plane has them. Floats get a
+ * tag with their white (SMaxSampleValue), a page the name of its plane.
+ *
+ * libtiff writes the place of the first directory into the header when it knows it, and reads its
+ * own file where it adds a page to others. A file of one page goes out as it is made, with the
+ * header mended at the end; other outputs, pipes among them, are made in memory. */
+#include "codec/tiff.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <tiffio.h>
+
+#include "base/deadline.h"
+#include "codec/output.h"
+
+#define STRIP_BYTES 65536
+#define CLASSIC_MAX (3900ULL << 20) /* bytes of samples; larger files are BigTIFF */
+
+struct tiff_sink {
+    struct output *output;
+    bool direct;     /* to the output, else to … */
+    uint8_t *memory; /* … owned */
+    size_t room;
+    uint64_t at, end;
+    bool no_memory;
+    struct fault *fault; /* borrowed */
+    bool failed;         /* libtiff said why, and it is stored */
+};
+
+static bool reserve(struct tiff_sink *s, uint64_t size)
+{
+    if (size <= s->room)
+        return true;
+    size_t room = s->room + s->room / 2 > size ? s->room + s->room / 2 : (size_t)size + STRIP_BYTES;
+    uint8_t *more = realloc(s->memory, room);
+    if (!more) {
+        s->no_memory = true;
+        return false;
+    }
+    memset(more + s->room, 0, room - s->room);
+    s->memory = more;
+    s->room = room;
+    return true;
+}
+
+static tmsize_t write_bytes(thandle_t handle, void *from, tmsize_t size)
+{
+    struct tiff_sink *s = handle;
+    if (!s->direct) {
+        if (!reserve(s, s->at + (uint64_t)size))
+            return -1;
+        memcpy(s->memory + s->at, from, (size_t)size);
+    } else if (s->at >= s->end) { /* libtiff leaves a byte out where an offset would be odd */
+        for (; s->end < s->at; s->end++)
+            output_write(s->output, "", 1);
+        output_write(s->output, from, (size_t)size);
+    } else {
+        output_mend(s->output, s->at, from, (size_t)size);
+    }
+    s->at += (uint64_t)size;
+    s->end = s->at > s->end ? s->at : s->end;
+    return s->direct && s->output->fault.code ? -1 : size;
+}
+
+static tmsize_t read_bytes(thandle_t handle, void *to, tmsize_t size)
+{
+    struct tiff_sink *s = handle;
+    uint64_t left = s->at < s->end && !s->direct ? s->end - s->at : 0;
+    size_t n = left < (uint64_t)size ? (size_t)left : (size_t)size;
+    if (n > 0)
+        memcpy(to, s->memory + s->at, n);
+    s->at += n;
+    return (tmsize_t)n;
+}
+
+static toff_t seek(thandle_t handle, toff_t at, int whence)
+{
+    struct tiff_sink *s = handle;
+    s->at = whence == SEEK_SET ? at : whence == SEEK_CUR ? s->at + at : s->end + at;
+    return s->at;
+}
+
+static int close_file(thandle_t handle)
+{
+    return 0;
+}
+
+static toff_t size_of(thandle_t handle)
+{
+    return ((struct tiff_sink *)handle)->end;
+}
+
+static int on_error(TIFF *tiff, void *context, const char *module, const char *format, va_list args)
+{
+    struct tiff_sink *s = context;
+    char text[160];
+    vsnprintf(text, sizeof text, format, args);
+    if (!s->failed)
+        fault_set(s->fault, FAULT_MEMORY, "no memory for a tiff: %s", text);
+    s->failed = true;
+    return 1;
+}
+
+static int on_warning(TIFF *tiff, void *context, const char *module, const char *format,
+                      va_list args)
+{
+    return 1;
+}
+
+/* ---- metadata ---- */
+
+static void write_density(TIFF *tiff, const struct metadata *m)
+{
+    enum density_unit unit =
+        m->density_unit == DENSITY_METRE ? DENSITY_CENTIMETRE : m->density_unit;
+    uint32_t x = metadata_density(m, m->density_x, unit),
+             y = metadata_density(m, m->density_y, unit);
+    if (x == 0 || y == 0)
+        return;
+    TIFFSetField(tiff, TIFFTAG_XRESOLUTION, (double)x);
+    TIFFSetField(tiff, TIFFTAG_YRESOLUTION, (double)y);
+    TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT,
+                 unit == DENSITY_ASPECT       ? RESUNIT_NONE
+                 : unit == DENSITY_CENTIMETRE ? RESUNIT_CENTIMETER
+                                              : RESUNIT_INCH);
+}
+
+/* Exif's directories go behind the samples, their offsets made those of this file; the first
+ * directory's texts become the page's own. */
+static void write_exif(TIFF *tiff, struct tiff_sink *s, const struct metadata *m)
+{
+    static const uint16_t texts[] = {TIFFTAG_IMAGEDESCRIPTION, TIFFTAG_MAKE,     TIFFTAG_MODEL,
+                                     TIFFTAG_SOFTWARE,         TIFFTAG_DATETIME, TIFFTAG_ARTIST,
+                                     TIFFTAG_HOSTCOMPUTER,     TIFFTAG_COPYRIGHT};
+    struct exif_copy copy;
+    char text[256];
+    s->at = s->end;
+    if (s->end % 2 == 1) /* offsets are even */
+        write_bytes(s, (char[]){0}, 1);
+    if (s->end > INT32_MAX || !exif_copy(m->exif.data, m->exif.size, (uint32_t)s->end, &copy))
+        return;
+    write_bytes(s, copy.block.data, (tmsize_t)copy.block.size);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (exif_text(m->exif.data, m->exif.size, texts[i], text, sizeof text))
+            TIFFSetField(tiff, texts[i], text);
+    TIFFSetField(tiff, TIFFTAG_ORIENTATION, (uint16_t)exif_orientation(m->exif.data, m->exif.size));
+    if (copy.exif)
+        TIFFSetField(tiff, TIFFTAG_EXIFIFD, (uint64_t)copy.exif);
+    if (copy.gps)
+        TIFFSetField(tiff, TIFFTAG_GPSIFD, (uint64_t)copy.gps);
+    free(copy.block.data);
+}
+
+static void write_blocks(TIFF *tiff, const struct metadata *m, uint32_t channels)
+{
+    struct metadata_block icc = metadata_profile(m, channels);
+    write_density(tiff, m);
+    if (icc.data)
+        TIFFSetField(tiff, TIFFTAG_ICCPROFILE, (uint32_t)icc.size, icc.data);
+    if (m->xmp.data)
+        TIFFSetField(tiff, TIFFTAG_XMLPACKET, (uint32_t)m->xmp.size, m->xmp.data);
+}
+
+/* ---- a page ---- */
+
+static void set_fields(TIFF *tiff, const struct tiff_config *config, const struct plane *plane)
+{
+    static const uint16_t unassociated = EXTRASAMPLE_UNASSALPHA;
+    bool floats = !sample_is_integer(plane->type);
+    unsigned bits = config->bits == 1 ? 1 : 8 * (unsigned)sample_size(plane->type);
+    uint64_t row = (uint64_t)plane->width * plane->channels * bits / 8 + 1;
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, plane->width);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, plane->height);
+    TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, (uint16_t)plane->channels);
+    TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, (uint16_t)bits);
+    TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT,
+                 floats                        ? SAMPLEFORMAT_IEEEFP
+                 : sample_min(plane->type) < 0 ? SAMPLEFORMAT_INT
+                                               : SAMPLEFORMAT_UINT);
+    TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC,
+                 plane->channels > 2 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
+    if (plane_has_alpha(plane))
+        TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &unassociated);
+    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, (uint32_t)(row < STRIP_BYTES ? STRIP_BYTES / row : 1));
+    TIFFSetField(tiff, TIFFTAG_COMPRESSION, (uint16_t)config->compression);
+    if (config->compression == COMPRESSION_ADOBE_DEFLATE)
+        TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, (int)config->level);
+    bool coded =
+        config->compression == COMPRESSION_ADOBE_DEFLATE || config->compression == COMPRESSION_LZW;
+    if (coded && bits > 1)
+        TIFFSetField(tiff, TIFFTAG_PREDICTOR,
+                     floats ? PREDICTOR_FLOATINGPOINT : PREDICTOR_HORIZONTAL);
+    if (floats && plane->white > 0)
+        TIFFSetField(tiff, TIFFTAG_SMAXSAMPLEVALUE, (double)plane->white);
+}
+
+/* libtiff's predictors change the rows that they get, so each is copied. */
+static int write_rows(TIFF *tiff, struct tiff_sink *s, const struct tiff_config *config,
+                      const struct picture *picture, size_t index, struct fault *fault)
+{
+    const struct plane *plane = &picture->frame.planes[index];
+    size_t size = plane->width * plane->channels * sample_size(plane->type);
+    uint8_t *row = malloc(size + 1);
+    int result = row ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a row");
+    for (uint32_t y = 0; y < plane->height && result == 0; y++) {
+        if (config->bits == 1)
+            fit_bits(picture, index, y, false, row);
+        else
+            memcpy(row, picture_row(picture, index, y), size);
+        result = deadline_check(fault);
+        if (result == 0 && TIFFWriteScanline(tiff, row, y, 0) < 0)
+            result = FAULT_IO;
+    }
+    free(row);
+    return result;
+}
+
+static int write_page(TIFF *tiff, struct tiff_sink *s, const struct tiff_config *config,
+                      const struct picture *picture, size_t index, struct fault *fault)
+{
+    const struct plane *plane = &picture->frame.planes[index];
+    const struct metadata *m = s->output->metadata;
+    bool many = config->picture.pages && picture->frame.n_planes > 1;
+    set_fields(tiff, config, plane);
+    if (many) {
+        TIFFSetField(tiff, TIFFTAG_SUBFILETYPE, FILETYPE_PAGE);
+        TIFFSetField(tiff, TIFFTAG_PAGENUMBER, (uint16_t)index, (uint16_t)picture->frame.n_planes);
+        TIFFSetField(tiff, TIFFTAG_PAGENAME, plane->name);
+    }
+    if (m)
+        write_blocks(tiff, m, plane->channels);
+    int result = write_rows(tiff, s, config, picture, index, fault);
+    if (result == 0 && !TIFFFlushData(tiff))
+        result = FAULT_IO;
+    if (result == 0 && m && m->exif.data && index == 0 && !s->no_memory)
+        write_exif(tiff, s, m);
+    if (result == 0 && !TIFFWriteDirectory(tiff))
+        result = FAULT_IO;
+    return result;
+}
+
+/* ---- a file ---- */
+
+static bool can_mend(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    return flags != -1 && !(flags & O_APPEND) && lseek(fd, 0, SEEK_CUR) == 0;
+}
+
+static int write_file(const struct tiff_config *config, const struct picture *picture, size_t first,
+                      size_t count, struct output *output, struct fault *fault)
+{
+    struct tiff_sink s = {.output = output};
+    const struct metadata *m = output->metadata;
+    uint64_t bytes = 0;
+    for (size_t i = first; i < first + count; i++)
+        bytes += plane_bytes(&picture->frame.planes[i]);
+    s.direct = count == 1 && can_mend(output->fd);
+    /* Exif is copied, so the file has its order of bytes. */
+    bool big_endian = m && m->exif.size > 0 && m->exif.data[0] == 'M';
+    char mode[] = {'w', big_endian ? 'b' : 'l', bytes > CLASSIC_MAX ? '8' : '4', 0};
+    struct fault said = FAULT_INIT;
+    s.fault = &said;
+    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    if (!options)
+        return fault_set(fault, FAULT_MEMORY, "no memory for an encoder");
+    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, &s);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, &s);
+    TIFF *tiff = TIFFClientOpenExt("", mode, &s, read_bytes, write_bytes, seek, close_file, size_of,
+                                   NULL, NULL, options);
+    TIFFOpenOptionsFree(options);
+    int result = tiff ? 0 : FAULT_MEMORY;
+    struct fault why = FAULT_INIT;
+    for (size_t i = first; i < first + count && result == 0; i++)
+        result = write_page(tiff, &s, config, picture, i, &why);
+    if (tiff) {
+        TIFFSetMode(tiff, O_RDONLY); /* so that nothing more is written, by a coder without memory */
+        TIFFClose(tiff);
+    }
+    if (result == 0 && !s.direct)
+        output_write(output, s.memory, (size_t)s.end);
+    free(s.memory);
+    if (output->fault.code)
+        return fault_set(fault, output->fault.code, "%s", output->fault.text);
+    if (result == 0)
+        return 0;
+    if (why.code)
+        return fault_set(fault, why.code, "%s", why.text);
+    return fault_set(fault, FAULT_MEMORY, "%s", said.code ? said.text : "no memory for a tiff");
+}
+
+int tiff_encode(const void *config_, const struct picture *picture, size_t plane,
+                struct output *output, struct fault *fault)
+{
+    const struct tiff_config *config = config_;
+    int result = config->bits == 1 ? fit_check_bits("tiff:bits=1", picture, plane, fault) : 0;
+    return result ? result : write_file(config, picture, plane, 1, output, fault);
+}
+
+int tiff_encode_frame(const void *config_, const struct picture *picture, struct output *output,
+                      struct fault *fault)
+{
+    const struct tiff_config *config = config_;
+    int result = 0;
+    for (size_t i = 0; i < picture->frame.n_planes && config->bits == 1 && result == 0; i++)
+        result = fit_check_bits("tiff:bits=1", picture, i, fault);
+    return result ? result : write_file(config, picture, 0, picture->frame.n_planes, output, fault);
+}
