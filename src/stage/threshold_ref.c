@@ -143,7 +143,7 @@ static int local_reference(const struct threshold_config *config, const struct p
     struct box_config box;
     uint32_t inset = config->border == BORDER_CROP ? (uint32_t)config->radius : 0;
     threshold_means(config, &box);
-    int result = fault_set(fault, FAULT_MEMORY, "no memory for means");
+    int result = FAULT_MEMORY;
     if (make_levels(in, &levels)) {
         struct frame frame = {0};
         bool made = true;
@@ -156,6 +156,8 @@ static int local_reference(const struct threshold_config *config, const struct p
             result = box_reference(&box, &levels, &means, fault);
         frame_finish(&frame);
     }
+    if (result == FAULT_MEMORY)
+        fault_set(fault, FAULT_MEMORY, "no memory for means");
     for (size_t i = 0; i < out->frame.n_planes && result == 0; i++) {
         const struct plane *p = &out->frame.planes[i];
         enum sample_type type = levels.frame.planes[i].type;
