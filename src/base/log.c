@@ -144,6 +144,10 @@ static void print_json(const struct log_subject *about, enum log_level level, co
     append_json_string(line, text);
     if (about && about->job > 0)
         text_printf(line, ",\"job\":%lld", (long long)about->job);
+    if (about && about->request) {
+        text_append(line, ",\"request\":");
+        append_json_string(line, about->request);
+    }
     if (about && about->chain) {
         text_append(line, ",\"chain\":");
         append_json_string(line, about->chain);

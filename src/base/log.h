@@ -43,6 +43,7 @@ bool log_enabled(enum log_level level);
  * folder but a job of a client. Strings are borrowed for the call; NULL and 0: unknown. */
 struct log_subject {
     int64_t job;
+    const char *request; /* id of a client's request */
     const char *chain;
     const char *folder, *file; /* name of the file within the folder */
 };

@@ -123,6 +123,9 @@ static int parse(const struct server *server, const struct message *message,
         answer->subject = "input";
         result = decode_options_parse(&request->decode, message->input, "--input", fault);
     }
+    if (result == FAULT_CHAIN && strcmp(answer->subject, "chain") != 0)
+        result = fault->code =
+            FAULT_USAGE; /* parameters of formats are parsed as those of stages */
     return result;
 }
 

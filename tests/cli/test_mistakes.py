@@ -82,6 +82,7 @@ VARIES = (  # from machine to machine, and from run to run
     (r'there is .* device \d+\)', 'there is DEVICE'),
     (r'(nor a binary of this device): .*', r'\1: WHAT OPENCL SAYS'),
     (r'in \S+, \S+ MP/s', 'in TIME'),
+    (r'"request_id":"[0-9a-f]+-[0-9a-f]+"', '"request_id":"ID"'),
     (r'(?m)^\d{4}-\d\d-\d\dT[\d:.]+Z', 'TIME'),
     (r'there are abs, [\w, ]*', 'there are STAGES'),  # a new stage is no new message
 )

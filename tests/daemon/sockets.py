@@ -47,6 +47,8 @@ def ask(path, method, target, body=None, headers=None, timeout=60):
         connection.close()
     if DOCUMENT:
         DOCUMENT.check(method, target, answer)
+    if answer.status not in (400, 413, 414, 431) or 'problem' in answer.headers.get('Content-Type', ''):
+        assert answer.headers.get('X-Request-Id'), (method, target, answer.status)  # all but libmicrohttpd's own
     return answer
 
 

@@ -223,8 +223,8 @@ class Errors(HttpTest):
         self.assertIn("did you mean 'sobel'", problem['detail'])
         self.expect_problem(self.post('?chain=sobel:scale=x', picture()), 400, 'chain')
         self.expect_problem(self.post('?chain=' + 'a' * 51000, picture()), 400, 'chain')
-        self.expect_problem(self.post('?chain=sobel&format=gif', picture()), 400, 'format')
-        self.expect_problem(self.post('?chain=sobel&input=oriented=0', picture()), 400, 'input')
+        self.expect_problem(self.post('?chain=sobel&format=gif', picture()), 400, 'usage')
+        self.expect_problem(self.post('?chain=sobel&input=oriented=0', picture()), 400, 'usage')
         for query in ('?chian=sobel', '?chain=sobel&chain=sobel', '?chain=%zz', '?chain=%00', '?chain=%4'):
             self.expect_problem(self.post(query, picture()), 400, 'query')
         self.expect_problem(self.get('/v2/process'), 404, 'not-found')
@@ -240,28 +240,96 @@ class Errors(HttpTest):
         self.assertEqual([(e['position'], e['length']) for e in problem['errors']], [(0, 4), (17, 1), (19, 3)])
         self.assertEqual(problem['errors'][0]['detail'], problem['detail'])
         self.assertIn('width=W', problem['errors'][2]['detail'])
-        problem = self.expect_problem(self.post('?format=avif', picture()), 400, 'format')
+        problem = self.expect_problem(self.post('?format=avif', picture()), 400, 'usage')
         self.assertNotIn('errors', problem)
 
     def test_pictures(self):
         self.serve('--max-pixels', '1kP')
-        self.expect_problem(self.post('?chain=sobel', b'no picture at all'), 415, 'unknown-format')
+        self.expect_problem(self.post('?chain=sobel', b'no picture at all'), 415, 'format')
         self.expect_problem(self.post('?chain=sobel', b''), 422, 'empty')
         self.expect_problem(self.post('?chain=sobel', picture(20, 20)[:-9]), 422, 'truncated')
         self.expect_problem(self.post('?chain=sobel', b'P5\n0 4\n255\n'), 422, 'data')
         problem = self.expect_problem(self.post('?chain=sobel', picture(100, 100)), 422, 'limit')
         self.assertEqual(problem['limit'], 'max_pixels')
         self.expect_problem(self.post('?chain=box:width=9:border=crop', picture(5, 5)), 422, 'shape')
-        self.expect_problem(self.post('?chain=sobel:out=both&format=png', picture(9, 9)), 422, 'several-planes')
+        self.expect_problem(self.post('?chain=sobel:out=both&format=png', picture(9, 9)), 422, 'shape')
+
+    def test_one_word_for_a_fault(self):
+        """Over HTTP, at the jobs socket and in `sluice run` and `submit`; and what is wrong in the request has a name."""
+        daemon = self.serve('--max-pixels', '1kP', '--max-file', '1MiB')
+        jobs = sockets.Jobs(self.jobs)
+        whole, words = picture(9, 9), set()
+        for ask, data in (({'chain': 'sobell'}, whole), ({'format': 'avif'}, whole), ({'format': 'jpg:quality=900'}, whole),
+                          ({'input': 'foo=1'}, whole), ({}, b'no picture at all'), ({}, b''), ({}, whole[:-9]),
+                          ({}, b'P5\n0 4\n255\n'), ({}, picture(100, 100)), ({'chain': 'box:width=99:border=crop'}, whole),
+                          ({'chain': 'convert:f32', 'format': 'jpg'}, whole), ({}, bytes(2 << 20))):
+            answer = self.post('?' + '&'.join('%s=%s' % one for one in ask.items()), data)
+            report, _ = jobs.run(data, **ask)
+            problem = answer.json() if answer.status != 200 else {'code': 'ok'}
+            self.assertEqual((problem['code'], problem.get('subject')), (report['result'], report.get('subject')), ask)
+            words.add(problem['code'])
+            if report.get('subject') or len(data) > 1 << 20:
+                continue
+            path = os.path.join(self.dir, 'x')
+            with open(path, 'wb') as file:
+                file.write(data)
+            for command in (['run', '--device', 'reference', '--max-pixels', '1kP'], ['submit', '-s', self.jobs]):
+                done = subprocess.run([SLUICE, *command, '--json', '-c', ask.get('chain', ''), '-f', ask.get('format', 'png'), '-o',
+                                       self.dir + '/', path], capture_output=True, check=False)
+                self.assertEqual(json.loads(done.stdout)['files'][0]['result'], problem['code'], (command, ask, done.stderr))
+        self.assertLessEqual({'chain', 'usage', 'format', 'empty', 'truncated', 'data', 'limit', 'shape'}, words)
+        jobs.close()
+        self.expect_problem(self.post('?chain=sobel:both&format=png', whole), 422, 'shape')
+        daemon.expect_line('http request .*: failed: shape: several planes')
+
+    def test_ids(self):
+        """A request's own id, if it is sane, else a made one: in answers, in errors, and in lines of the log."""
+        daemon = self.serve()
+        for own in ('a', 'Root=1-67891233-abcdef;x', '7b0c1f6e-9d4c-4c3a-8a54-2f3f0c7d9a10', 'x' * 103):
+            for answer in (self.get('/livez', headers={'X-Request-Id': own}), self.get('/nowhere', headers={'X-Request-Id': own}),
+                           self.post('?chain=sobel', picture(), headers={'X-Request-Id': own}),
+                           self.post('?chain=sobel', b'none', headers={'X-Request-Id': own})):
+                self.assertEqual(answer.headers['X-Request-Id'], own)
+                if answer.status >= 400:
+                    self.assertEqual(answer.json()['request_id'], own)
+        daemon.expect_line('sluiced: http request a: done in')
+        daemon.expect_line('sluiced: http request a: failed: format: ')
+        daemon.expect_line('sluiced: http request a: 404 not-found: there is nothing at /nowhere')
+        made = set()
+        for own in ('', 'x' * 104, 'a b', 'a"', '\xe4', None):
+            answer = self.post('?chain=sobel', b'none', headers={'X-Request-Id': own} if own is not None else {})
+            self.assertRegex(answer.headers['X-Request-Id'], '^[0-9a-f]+-[0-9a-f]+$')
+            self.assertEqual(answer.json()['request_id'], answer.headers['X-Request-Id'])
+            daemon.expect_line('http request %s: failed: ' % answer.headers['X-Request-Id'])
+            made.add(answer.headers['X-Request-Id'])
+        self.assertEqual(len(made), 6)
+        jobs = sockets.Jobs(self.jobs)
+        self.assertEqual(jobs.run(b'none', id=4711)[0]['id'], 4711)
+        daemon.expect_line('sluiced: jobs request 4711 of process %d: failed: format: ' % os.getpid())
+        jobs.close()
+
+    def test_bodies_of_forms(self):
+        """What curl -d and curl -F make of a picture is named, with what to say in their place."""
+        self.serve()
+        form, parts = ({'Content-Type': kind} for kind in ('application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'))
+        whole = picture(20, 20)
+        for data, status in ((whole.replace(b'\n', b''), 415), (b'photo.jpg', 415), (b'P5 20 20 255 ' + bytes(300), 422)):
+            answer = self.post('?chain=sobel', data, headers=form)
+            self.assertEqual(answer.status, status)
+            self.assertRegex(answer.json()['detail'], 'curl -d and --data take line ends out of a file: curl --data-binary @FILE$')
+        self.assertRegex(self.post('', b'--x\r\n\r\n', headers=parts).json()['detail'], 'a form .curl -F.*--data-binary @FILE$')
+        self.assertEqual(self.post('?chain=sobel', whole, headers=form).status, 200)  # --data-binary says the same type
+        self.assertNotIn('curl', self.post('?chain=sobel', whole[:-9], headers=form).json()['detail'])
+        self.assertNotIn('curl', self.post('?chain=crop:99:99', whole, headers=form).json()['detail'])
 
     def test_large_bodies(self):
         daemon = self.serve('--max-file', '1MiB')
         before = sockets.settled_descriptors(daemon)
         body = bytes(3 << 20)
-        problem = self.expect_problem(self.post('?chain=sobel', body), 413, 'max-file')
+        problem = self.expect_problem(self.post('?chain=sobel', body), 413, 'limit')
         self.assertEqual(problem['limit'], 'max_file')
         pieces = (bytes(1 << 16) for _ in range(48))
-        self.expect_problem(self.post('?chain=sobel', pieces), 413, 'max-file')
+        self.expect_problem(self.post('?chain=sobel', pieces), 413, 'limit')
         got = sockets.raw(self.path, b'POST /v1/process?chain=sobel HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n'
                           b'Content-Length: 3000000\r\n\r\n')
         self.assertTrue(got.startswith(b'HTTP/1.1 413 '), got)
@@ -340,7 +408,7 @@ class Errors(HttpTest):
                 n += 1
         wait_for('a full queue', lambda: self.get('/v1/status').json()['queue']['of_clients'] == 256)
         answer = self.post('?chain=sobel', b'x')
-        self.expect_problem(answer, 429, 'queue-full')
+        self.expect_problem(answer, 429, 'busy')
         self.assertGreaterEqual(int(answer.headers['Retry-After']), 1)
         self.assertEqual(self.get('/livez').status, 200)
         for client in clients:
@@ -360,7 +428,7 @@ class Errors(HttpTest):
         daemon.process.terminate()
         daemon.expect_line('SIGTERM')
         connection.request('POST', '/v1/process?chain=sobel', b'x')
-        self.expect_problem(sockets.Answer(connection.getresponse()), 503, 'draining')
+        self.expect_problem(sockets.Answer(connection.getresponse()), 503, 'busy')
         connection.close()
         thread.join()
         self.assertEqual(self.results_of[0].body, b'slow')  # what ran was finished and told
@@ -395,6 +463,10 @@ class Clients(HttpTest):
             self.assertIn(name, ends)
             self.assertTrue(ends[name][0].startswith(b'HTTP/1.1 408 '), ends[name])
             self.assertIn(b'"code":"timeout"', ends[name][0])
+            self.assertRegex(ends[name][0], b'\r\nX-Request-Id: [0-9a-f]+-[0-9a-f]+\r\n')
+            limit = {'header': b'the header did not come within 5s"',
+                     'body': b'the body came too slowly: [0-9]+B in 5s, and from 5s on at least 1KiB/s must come"'}
+            self.assertRegex(ends[name][0], limit[name])
             self.assertGreater(ends[name][1], 4)
             self.assertLess(ends[name][1], 9)
         slow_header.close()

@@ -14,7 +14,7 @@ import sockets
 ROOT = os.path.join(HERE, '../..')
 SOURCES = ('http.c', 'http_request.c', 'http_routes.c', 'problem.c')
 # What may be in a variable where problem_set is called: service_trouble's words; `code` is problem_of_fault's own.
-VARIABLES = {'trouble': {'starting', 'no-device', 'draining'}, 'code': set()}
+VARIABLES = {'trouble': {'starting', 'no-device', 'draining'}}
 METHODS = ('GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE')
 
 
@@ -62,16 +62,19 @@ class Source(OpenApi):
         for name in SOURCES:
             calls = re.findall(r'problem_set\(\s*[^,()]+,\s*(\w+),\s*("[^"]*"|\w+)', source(name))
             self.assertEqual(len(calls) + (name == 'problem.c'), source(name).count('problem_set('), name)
-            for status, code in calls:
+            for status, code in [call for call in calls if call[1] != 'fault_name']:
                 found |= {(int(status), one) for one in ({code.strip('"')} if '"' in code else VARIABLES[code])}
         text = source('problem.c')
-        found |= {(int(status), code) for status, code in re.findall(r'\{FAULT_\w+, (\d+), "([^"]+)"\}', text)}
+        with open(os.path.join(ROOT, 'src/base/fault.c'), encoding='utf-8') as file:
+            words = dict(re.findall(r'\[(FAULT_\w+)\] = \{"([^"]+)"', file.read()))
+        rows = re.findall(r'\{(FAULT_\w+), (\d+)\}', text)
+        self.assertGreater(len(rows), 10)
+        found |= {(int(status), words.pop(fault)) for fault, status in rows}
+        # 500 where no row fits; what is wrong in a request's own words; a format that cannot hold the result.
+        words.pop('FAULT_NONE')
+        found |= {(500, word) for word in words.values()} | {(422, 'format')}
         body = text.split('void problem_of_fault')[1].split('\n}\n')[0]
-        # "500 internal" where no row fits; what is wrong in a request's own words; a format that cannot hold the result.
-        self.assertIn('status = 500;\n    const char *code = "internal"', body)
         self.assertEqual(set(re.findall(r'status = (\d+);', body)), {'500', '400', '422'})
-        found |= {(500, 'internal')} | {(400, code) for code in ('format', 'input', 'chain')} | {(422, 'shape')}
-        self.assertEqual(set(re.findall(r'"([a-z-]+)"', body)), {'internal', 'format', 'input', 'chain', 'decode', 'shape'})
         return found
 
     def test_problems(self):
@@ -166,11 +169,11 @@ class Requests(OpenApi):
                 ('?format=bmp', picture(), 200, None), ('?format=npy', picture(), 200, None),
                 ('?format=npz', picture(), 200, None), ('?format=raw', picture(), 200, None),
                 ('?format=pgm', picture(), 200, None), ('?chain=sobel:both', picture(), 200, None),
-                ('?chain=soble', picture(), 400, 'chain'), ('?format=avif', picture(), 400, 'format'),
-                ('?input=x=1', picture(), 400, 'input'), ('', b'no picture', 415, 'unknown-format'),
+                ('?chain=soble', picture(), 400, 'chain'), ('?format=avif', picture(), 400, 'usage'),
+                ('?input=x=1', picture(), 400, 'usage'), ('', b'no picture', 415, 'format'),
                 ('', picture()[:100], 422, 'truncated'), ('', b'', 422, 'empty'),
                 ('?chain=fir:gaussian5:border=crop', picture(2, 2), 422, 'shape'),
-                ('?chain=sobel:both&format=pgm', picture(), 422, 'several-planes')):
+                ('?chain=sobel:both&format=pgm', picture(), 422, 'shape')):
             answer = self.ask('POST', '/v1/process' + query, body)
             self.assertEqual((answer.status, answer.json()['code'] if code else None), (status, code), query)
         d.drop('bad', b'no picture', 'rename')
@@ -192,7 +195,7 @@ class Requests(OpenApi):
         wait_for('it drains', lambda: self.ask('GET', '/readyz').status == 503)
         for method, path in (('POST', '/v1/process'), ('POST', '/v1/files/requeue')):
             answer = self.ask(method, path, b'x')
-            self.assertEqual((answer.status, answer.json()['code']), (503, 'draining'))
+            self.assertEqual((answer.status, answer.json()['code']), (503, 'busy'))
         d.process.kill()
 
 

@@ -188,7 +188,7 @@ class Why(Queries):
         self.sluice('requeue', status=64)
         self.sluice('requeue', '--failed', 'x', status=64)
         answer = sockets.ask(self.http, 'GET', '/v1/files?file=' + d.in_path('none'))
-        self.assertEqual((answer.status, answer.json()['code']), (404, 'no-file'))
+        self.assertEqual((answer.status, answer.json()['code']), (404, 'no-input'))
         d.stop()
         self.sluice('why', 'x', status=69)
         self.sluice('requeue', '--failed', status=69)
@@ -716,14 +716,15 @@ class Http(Queries):
         d.expect_failed('a')
         for target in ('?state=lost', '?limit=0', '?limit=1001', '?limit=x', '?after=x', '?after=0:live', '?chain=sobel',
                        '?file=relative', '?after=-1:live:'):
-            self.problem('GET', '/v1/files' + target, 400, 'query')
+            self.problem('GET', '/v1/files' + target, 400, 'query' if 'chain' in target else 'usage')
         self.problem('POST', '/v1/files', 405, 'method')
         self.problem('GET', '/v1/files/requeue', 405, 'method')
         for body in (b'', b'{}', b'[]', b'{"file": 7}', b'{"failed": false}', b'{"file": "/a", "failed": true}', b'{',
-                     b'{"file": "/a", "x": 1}', b'{"file": "a"}', b'x' * 100000):
+                     b'{"file": "/a", "x": 1}', b'x' * 100000):
             self.problem('POST', '/v1/files/requeue', 400, 'query', body)
+        self.problem('POST', '/v1/files/requeue', 400, 'usage', b'{"file": "a"}')
         self.problem('POST', '/v1/files/requeue?failed=2', 400, 'query')
-        self.problem('POST', '/v1/files/requeue?file=' + d.in_path('none'), 404, 'no-file')
+        self.problem('POST', '/v1/files/requeue?file=' + d.in_path('none'), 404, 'no-input')
         self.problem('GET', '/v1/stages?file=x', 400, 'query')
         got = sockets.ask(self.http, 'GET', '/v1/files?file=' + d.in_path('a')).json()
         self.assertEqual((got['state'], got['reason']), ('failed', 'truncated'))

@@ -21,22 +21,24 @@ static void test_table(void **state)
 {
     (void)state;
     expect(FAULT_CHAIN, "chain", "plan", 400, "chain");
-    expect(FAULT_FORMAT, "format", "plan", 400, "format");
-    expect(FAULT_CHAIN, "input", "plan", 400, "input");
-    expect(FAULT_FORMAT, NULL, "decode", 415, "unknown-format");
-    expect(FAULT_FORMAT, NULL, "plan", 422, "shape");
+    expect(FAULT_USAGE, "format", "plan", 400, "usage");
+    expect(FAULT_USAGE, "input", "plan", 400, "usage");
+    expect(FAULT_FORMAT, NULL, "decode", 415, "format");
+    expect(FAULT_FORMAT, NULL, "plan", 422, "format");
     expect(FAULT_DATA, NULL, "decode", 422, "data");
     expect(FAULT_TRUNCATED, NULL, "decode", 422, "truncated");
     expect(FAULT_EMPTY, NULL, "decode", 422, "empty");
     expect(FAULT_LIMIT, NULL, "decode", 422, "limit");
     expect(FAULT_SHAPE, NULL, "plan", 422, "shape");
-    expect(FAULT_BUSY, NULL, NULL, 429, "queue-full");
+    expect(FAULT_BUSY, NULL, NULL, 429, "busy");
     expect(FAULT_KERNELS, NULL, "plan", 429, "too-many-kernels");
     expect(FAULT_DEVICE, NULL, "device", 503, "device");
     expect(FAULT_MEMORY, NULL, "device", 503, "memory");
     expect(FAULT_TIME, NULL, NULL, 504, "job-time");
     expect(FAULT_CRASHED, NULL, NULL, 500, "crashed-worker");
     expect(FAULT_INTERNAL, NULL, NULL, 500, "internal");
+    expect(FAULT_IO, NULL, NULL, 500, "io");
+    expect(FAULT_NO_SPACE, NULL, "encode", 503, "no-space");
 }
 
 static void test_limits(void **state)
@@ -69,10 +71,13 @@ static void test_document(void **state)
                               "\"code\":\"chain\",\"detail\":\"a \\\"word\\\" and \xef\xbf\xbd\","
                               "\"position\":4,\"length\":2}");
     free(text);
-    problem_set(&problem, 429, "queue-full", "later");
+    problem_set(&problem, 429, "busy", "later");
     problem.retry_after = 7;
+    problem.subject = "chain";
+    problem.request_id = "a-1";
     text = problem_print(&problem, NULL);
-    assert_non_null(strstr(text, "\"retry_after\":7}"));
+    assert_non_null(
+        strstr(text, "\"subject\":\"chain\",\"retry_after\":7,\"request_id\":\"a-1\"}"));
     free(text);
 }
 

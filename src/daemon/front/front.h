@@ -126,8 +126,8 @@ void reload_crew_refused(struct front *front);
 void reload_go_on(struct front *front); /* a folder or crew has stopped, or a job has left */
 void reload_abandon(struct front *front);
 
-/* journal.c: from here on log lines go to systemd's journal with fields (SLUICE_JOB, SLUICE_CHAIN,
- * SLUICE_FILE), if stderr is connected to it. To be called after log_init. */
+/* journal.c: from here on log lines go to systemd's journal with fields (SLUICE_JOB, SLUICE_REQUEST,
+ * SLUICE_CHAIN, SLUICE_FILE), if stderr is connected to it. To be called after log_init. */
 void journal_attach(void);
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/log.h"
 
 enum {
-    FIELDS_MAX = 6,
+    FIELDS_MAX = 7,
     FIELD_SIZE = 4700 /* room for a path and a field name */
 };
 
@@ -37,6 +37,8 @@ static void add_subject(struct entry *entry, const struct log_subject *about)
         snprintf(text, sizeof text, "%" PRId64, about->job);
         add(entry, "SLUICE_JOB", text);
     }
+    if (about->request)
+        add(entry, "SLUICE_REQUEST", about->request);
     if (about->chain)
         add(entry, "SLUICE_CHAIN", about->chain);
     if (about->folder && about->file) {

@@ -1,6 +1,7 @@
 /* A client of the jobs socket: its requests for jobs, and the answers. */
 #include "daemon/serve/jobs_socket.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -169,7 +170,11 @@ static void on_ended(struct client_job *job, const struct message *report)
 static void start_job(struct jobs_request *request)
 {
     const struct ask *ask = &request->ask;
+    char id[REQUEST_ID_SIZE];
+    snprintf(id, sizeof id, "%lld of process %d", (long long)request->id,
+             (int)request->client->peer.pid);
     struct client_job_how how = {.origin = "jobs",
+                                 .request = id,
                                  .flow = &request->client->flow,
                                  .account = request->account,
                                  .chain = ask->chain,

@@ -17,6 +17,8 @@
 /* Weight of a new time in the mean. */
 #define MEAN_WEIGHT 0.1
 
+#define SEVERAL_REFUSED "several planes do not fit one file of this format; ask for format=npz"
+
 static void drop_planes(struct client_job *job)
 {
     for (size_t i = 0; i < job->n_planes; i++) {
@@ -108,8 +110,7 @@ static void need_output(struct job *queued, const char *plane)
     int fd = -1;
     if (!job->how.several) {
         job->several_refused = true;
-        fault_set(&fault, FAULT_SHAPE,
-                  "several planes do not fit one file of this format; ask for format=npz");
+        fault_set(&fault, FAULT_SHAPE, SEVERAL_REFUSED);
     } else if (add_plane(job, plane, &fault) == 0) {
         fd = job->planes[job->n_planes - 1].fd;
     }
@@ -134,8 +135,12 @@ static void done(struct job *queued, const struct message *report)
     struct stat status;
     char times[JOB_TIMES_MAX];
     bool wanted = job->how.ended != NULL;
+    if (job->several_refused) { /* the worker says that an output could not be made */
+        fault_clear(&queued->fault);
+        fault_set(&queued->fault, FAULT_SHAPE, SEVERAL_REFUSED);
+    }
     if (wanted && fault_is_temporary(queued->fault.code) && queued->retries < RETRIES_MAX &&
-        !queue->draining && !job->several_refused) {
+        !queue->draining) {
         queue_retry(queue, queued);
         return;
     }
@@ -186,7 +191,6 @@ static const struct job_source source = {
 int client_job_start(struct client_job **job, struct service *service,
                      const struct client_job_how *how, struct fault *fault)
 {
-    static unsigned long number;
     struct client_job *j = calloc(1, sizeof *j);
     *job = NULL;
     if (!j) {
@@ -202,7 +206,8 @@ int client_job_start(struct client_job **job, struct service *service,
     j->format = strdup(how->format);
     j->input = how->input ? strdup(how->input) : NULL;
     j->how.chain = j->how.format = j->how.input = NULL;
-    snprintf(j->label, sizeof j->label, "%s job %lu", how->origin, ++number);
+    snprintf(j->request, sizeof j->request, "%s", how->request);
+    snprintf(j->label, sizeof j->label, "%s request %s", how->origin, how->request);
     int result = 0;
     if (!j->chain || !j->format || (how->input && !j->input))
         result = fault_set(fault, FAULT_MEMORY, "no memory for a job");
@@ -216,6 +221,7 @@ int client_job_start(struct client_job **job, struct service *service,
                           .origin = how->origin,
                           .flow = how->flow,
                           .label = j->label,
+                          .request = j->request,
                           .chain = j->chain,
                           .format = j->format,
                           .input = j->input,

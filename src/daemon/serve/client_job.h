@@ -18,6 +18,7 @@ struct client_job_how {
     const char *origin;                 /* the socket: "http", "jobs"; a constant string */
     struct job_flow *flow;              /* of the client; must outlive the job */
     struct account *account;            /* of the client's user */
+    const char *request;                /* its id, for log lines; copied */
     const char *chain, *format, *input; /* copied; `input` may be NULL */
     int in_fd;                          /* taken over, also when the start fails */
     int out_fd;   /* taken over, also when the start fails; −1: the result goes to memory files */
@@ -34,7 +35,7 @@ struct client_job {
     struct service *service;
     struct client_job_how how;
     char *chain, *format, *input; /* owned */
-    char label[48];
+    char request[REQUEST_ID_SIZE], label[REQUEST_ID_SIZE + 20];
     bool several_refused; /* the format takes one plane, and there were more */
     bool in_queue;
     size_t n_planes;

@@ -38,13 +38,15 @@ void http_enter(struct http_connection *connection, enum http_phase phase, uint6
  * none. */
 static void write_past(int fd, const struct problem *problem)
 {
+    const char *id = problem->request_id;
     char *document = problem_print(problem, NULL);
     struct text text = {0};
     if (document)
         text_printf(&text,
                     "HTTP/1.1 %u %s\r\nContent-Type: application/problem+json\r\n"
-                    "Content-Length: %zu\r\nConnection: close\r\n\r\n%s",
-                    problem->status, problem_title(problem->status), strlen(document), document);
+                    "X-Request-Id: %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s",
+                    problem->status, problem_title(problem->status), id, strlen(document),
+                    document);
     free(document);
     if (text.length > 0 && !text.failed)
         (void)!send(fd, text.data, text.length, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -53,8 +55,16 @@ static void write_past(int fd, const struct problem *problem)
 
 void http_cut(struct http_connection *connection, const struct problem *problem)
 {
-    if (problem)
-        write_past(connection->fd, problem);
+    if (problem) {
+        struct problem told = *problem;
+        char id[REQUEST_ID_SIZE]; /* where no request has come */
+        service_make_id(connection->http->service, id);
+        told.request_id = connection->request ? connection->request->id : id;
+        log_about((struct log_subject){.request = told.request_id}, LOG_LEVEL_DEBUG,
+                  "http request %s: %u %s: %s", told.request_id, told.status, told.code,
+                  told.detail);
+        write_past(connection->fd, &told);
+    }
     shutdown(connection->fd, SHUT_RDWR);
     http_enter(connection, HTTP_CUT, 0);
     http_kick(connection->http);
@@ -67,16 +77,27 @@ static void check_deadline(struct http_connection *c, uint64_t now)
     bool over = c->deadline != 0 && now >= c->deadline;
     struct problem late;
     switch (c->phase) {
-    case HTTP_BODY:
-        over |= seconds >= BODY_RATE_AFTER && c->request &&
-                c->request->body_bytes + c->request->dropped_bytes < seconds * BODY_RATE;
-        __attribute__((fallthrough));
+    case HTTP_BODY: {
+        uint64_t bytes = c->request ? c->request->body_bytes + c->request->dropped_bytes : 0;
+        if (over)
+            problem_set(&late, 408, "timeout", "the body did not come within %s",
+                        number_duration(BODY_SECONDS * SECOND));
+        else if (seconds >= BODY_RATE_AFTER && c->request && bytes < seconds * BODY_RATE)
+            problem_set(
+                &late, 408, "timeout",
+                "the body came too slowly: %s in %s, and from %s on at least %s/s must come",
+                number_size(bytes), number_duration(seconds * SECOND),
+                number_duration(BODY_RATE_AFTER * SECOND), number_size(BODY_RATE));
+        else
+            break;
+        http_cut(c, &late);
+        break;
+    }
     case HTTP_HEADER:
         if (!over)
             break;
-        problem_set(
-            &late, 408, "timeout", "the request did not come within %s (header) and %s (body)",
-            number_duration(HEADER_SECONDS * SECOND), number_duration(BODY_SECONDS * SECOND));
+        problem_set(&late, 408, "timeout", "the header did not come within %s",
+                    number_duration(HEADER_SECONDS * SECOND));
         http_cut(c, &late);
         break;
     case HTTP_IDLE:

@@ -38,6 +38,7 @@ struct http_connection {
 /* One request, from its first line to the end of its answer. */
 struct http_request {
     struct http_connection *connection;
+    char id[REQUEST_ID_SIZE]; /* for answers and log lines: the client's, or a made one */
     struct query query;
     struct fault query_fault;
     const struct http_route *route;  /* NULL: none, or none yet */
@@ -47,6 +48,7 @@ struct http_request {
     int body_fd;                     /* owned; −1: none */
     uint64_t body_bytes, body_taken; /* its size; how much of it the user's account has counted */
     uint64_t dropped_bytes;
+    bool has_line_end; /* the body has */
     struct client_job *job; /* while it runs */
     bool job_ended;
     struct inquiry *inquiry;       /* while it is being answered */

@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/number.h"
 #include "base/sealed.h"
 #include "daemon/work/closing.h"
@@ -43,6 +44,11 @@ void http_answer_text(struct http_request *request, unsigned status, const char 
 static void answer_problem(struct http_request *request)
 {
     struct problem *problem = &request->problem;
+    problem->request_id = request->id;
+    if (!request->job) /* how a job ended is logged by itself */
+        log_about((struct log_subject){.request = request->id}, LOG_LEVEL_DEBUG,
+                  "http request %s: %u %s: %s", request->id, problem->status, problem->code,
+                  problem->detail);
     char *document = problem_print(problem, &request->faults);
     http_answer_text(request, problem->status, "application/problem+json",
                      document ? document : "{}");
@@ -66,6 +72,7 @@ static enum MHD_Result send_answer(struct http_request *request)
         answer_problem(request);
     if (!request->response)
         return MHD_NO;
+    MHD_add_response_header(request->response, "X-Request-Id", request->id);
     http_enter(connection, HTTP_ANSWER, ANSWER_SECONDS + bytes / ANSWER_RATE);
     return MHD_queue_response(connection->mhd, request->status, request->response);
 }
@@ -88,6 +95,7 @@ void *http_request_begin(void *context, const char *target, struct MHD_Connectio
     /* a request line for a proxy contains the server's name too (RFC 9112, 3.2.2) */
     if (strncasecmp(target, "http://", 7) == 0)
         target = strchr(target + 7, '/') ? strchr(target + 7, '/') : "/";
+    service_make_id(http->service, request->id); /* until the header has arrived */
     query_parse(&request->query, target, &request->query_fault);
     connection->request = request;
     if (connection->phase == HTTP_IDLE)
@@ -149,16 +157,32 @@ static bool is_ambiguous(struct http_request *request)
 
 static void refuse_large(struct http_request *request)
 {
-    problem_set(&request->problem, 413, "max-file", "the body is larger than max_file %s",
+    problem_set(&request->problem, 413, "limit", "the body is larger than max_file %s",
                 number_size(request->connection->http->service->settings->max_file));
     request->problem.limit = "max_file";
 }
 
-static void refuse_memory(struct http_request *request)
+/* `has_share`: it is not the user's part that is used up, but all memory. */
+static void refuse_memory(struct http_request *request, bool has_share)
 {
-    problem_set(&request->problem, 503, "memory",
-                "inputs and unread results take all memory that this user may have; try later");
+    if (has_share)
+        problem_set(&request->problem, 503, "memory", "no memory for a body; try later");
+    else
+        problem_set(&request->problem, 429, "busy",
+                    "inputs and unread results take all memory that this user may have; try later");
     request->problem.retry_after = service_retry_after(request->connection->http->service);
+}
+
+/* Takes the client's own id, if it is one that may stand in a header and in a line of the log. */
+static void take_id(struct http_request *request)
+{
+    static const char allowed[] =
+        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.:;,=+/@";
+    const char *id =
+        MHD_lookup_connection_value(request->connection->mhd, MHD_HEADER_KIND, "X-Request-Id");
+    size_t length = id ? strspn(id, allowed) : 0;
+    if (length > 0 && !id[length] && length < sizeof request->id)
+        memcpy(request->id, id, length + 1);
 }
 
 static enum MHD_Result begin(struct http_request *request, const char *method)
@@ -169,6 +193,7 @@ static enum MHD_Result begin(struct http_request *request, const char *method)
         MHD_lookup_connection_value(connection->mhd, MHD_HEADER_KIND, "Content-Length");
     uint64_t announced = length ? strtoull(length, NULL, 10) : 0;
     request->begun = true;
+    take_id(request);
     if (is_ambiguous(request)) { /* the end of its body is unknown, so nothing after it is read */
         http_cut(connection, &request->problem);
         return MHD_NO;
@@ -177,11 +202,11 @@ static enum MHD_Result begin(struct http_request *request, const char *method)
     if (request->problem.status == 0 && request->route->takes_body) {
         const char *trouble = service_trouble(service);
         if (trouble && strcmp(trouble, "draining") == 0)
-            problem_set(&request->problem, 503, "draining", "the daemon is ending");
+            problem_set(&request->problem, 503, "busy", "the daemon is ending");
         else if (announced > service->settings->max_file)
             refuse_large(request);
         else if ((request->body_fd = sealed_create("sluice-body")) < 0)
-            refuse_memory(request);
+            refuse_memory(request, true);
     }
     const char *expect = MHD_lookup_connection_value(connection->mhd, MHD_HEADER_KIND, "Expect");
     if (request->problem.status != 0 && (expect || announced > DROPPED_MAX))
@@ -223,11 +248,11 @@ static enum MHD_Result take_body(struct http_request *request, const char *data,
         if (request->body_bytes + size > service->settings->max_file)
             refuse_large(request);
         else if (!service_take(service, request->connection->account, request->body_taken, size))
-            refuse_memory(request);
+            refuse_memory(request, false);
         else
             request->body_taken += size;
         if (request->problem.status == 0 && !write_all(request->body_fd, data, size))
-            refuse_memory(request);
+            refuse_memory(request, true);
     }
     if (request->body_fd < 0 || request->problem.status != 0) {
         drop_body(request);
@@ -236,6 +261,7 @@ static enum MHD_Result take_body(struct http_request *request, const char *data,
             http_cut(request->connection, request->problem.status ? &request->problem : NULL);
         return MHD_YES;
     }
+    request->has_line_end = request->has_line_end || memchr(data, '\n', size);
     request->body_bytes += size;
     return MHD_YES;
 }

@@ -117,6 +117,29 @@ static void answer_result(struct http_request *request, const struct message *re
     http_answer(request, 200, response);
 }
 
+/* Says what curl does to a picture unless it is told otherwise. `-d` takes line ends out of a file;
+ * --data-binary does not, and sends the same type. */
+static void hint_at_body(struct http_request *request, enum fault_code fault)
+{
+    struct problem *problem = &request->problem;
+    const char *type =
+        MHD_lookup_connection_value(request->connection->mhd, MHD_HEADER_KIND, "Content-Type");
+    bool form = type && strncasecmp(type, "application/x-www-form-urlencoded", 33) == 0;
+    bool parts = type && strncasecmp(type, "multipart/form-data", 19) == 0;
+    bool unreadable = problem->status == 415 || fault == FAULT_DATA || fault == FAULT_TRUNCATED;
+    const char *hint =
+        !unreadable ? ""
+        : parts     ? "; the body is a form (curl -F) and not the picture itself: curl "
+                      "--data-binary @FILE"
+        : form && !request->has_line_end
+            ? "; curl -d and --data take line ends out of a file: curl --data-binary @FILE"
+        : problem->status == 415
+            ? "; the body has to be the picture itself: curl --data-binary @FILE"
+            : "";
+    size_t used = strlen(problem->detail);
+    snprintf(problem->detail + used, sizeof problem->detail - used, "%s", hint);
+}
+
 static void explain_job(struct http_request *request, const struct message *report)
 {
     const struct client_job *job = request->job;
@@ -126,13 +149,11 @@ static void explain_job(struct http_request *request, const struct message *repo
                      report ? report->step : NULL);
     if (report)
         request->faults = report->faults;
-    if (job->several_refused)
-        problem_set(problem, 422, "several-planes",
-                    "several planes do not fit one file of this format; ask for format=npz");
-    else if (job->job.fault.code == FAULT_BUSY && service->queue->draining)
-        problem_set(problem, 503, "draining", "the daemon is ending");
+    if (job->job.fault.code == FAULT_BUSY && service->queue->draining)
+        problem_set(problem, 503, "busy", "the daemon is ending");
     else if (problem->status == 429 || problem->status == 503)
         problem->retry_after = service_retry_after(service);
+    hint_at_body(request, job->job.fault.code);
 }
 
 static void on_job_ended(struct client_job *job, const struct message *report)
@@ -153,9 +174,9 @@ static bool check(struct http_request *request)
     if (q->chain && strlen(q->chain) > CHAIN_MAX)
         problem_set(problem, 400, "chain", "a chain has at most %d bytes", CHAIN_MAX);
     else if (q->format && strlen(q->format) > FORMAT_MAX)
-        problem_set(problem, 400, "format", "a format has at most %d bytes", FORMAT_MAX);
+        problem_set(problem, 400, "usage", "a format has at most %d bytes", FORMAT_MAX);
     else if (q->input && strlen(q->input) > FORMAT_MAX)
-        problem_set(problem, 400, "input", "input options have at most %d bytes", FORMAT_MAX);
+        problem_set(problem, 400, "usage", "input options have at most %d bytes", FORMAT_MAX);
     return problem->status == 0;
 }
 
@@ -168,6 +189,7 @@ static void process(struct http_request *request)
         return;
     sealed_finish(request->body_fd);
     struct client_job_how how = {.origin = "http",
+                                 .request = request->id,
                                  .flow = &request->connection->flow,
                                  .account = request->connection->account,
                                  .chain = q->chain ? q->chain : "",
@@ -185,7 +207,7 @@ static void process(struct http_request *request)
     problem_of_fault(&request->problem, &fault, NULL, NULL);
     request->problem.retry_after = service_retry_after(service);
     if (service->queue->draining)
-        problem_set(&request->problem, 503, "draining", "the daemon is ending");
+        problem_set(&request->problem, 503, "busy", "the daemon is ending");
 }
 
 void http_process_cancel(struct http_request *request)
@@ -211,14 +233,7 @@ void http_process_give_up(struct http_request *request)
 static void explain_question(struct http_request *request, const struct fault *fault)
 {
     struct problem *problem = &request->problem;
-    if (fault->code == FAULT_NO_INPUT)
-        problem_set(problem, 404, "no-file", "%s", fault->text);
-    else if (fault->code == FAULT_USAGE)
-        problem_set(problem, 400, "query", "%s", fault->text);
-    else if (fault->code == FAULT_BUSY)
-        problem_set(problem, 429, "busy", "%s", fault->text);
-    else
-        problem_of_fault(problem, fault, NULL, NULL);
+    problem_of_fault(problem, fault, NULL, NULL);
     problem->retry_after = fault->code == FAULT_BUSY;
 }
 
@@ -229,7 +244,7 @@ static void on_answer(void *user, json_t *answer, const struct fault *fault)
     const char *message = json_string_value(json_object_get(answer, "message"));
     request->inquiry = NULL;
     if (state && strcmp(state, "unknown") == 0) {
-        problem_set(&request->problem, 404, "no-file", "%s", message);
+        problem_set(&request->problem, 404, "no-input", "%s", message);
         json_decref(answer);
     } else if (answer) {
         answer_json(request, answer);

@@ -21,24 +21,11 @@ static const struct {
 static const struct {
     enum fault_code fault;
     unsigned status;
-    const char *code;
 } rows[] = {
-    {FAULT_CHAIN, 400, "chain"},
-    {FAULT_FORMAT, 415, "unknown-format"},
-    {FAULT_DATA, 422, "data"},
-    {FAULT_TRUNCATED, 422, "truncated"},
-    {FAULT_EMPTY, 422, "empty"},
-    {FAULT_LIMIT, 422, "limit"},
-    {FAULT_SHAPE, 422, "shape"},
-    {FAULT_BUSY, 429, "queue-full"},
-    {FAULT_KERNELS, 429, "too-many-kernels"},
-    {FAULT_NO_DEVICE, 503, "no-device"},
-    {FAULT_DEVICE, 503, "device"},
-    {FAULT_MEMORY, 503, "memory"},
-    {FAULT_NO_SPACE, 503, "memory"},
-    {FAULT_TIME, 504, "job-time"},
-    {FAULT_CRASHED, 500, "crashed-worker"},
-    {FAULT_VERIFY, 500, "verify"},
+    {FAULT_USAGE, 400},  {FAULT_CHAIN, 400},  {FAULT_NO_INPUT, 404},  {FAULT_FORMAT, 415},
+    {FAULT_DATA, 422},   {FAULT_EMPTY, 422},  {FAULT_TRUNCATED, 422}, {FAULT_LIMIT, 422},
+    {FAULT_SHAPE, 422},  {FAULT_BUSY, 429},   {FAULT_KERNELS, 429},   {FAULT_NO_DEVICE, 503},
+    {FAULT_DEVICE, 503}, {FAULT_MEMORY, 503}, {FAULT_NO_SPACE, 503},  {FAULT_TIME, 504},
 };
 
 static const struct {
@@ -48,6 +35,7 @@ static const struct {
     {"max-file", "max_file"},     {"memory", "memory"},
 };
 
+static const char *const subjects[] = {"chain", "format", "input"};
 static const char *const steps[] = {"read", "decode", "plan", "device", "encode", "write"};
 
 void problem_set(struct problem *problem, unsigned status, const char *code, const char *format,
@@ -64,24 +52,17 @@ void problem_of_fault(struct problem *problem, const struct fault *fault, const 
                       const char *step)
 {
     unsigned status = 500;
-    const char *code = "internal";
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i].fault == fault->code) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].fault == fault->code)
             status = rows[i].status;
-            code = rows[i].code;
-        }
-    }
-    if (subject && fault->code != FAULT_MEMORY) { /* the words of the request are wrong */
-        status = 400;
-        code = strcmp(subject, "format") == 0  ? "format"
-               : strcmp(subject, "input") == 0 ? "input"
-                                               : "chain";
-    } else if (fault->code == FAULT_FORMAT && step && strcmp(step, "decode") != 0) {
+    if (subject && fault->code != FAULT_MEMORY)
+        status = 400; /* the words of the request are wrong */
+    else if (fault->code == FAULT_FORMAT && step && strcmp(step, "decode") != 0)
         status = 422; /* the requested format cannot hold the result */
-        code = "shape";
-    }
-    problem_set(problem, status, code, "%s%s", fault->text,
-                status == 415 ? "; the body is the picture itself (curl --data-binary @FILE)" : "");
+    problem_set(problem, status, fault_name(fault->code), "%s", fault->text);
+    for (size_t i = 0; subject && i < sizeof subjects / sizeof *subjects; i++)
+        if (strcmp(subject, subjects[i]) == 0)
+            problem->subject = subjects[i];
     problem->position = subject ? fault->position : -1;
     problem->length = fault->length;
     for (size_t i = 0; step && i < sizeof steps / sizeof *steps; i++)
@@ -113,12 +94,16 @@ char *problem_print(const struct problem *problem, const struct faults *faults)
     }
     if (faults && faults_count(faults) > 0)
         json_object_set_new(json, "errors", json_faults(faults, "detail"));
+    if (problem->subject)
+        json_object_set_new(json, "subject", json_string(problem->subject));
     if (problem->limit)
         json_object_set_new(json, "limit", json_string(problem->limit));
     if (problem->stage)
         json_object_set_new(json, "stage", json_string(problem->stage));
     if (problem->retry_after > 0)
         json_object_set_new(json, "retry_after", json_integer(problem->retry_after));
+    if (problem->request_id)
+        json_object_set_new(json, "request_id", json_string(problem->request_id));
     char *text = json_dumps(json, JSON_COMPACT);
     json_decref(json);
     return text;

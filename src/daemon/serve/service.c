@@ -34,6 +34,14 @@ void service_init(struct service *service)
     inquiries_init(&service->inquiries);
 }
 
+void service_make_id(struct service *service, char id[REQUEST_ID_SIZE])
+{
+    if (service->n_ids == 0)
+        service->ids_since = time(NULL);
+    snprintf(id, REQUEST_ID_SIZE, "%llx-%llx", (unsigned long long)service->ids_since,
+             (unsigned long long)++service->n_ids);
+}
+
 void service_finish(struct service *service)
 {
     inquiries_close(&service->inquiries);

@@ -55,8 +55,15 @@ struct service {
     LIST_HEAD(, account) accounts;
     unsigned n_http, n_jobs_clients;     /* connections */
     const struct receptions *receptions; /* of the jobs socket; NULL: there is none */
-    struct job_flow nobody;              /* for jobs whose clients have gone */
+    time_t ids_since;
+    uint64_t n_ids;
+    struct job_flow nobody; /* for jobs whose clients have gone */
 };
+
+/* Ids of requests: a client's own, or one that is made of the time of the first one since the start
+ * and of their number, so that they differ from those before a restart. */
+#define REQUEST_ID_SIZE 104
+void service_make_id(struct service *service, char id[REQUEST_ID_SIZE]);
 
 void service_init(struct service *service);
 void service_finish(struct service *service);

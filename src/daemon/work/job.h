@@ -70,6 +70,7 @@ struct job {
     const char *label;
     /* the folder in which the file `label` lay; NULL: the job is not about a file */
     const char *folder;
+    const char *request;        /* id of a client's request; NULL: the job is of a folder */
     const char *chain, *format; /* as the worker parses them */
     const char *input;          /* how to decode (options of the input); NULL: as usual */
     const char *counted;        /* the chain's name in metrics; NULL: its text */
@@ -111,8 +112,11 @@ double job_queue_seconds(const struct job *job);
 /* For log lines about the job (log_about), which begin with its name. */
 static inline struct log_subject job_subject(const struct job *job)
 {
-    return (struct log_subject){
-        .job = job->id, .chain = job->chain, .folder = job->folder, .file = job->label};
+    return (struct log_subject){.job = job->id,
+                                .request = job->request,
+                                .chain = job->chain,
+                                .folder = job->folder,
+                                .file = job->label};
 }
 
 #endif
