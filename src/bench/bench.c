@@ -27,8 +27,8 @@ static const struct options_row options[] = {
            "number of timed runs, after one that is not timed; else 20, for files and banks 5",
            RANGE(1, 10000)),
     OPTION(0, NULL, FLAG, "variants", AT(variants),
-           "time the alternatives, too: each form of the kernels, box's methods, each precision "
-           "and wavelet, the plain references"),
+           "time the alternatives, too: each form of the kernels, box's methods, each precision, "
+           "of each family of wavelets the first and the last, the plain references"),
     OPTION(0, "FILE", TEXT, "report", AT(report),
            "also write all rows to a file, with the device, the versions of driver and kernel, "
            "clocks and "

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "bench/bench.h"
 #include "chain/plan.h"
@@ -109,7 +110,10 @@ static void add_row(const struct subject *s, const struct chain *chain, const ch
 /* Another way to compute a chain, with the same or a similar result. */
 struct bench_variant {
     char name[96];
-    char *chain; /* the chain's text; owned */
+    char *chain;               /* the chain's text; owned */
+    const char *step;          /* where the step that is varied begins in the text of the whole */
+    const struct param *param; /* what is varied */
+    struct text plan;          /* what it computes; empty: it cannot be planned; owned */
 };
 
 /* Parameters that choose how a result is computed, or which filter of a kind is used. With "auto"
@@ -179,8 +183,29 @@ static void add(struct list *list, const char *begin, const char *step, size_t l
         return;
     }
     struct bench_variant *variant = &list->v[list->count++];
+    *variant = (struct bench_variant){.step = step, .param = param};
     snprintf(variant->name, sizeof variant->name, "%s=%s", param->name, word);
     variant->chain = text.data;
+}
+
+/* The letters in front of the first digit: "db" of "db12". */
+static size_t family_length(const char *name)
+{
+    return strcspn(name, "0123456789");
+}
+
+static bool is_of_family(const struct param_choice *choice, const char *name)
+{
+    size_t length = family_length(name);
+    return choice->name && family_length(choice->name) == length &&
+           strncmp(choice->name, name, length) == 0;
+}
+
+/* Of names that differ in their numbers only, such as those of wavelets, the first and the last
+ * show what the others cost: all of them would fill pages. */
+static bool is_within_family(const struct param_choice *choices, const struct param_choice *c)
+{
+    return c > choices && is_of_family(c - 1, c->name) && is_of_family(c + 1, c->name);
 }
 
 static void add_choices(struct list *list, const char *begin, const char *step, size_t length,
@@ -191,13 +216,13 @@ static void add_choices(struct list *list, const char *begin, const char *step, 
             continue;
         for (const struct param_choice *c = param->choices; c->name; c++)
             if (param_choice_name(param->choices, c->value) == c->name &&
-                strcmp(c->name, "auto") != 0)
+                strcmp(c->name, "auto") != 0 && !is_within_family(param->choices, c))
                 add(list, begin, step, length, stage, param, c->name);
     }
 }
 
-/* Makes variants of the chain with each other value of the parameters that choose how it is
- * computed: box's method, a transform's precision and wavelet. The caller frees `*variants` and
+/* Makes variants of the chain with other values of the parameters that choose how it is computed:
+ * box's method, a transform's precision and wavelet. The caller frees `*variants` and
  * each chain. */
 static int find_variants(const char *text, struct bench_variant **variants, size_t *count,
                          struct fault *fault)
@@ -219,25 +244,62 @@ static int find_variants(const char *text, struct bench_variant **variants, size
 
 /* ---- rows ---- */
 
-/* True for the first plan with this program: a form that a stage does not have is planned as one
- * that it has. */
-static bool is_new(struct subject *s, const struct chain *chain, const struct bench_way *way)
+/* What the launches of a plan compute with, beside their kernels. */
+static void print_constants(const struct plan *plan, struct text *text)
+{
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        const struct stage_plan *work = &plan->steps[i].work;
+        for (unsigned k = 0; k < work->n_passes; k++)
+            for (unsigned a = 0; a < work->passes[k].n_args; a++) {
+                const struct pass_arg *arg = &work->passes[k].args[a];
+                bool is_long = arg->kind == PASS_LONG || arg->kind == PASS_DOUBLE;
+                bool is_memory = arg->kind <= PASS_TABLE;
+                text_printf(text, "%d:%u:%u:%llx ", (int)arg->kind, is_memory ? arg->operand : 0,
+                            is_memory ? arg->plane : 0,
+                            is_memory ? 0ull
+                            : is_long ? (unsigned long long)arg->l
+                                      : (unsigned long long)arg->u);
+            }
+        for (unsigned t = 0; t < work->n_tables; t++)
+            text_printf(text, "table %llx ",
+                        (unsigned long long)hash_bytes(HASH_INIT, work->tables[t].data,
+                                                       work->tables[t].size));
+    }
+}
+
+/* Prints what the chain computes when it is planned in `way`: its kernels and their constants.
+ * Nothing, if it cannot be planned. */
+static void describe_plan(struct subject *s, const struct chain *chain, const struct bench_way *way,
+                          struct text *text)
 {
     struct plan_options options = bench_plan_options(s->context, way);
     struct program_source source = {0};
     struct plan *plan = NULL;
-    bool found = plan_create(&plan, chain, &s->in.frame, &options, NULL) != 0 ||
-                 program_source_create(&source, plan, NULL) != 0;
-    for (size_t i = 0; i < s->n_seen && !found; i++)
-        found = strcmp(text_string(&s->seen[i]), text_string(&source.text)) == 0;
-    struct text *grown = found ? NULL : realloc(s->seen, (s->n_seen + 1) * sizeof *grown);
-    if (grown) {
-        s->seen = grown;
-        s->seen[s->n_seen++] = source.text;
-        source.text = (struct text){0};
+    if (plan_create(&plan, chain, &s->in.frame, &options, NULL) == 0 &&
+        program_source_create(&source, plan, NULL) == 0) {
+        text_append(text, text_string(&source.text));
+        print_constants(plan, text);
     }
     program_source_finish(&source);
     plan_destroy(&plan);
+}
+
+/* True for the first plan that computes this: a form that a stage does not have is planned as one
+ * that it has. */
+static bool is_new(struct subject *s, const struct chain *chain, const struct bench_way *way)
+{
+    struct text text = {0};
+    describe_plan(s, chain, way, &text);
+    bool found = text.length == 0;
+    for (size_t i = 0; i < s->n_seen && !found; i++)
+        found = strcmp(text_string(&s->seen[i]), text_string(&text)) == 0;
+    struct text *grown = found ? NULL : realloc(s->seen, (s->n_seen + 1) * sizeof *grown);
+    if (grown) {
+        s->seen = grown;
+        s->seen[s->n_seen++] = text;
+        text = (struct text){0};
+    }
+    text_finish(&text);
     return grown != NULL;
 }
 
@@ -279,23 +341,52 @@ static int other_forms(struct subject *s, const struct chain *chain, struct faul
     return code;
 }
 
-static int other_ways(struct subject *s, const char *text, struct fault *fault)
+/* True for a variant that says something new: not when another one before computes the same, nor
+ * when no value of its parameter changes anything, as with those that planes know by themselves. */
+static bool is_telling(const struct bench_variant *variants, size_t count, size_t at,
+                       const struct text *planned)
+{
+    const struct bench_variant *variant = &variants[at];
+    bool telling = variant->plan.length == 0;
+    for (size_t i = 0; i < count; i++)
+        telling |= variants[i].step == variant->step && variants[i].param == variant->param &&
+                   strcmp(text_string(&variants[i].plan), text_string(planned)) != 0;
+    for (size_t i = 0; i < at && variant->plan.length > 0; i++)
+        telling &= strcmp(text_string(&variants[i].plan), text_string(&variant->plan)) != 0;
+    return telling;
+}
+
+static int other_ways(struct subject *s, const char *text, const struct chain *as_given,
+                      struct fault *fault)
 {
     static const struct bench_way as_planned = {.copy = true};
+    const struct definitions *definitions = &s->context->config->definitions;
     struct bench_variant *variants;
+    struct text planned = {0};
     size_t count;
     int code = find_variants(text, &variants, &count, fault);
+    describe_plan(s, as_given, &as_planned, &planned);
     for (size_t i = 0; i < count; i++) {
         struct chain chain = {0};
-        if (code == 0)
-            code = chain_parse_with(&chain, variants[i].chain, &s->context->config->definitions,
-                                    fault);
+        if (chain_parse_with(&chain, variants[i].chain, definitions, NULL) == 0)
+            describe_plan(s, &chain, &as_planned, &variants[i].plan);
+        chain_finish(&chain);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct chain chain = {0};
+        if (code != 0 || !is_telling(variants, count, i, &planned))
+            continue;
+        code = chain_parse_with(&chain, variants[i].chain, definitions, fault);
         if (code == 0)
             code = on_device(s, &chain, &as_planned, variants[i].name, fault);
         code = optional(code, variants[i].name, fault);
         chain_finish(&chain);
-        free(variants[i].chain);
     }
+    for (size_t i = 0; i < count; i++) {
+        free(variants[i].chain);
+        text_finish(&variants[i].plan);
+    }
+    text_finish(&planned);
     free(variants);
     return code;
 }
@@ -344,7 +435,7 @@ static int all_rows(struct subject *s, const char *text, const struct chain *cha
     if (code == 0)
         code = other_forms(s, chain, fault);
     if (code == 0)
-        code = other_ways(s, text, fault);
+        code = other_ways(s, text, chain, fault);
     return code ? code : by_reference(s, chain, fault);
 }
 
