@@ -67,7 +67,7 @@ class Daemon:
         self.options = ['--watch', self.input, '--output', self.output, '--chain', chain, '--format',
                         form, '--state', self.state, *options]
         # Whether this machine's disk is nearly full is not what is tested.
-        self.env = dict(os.environ, SLUICE_LOG_LEVEL='debug', SLUICE_LIMITS_MIN_FREE='0%', **(env or {}))
+        self.env = {**os.environ, 'SLUICE_LOG_LEVEL': 'debug', 'SLUICE_LIMITS_MIN_FREE': '0%', **(env or {})}
         self.process, self.lines, self.reader = None, [], None
         self.prefix = []  # of the command line: what runs sluiced
         self.pass_fds = ()
