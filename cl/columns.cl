@@ -84,16 +84,24 @@ inline void FN(put)(__global uchar *to, uint v, int count)
 
 /* Gradients divided by 8, rounded down: subtracting 7/16 puts every eighth at least 1/16 away from a tie. */
 #define EIGHTHS(g) (fma(g, 0.125f, -0.4375f) + RESULTS)
+#if defined(OUT_magnitude) || defined(OUT_l1)
+#define FINISH_PARAMETERS , float scale, float lift
+#ifdef LIMITED
+#define LIMITED_TO_255(m) fmin(m, ROUNDER + 255.0f)
+#else
+#define LIMITED_TO_255(m) (m)
+#endif
+#endif
 #if defined(OUT_magnitude)
-/* With n + 3/2 in place of n the root needs no correction: see cl/packed.cl. */
-inline float4 FN(result)(float4 dx, float4 dy)
+/* With `lift` the root needs no correction: see cl/packed.cl. */
+inline float4 FN(result)(float4 dx, float4 dy, float scale, float lift)
 {
-    float4 n = fma(dx, dx, fma(dy, dy, 1.5f));
-    return fma(n * rsqrt(n), 0.125f, ROUNDER);
+    float4 n = fma(dx, dx, fma(dy, dy, lift));
+    return fma(n * rsqrt(n), scale, ROUNDER);
 }
-#define RESULT BYTES(FN(result)(DX, DY))
+#define RESULT BYTES(LIMITED_TO_255(FN(result)(DX, DY, scale, lift)))
 #elif defined(OUT_l1)
-#define RESULT BYTES(fma(fabs(DX) + fabs(DY), 0.125f, 0.0625f) + ROUNDER)
+#define RESULT BYTES(LIMITED_TO_255(fma(fabs(DX) + fabs(DY), scale, lift) + ROUNDER))
 #elif defined(OUT_dy)
 #define RESULT BYTES(EIGHTHS(DY))
 #else
@@ -166,9 +174,13 @@ inline float4 FN(quotient)(float4 s)
         STEP(k >= TOP + BOTTOM, PUT_ALL)                                                           \
     }
 
+#if !defined(OUT_magnitude) && !defined(OUT_l1)
+#define FINISH_PARAMETERS
+#endif
+
 /* The grid counts a row's samples, and in y blocks of ROWS rows. */
 __kernel void KERNEL(GRID, PLANE_IN(uchar, src), OUTPUTS, int width, int height,
-                     int border THEN_PARAMETERS)
+                     int border FINISH_PARAMETERS THEN_PARAMETERS)
 {
     int block = GRID_Y, x = SPAN_BEGIN, y = block * ROWS, from = y - TOP;
     if (block >= grid_y_end || x >= grid_width)

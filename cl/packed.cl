@@ -197,17 +197,35 @@ inline OWN FN(quotients)(OWN s0, OWN s1)
 #define HIGH(v)    as_float(as_uint((ushort2)(as_ushort2(v).y, (ushort)0x4b00)))
 #define CENTRED(f) ((f) - (8388608.0f + 2048.0f))
 
-/* The result, in the lowest bits of a word.
+/* The result, in the lowest bits of a word. With LIMITED results may exceed 255.
  *
- * The magnitude m is sqrt(n) / 8 with n = dx² + dy², rounded, halves up: the largest m with m = 0 or
- * (8m - 4)² <= n. With n + 3/2 in place of n there are no halves, and the root of no n that two gradients can give is
- * nearer to a half than 3.3 * 2^-23 of itself (all were tried: no sum of two squares is 1 or 2 less than a
- * (8m - 4)²). The error of rsqrt is at most two units in the last place, 2 * 2^-23, and that of the product half of
- * one, so the result needs no correction. */
+ * The magnitude m is sqrt(n) * scale with n = dx² + dy², rounded, halves up. At 1/8 it is the
+ * largest m with m = 0 or (8m - 4)² <= n. With n + 3/2 in place of n there are no halves, and the
+ * root of no n that two gradients can give is nearer to a half than 3 * 2^-23 of itself (no sum of
+ * two squares is 1 or 2 less than a (8m - 4)²). The error of rsqrt is at most two units in the last
+ * place, 2 * 2^-23, and that of the product half of one, so the result needs no correction. Other
+ * powers of two have other numbers in place of 3/2 (sobel_lift in src/stage/sobel/sobel.c), and no
+ * root up to where m is 255 is nearer than that, either; tests/stage/test_sobel.c tries the nearest
+ * ones.
+ *
+ * At 1/8 no sum of absolute values has a result above 255. A sum times the scale lies `lift` or
+ * more away from a half when `lift` has been added. */
+#if defined(OUT_magnitude) || defined(OUT_l1)
+#define FINISH_PARAMETERS , float scale, float lift
+#define FINISH_ARGUMENTS  , scale, lift
+#ifdef LIMITED
+#define LIMITED_TO_255(m) fmin(m, MAGIC + 255.0f)
+#else
+#define LIMITED_TO_255(m) (m)
+#endif
+#else
+#define FINISH_PARAMETERS
+#define FINISH_ARGUMENTS
+#endif
 #if defined(OUT_magnitude)
-inline uint FN(result)(float dx, float dy)
+inline uint FN(result)(float dx, float dy FINISH_PARAMETERS)
 {
-    float n = mad(dx, dx, mad(dy, dy, 1.5f));
+    float n = mad(dx, dx, mad(dy, dy, lift));
     float root;
 #ifdef HAS_PTX
     /* One instruction, with an error of at most 2^-23 of the root. Right for all possible gradients (tried on an
@@ -216,12 +234,12 @@ inline uint FN(result)(float dx, float dy)
 #else
     root = n * rsqrt(n);
 #endif
-    return as_uint(fma(root, 0.125f, MAGIC));
+    return as_uint(LIMITED_TO_255(fma(root, scale, MAGIC)));
 }
 #elif defined(OUT_l1)
-inline uint FN(result)(float dx, float dy)
+inline uint FN(result)(float dx, float dy FINISH_PARAMETERS)
 {
-    return as_uint(fabs(dy) + (fabs(dx) + (MAGIC + 4.0f))) >> 3;
+    return as_uint(LIMITED_TO_255(fma(fabs(dx) + fabs(dy), scale, lift) + MAGIC));
 }
 #endif
 
@@ -231,14 +249,14 @@ inline uint FN(result)(float dx, float dy)
     {                                                                                              \
         float before = HIGH(mo.s##p), f0 = LOW(me.s##c), f1 = LOW(mo.s##c), f2 = HIGH(me.s##c);    \
         float f3 = HIGH(mo.s##c), after = LOW(me.s##n);                                            \
-        v.s##k = PACK(FN(result)(f1 - before, CENTRED(LOW(y0.s##k))),                              \
-                      FN(result)(f2 - f0, CENTRED(LOW(y1.s##k))),                                  \
-                      FN(result)(f3 - f1, CENTRED(HIGH(y0.s##k))),                                 \
-                      FN(result)(after - f2, CENTRED(HIGH(y1.s##k))));                             \
+        v.s##k = PACK(FN(result)(f1 - before, CENTRED(LOW(y0.s##k)) FINISH_ARGUMENTS),             \
+                      FN(result)(f2 - f0, CENTRED(LOW(y1.s##k)) FINISH_ARGUMENTS),                 \
+                      FN(result)(f3 - f1, CENTRED(HIGH(y0.s##k)) FINISH_ARGUMENTS),                \
+                      FN(result)(after - f2, CENTRED(HIGH(y1.s##k)) FINISH_ARGUMENTS));            \
     }
 
 /* The results, from smoothed columns (me, mo) and vertical gradients (y0, y1) of even and of odd samples. */
-inline OWN FN(results)(uint8 me, uint8 mo, OWN y0, OWN y1)
+inline OWN FN(results)(uint8 me, uint8 mo, OWN y0, OWN y1 FINISH_PARAMETERS)
 {
 #if defined(OUT_magnitude) || defined(OUT_l1)
     OWN v;
@@ -258,11 +276,12 @@ inline OWN FN(results)(uint8 me, uint8 mo, OWN y0, OWN y1)
 #ifdef OUT_both
 #define OUTPUTS PLANE_OUT(uchar, dst), PLANE_OUT(uchar, dst2)
 #define STORE(y, me, mo, y0, y1, count)                                                            \
-    PUT(dst, y, STORED(FN(results)(me, mo, y0, y1)), count);                                       \
+    PUT(dst, y, STORED(FN(results)(me, mo, y0, y1 FINISH_ARGUMENTS)), count);                      \
     PUT(dst2, y, BYTES(y0, y1, 3), count);
 #else
 #define OUTPUTS PLANE_OUT(uchar, dst)
-#define STORE(y, me, mo, y0, y1, count) PUT(dst, y, STORED(FN(results)(me, mo, y0, y1)), count);
+#define STORE(y, me, mo, y0, y1, count)                                                            \
+    PUT(dst, y, STORED(FN(results)(me, mo, y0, y1 FINISH_ARGUMENTS)), count);
 #endif
 #define DOWN(y, k0, k1, k2, k3, k4, k5, k6, count)                                                 \
     {                                                                                              \
@@ -421,10 +440,14 @@ inline uint8 FN(better_8)(uint8 a, uint8 b)
         DOWN(y + i, k0, k1, k2, k3, k4, k5, k6, width - x)
 #endif
 
+#ifndef KERNEL_sobel
+#define FINISH_PARAMETERS
+#endif
+
 /* The grid counts samples in x, and in y blocks of ROWS rows. */
 #define LINE_Y(k) (from + k)
 __kernel void KERNEL(GRID, PLANE_IN(uchar, src), OUTPUTS, int width, int height,
-                     int border THEN_PARAMETERS)
+                     int border FINISH_PARAMETERS THEN_PARAMETERS)
 {
     int y = GRID_Y * ROWS, x = SPAN_BEGIN, from = y - TOP;
     if (GRID_Y >= grid_y_end || x >= grid_width)

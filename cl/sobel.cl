@@ -1,9 +1,12 @@
-/* Sobel, by correlation with weights 1 2 1: dX = right minus left, dY = top minus bottom. The grid counts samples of
- * the destination; a pixel has DST_CH samples there, and CH in the source. The output is chosen by one of
- * OUT_magnitude, OUT_l1, OUT_sample, OUT_dx, OUT_dy, OUT_both. Gradients have the type WORK.
+/* Sobel, by correlation with weights 1 2 1: dX = right minus left, dY = top minus bottom. The grid
+ * counts samples of the destination; a pixel has DST_CH samples there, and CH in the source. The
+ * output is chosen by one of OUT_magnitude, OUT_l1, OUT_sample, OUT_dx, OUT_dy, OUT_both. Gradients
+ * have the type WORK. With SCALE_POWER, lengths of integers are multiplied with a power of two;
+ * src/stage/sobel/sobel.c says what its arguments are.
  *
- * `step` is the number of channels, as an argument. With a constant LLVM would keep loaded samples for the next pixel,
- * and then could not vectorise the loop (with PoCL 3.1: 17 ms instead of 2.3 ms). */
+ * `step` is the number of channels, as an argument. With a constant LLVM would keep loaded samples
+ * for the next pixel, and then could not vectorise the loop (with PoCL 3.1: 17 ms instead of 2.3
+ * ms). */
 #define GRADIENT_X(nw, n, ne, w, e, sw, s, se) ((ne) - (nw) + (WORK)2 * ((e) - (w)) + (se) - (sw))
 #define GRADIENT_Y(nw, n, ne, w, e, sw, s, se)                                                     \
     ((nw) + (WORK)2 * (n) + (ne) - (sw) - (WORK)2 * (s) - (se))
@@ -17,15 +20,27 @@
 #define GRADIENT_OUT(g) CONVERT(DST, (g) >> 3)
 #endif
 
-#elif defined(OUT_magnitude) && defined(EIGHTH) && defined(FORM_VECTOR) &&                           \
+#elif defined(OUT_magnitude) && defined(SCALE_POWER) && defined(EXACT_ROOT)
+/* With a correctly rounded root no correction is needed. The product is exact, and for n below 2^23
+ * the root of the last n before a half is further from it than the sum is rounded. */
+#define FINISH_PARAMETERS , float scale, float lift
+#define FINISH_ARGUMENTS  , scale, lift
+
+inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
+{
+    V(float) f = CONVERT(float, CONVERT(int, dx)), g = CONVERT(float, CONVERT(int, dy));
+    V(float) m = sqrt(f * f + g * g) * scale + 0.5f;
+    return CONVERT(DST, CONVERT(int, fmin(m, (float)DST_MAX)));
+}
+
+#elif defined(OUT_magnitude) && defined(SCALE_POWER) &&                                            \
     (defined(SRC_IS_uchar) || defined(SRC_IS_char))
-/* Computed in floats: integers here are below 2^24, so everything except the root is exact. On GPUs converting a
- * 32-bit integer costs as much as four to eight additions, so an addition is used instead: 12582912 = 1.5 * 2^23 plus
- * an integer has the integer in its lowest bits. The root of n + 2 exceeds that of n by more than three units in the
- * last place, and the error is smaller (rsqrt two, the product a half), so the estimate is right or one too large.
- * (127 µs instead of 134 with an exact sqrt: H200, 8192² u8.) */
-#define FINISH_PARAMETERS , float scale, __global const uint *restrict limits
-#define FINISH_ARGUMENTS  , scale, limits
+/* Computed in floats: integers here are below 2^24, so everything except the root is exact. On GPUs
+ * converting a 32-bit integer costs as much as four to eight additions, so an addition is used
+ * instead: 12582912 = 1.5 * 2^23 plus an integer has the integer in its lowest bits. `lift` spares
+ * a correction of the root: see cl/packed.cl. */
+#define FINISH_PARAMETERS , float scale, float lift
+#define FINISH_ARGUMENTS  , scale, lift
 #define MAGIC             12582912.0f
 #define AS(type, v)       CAT3(as_, type, LANES)(v)
 #define TO_FLOAT(i)       (AS(float, CONVERT(int, i) + as_int(MAGIC)) - MAGIC)
@@ -33,38 +48,33 @@
 inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
 {
     V(float) f = TO_FLOAT(dx), g = TO_FLOAT(dy);
-    V(float) n = mad(f, f, mad(g, g, (V(float))2.0f));
-    V(float) m = mad((V(float))0.125f, n * rsqrt(n), (V(float))MAGIC) - MAGIC;
-    V(float) least = mad((V(float))8.0f, m, (V(float))-4.0f); /* 8m − 4 */
-    m = mad(least, least, (V(float))2.0f) > n ? fmax(m - 1.0f, 0.0f) : m;
-    return CONVERT(DST, AS(int, fmin(m, (float)DST_MAX) + MAGIC));
+    V(float) n = mad(f, f, mad(g, g, (V(float))lift));
+    V(float) m = mad((V(float))scale, n * rsqrt(n), (V(float))MAGIC);
+    return CONVERT(DST, AS(int, fmin(m, MAGIC + (float)DST_MAX)));
 }
 
-#elif defined(OUT_magnitude) && defined(EIGHTH) && defined(EXACT_ROOT)
-/* With a correctly rounded root no correction is needed: m is the largest with 8m - 4 <= root, and for n below 2^23 a
- * square number and the number before it have different roots. */
-#define FINISH_PARAMETERS , float scale, __global const uint *restrict limits
-#define FINISH_ARGUMENTS  , scale, limits
+#elif defined(OUT_l1) && defined(SCALE_POWER)
+#define FINISH_PARAMETERS , uint up, uint down, uint half_of
+#define FINISH_ARGUMENTS  , up, down, half_of
 
 inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
 {
-    V(float) f = CONVERT(float, CONVERT(int, dx)), g = CONVERT(float, CONVERT(int, dy));
-    V(float) m = (sqrt(f * f + g * g) + 4.0f) * 0.125f;
-    return CONVERT(DST, CONVERT(int, fmin(m, (float)DST_MAX)));
+    V(uint) n = abs(CONVERT(int, dx)) + abs(CONVERT(int, dy));
+    return CONVERT(DST, min(((n << up) + half_of) >> down, (V(uint))(uint)DST_MAX));
 }
 
 #else
+/* LIMIT(m): the least sum of squares (for l1: of absolute values) whose result is m, modulo 2^32.
+ * The estimate is at most one off, so a sum and its limit differ by less than 2^31, and DIFFERENCE
+ * is exact. */
+#ifdef SCALE_POWER
+#define FINISH_PARAMETERS , float scale, uint up, uint down, uint more
+#define FINISH_ARGUMENTS  , scale, up, down, more
+#define LIMIT(m)          ((CONVERT(uint, m) * CONVERT(uint, (m)-1) << up >> down) + more)
+#else
 #define FINISH_PARAMETERS , float scale, __global const uint *restrict limits
 #define FINISH_ARGUMENTS  , scale, limits
-
-/* LIMIT(m): the least sum of squares (for l1: of absolute values) whose result is m, modulo 2^32. The estimate is at
- * most one off, so a sum and its limit differ by less than 2^31, and DIFFERENCE is exact. */
-#ifndef EIGHTH
-#define LIMIT(m) limits[m]
-#elif defined(OUT_l1)
-#define LIMIT(m) CONVERT(uint, 8 * (m) - 4)
-#else
-#define LIMIT(m) (CONVERT(uint, 8 * (m) - 4) * CONVERT(uint, 8 * (m) - 4))
+#define LIMIT(m)          limits[m]
 #endif
 #define DIFFERENCE(a, b) CAT(as_int, LANES)((a) - (b))
 
@@ -202,32 +212,46 @@ inline CAT(WORK, 2) FN(edge)(PLANE_IN(SRC, src), int width, int border, int y0, 
 #endif
 
 #ifdef PAIRS
-/* The magnitude of bytes for CPUs, whose root is exact, 32 samples at a time. A lane of 16 bits holds an even sample
- * and the odd one behind it, which a mask and a shift separate; widening would take shuffles. With one channel two
- * loads a row are enough. Most of the time goes into the root: 9 of 11 ticks for 16 samples. */
+/* Lengths of bytes for CPUs, whose root is exact, 32 samples at a time. A lane of 16 bits holds an
+ * even sample and the odd one behind it, which a mask and a shift separate; widening would take
+ * shuffles. With one channel two loads a row are enough. Most of a magnitude's time goes into the
+ * root: 9 of 11 ticks for 16 samples. */
 typedef ushort16 FN(pairs) __attribute__((aligned(1)));
 #define PAIRS_AT(r, d) (*(__global const FN(pairs) *)((r) + x + (d)))
 #define EVEN(v)        as_short16((v) & (ushort)0xff)
 #define ODD(v)         as_short16((v) >> (ushort)8)
 
-/* sqrt(dX² + dY²) of lanes that hold dX and dY in turn: processors have an instruction that multiplies such pairs and
- * adds the products. */
-inline int8 FN(roots)(short16 d)
+#ifdef OUT_l1
+inline ushort16 FN(lengths)(short16 f, short16 g FINISH_PARAMETERS)
 {
+    ushort16 n = as_ushort16(max(f, -f) + max(g, -g));
+    return min(((n << (ushort)up) + (ushort)half_of) >> (ushort)down, (ushort16)DST_MAX);
+}
+#define IN_ORDER(v) (v)
+#else
+/* sqrt(dX² + dY²), times the scale and rounded, of lanes that hold dX and dY in turn: processors
+ * have an instruction that multiplies such pairs and adds the products. */
+inline int8 FN(roots)(short16 d, float scale)
+{
+#pragma OPENCL FP_CONTRACT ON /* either rounding gives the same result */
     int8 f = convert_int8(d.even), g = convert_int8(d.odd);
-    return convert_int8(sqrt(convert_float8(f * f + g * g)));
+    return convert_int8(sqrt(convert_float8(f * f + g * g)) * scale + 0.5f);
 }
 
-/* The largest m with 8m - 4 <= root, at most 180; the root's fraction makes no difference. The lanes' order becomes
- * 0 4 1 5 2 6 3 7 and 8 c 9 d a e b f, because keeping it would take more instructions. */
-inline ushort16 FN(magnitudes)(short16 f, short16 g)
+/* The lanes' order becomes 0 4 1 5 2 6 3 7 and 8 c 9 d a e b f, because keeping it would take more
+ * instructions. */
+inline ushort16 FN(lengths)(short16 f, short16 g FINISH_PARAMETERS)
 {
     int8 a = FN(roots)((short16)(f.s0, g.s0, f.s1, g.s1, f.s2, g.s2, f.s3, g.s3, f.s8, g.s8, f.s9,
-                                 g.s9, f.sa, g.sa, f.sb, g.sb));
+                                 g.s9, f.sa, g.sa, f.sb, g.sb),
+                       scale);
     int8 b = FN(roots)((short16)(f.s4, g.s4, f.s5, g.s5, f.s6, g.s6, f.s7, g.s7, f.sc, g.sc, f.sd,
-                                 g.sd, f.se, g.se, f.sf, g.sf));
-    return (as_ushort16(a | b << 16) + (ushort)4) >> (ushort)3;
+                                 g.sd, f.se, g.se, f.sf, g.sf),
+                       scale);
+    return min(as_ushort16(a | b << 16), (ushort16)DST_MAX);
 }
+#define IN_ORDER(v) (ushort16)((v).s0246, (v).s1357, (v).s8ace, (v).s9bdf)
+#endif
 
 #define PAIR_COLUMN(k, v, of)                                                                      \
     short16 smooth##k = of(v##0) + of(v##2) + (of(v##1) << (short)1), slope##k = of(v##0) - of(v##2);
@@ -240,8 +264,8 @@ inline ushort16 FN(magnitudes)(short16 f, short16 g)
     short16 slope_even = EVEN(m0) - EVEN(m2), slope_odd = ODD(m0) - ODD(m2);
 #endif
 
-inline ushort16 FN(pairs_at)(__global const SRC *r0, __global const SRC *r1,
-                             __global const SRC *r2, int x)
+inline ushort16 FN(pairs_at)(__global const SRC *r0, __global const SRC *r1, __global const SRC *r2,
+                             int x FINISH_PARAMETERS)
 {
     ushort16 l0 = PAIRS_AT(r0, -CH), l1 = PAIRS_AT(r1, -CH), l2 = PAIRS_AT(r2, -CH);
     ushort16 r_0 = PAIRS_AT(r0, CH), r_1 = PAIRS_AT(r1, CH), r_2 = PAIRS_AT(r2, CH);
@@ -251,10 +275,12 @@ inline ushort16 FN(pairs_at)(__global const SRC *r0, __global const SRC *r1,
     PAIR_COLUMN(_right_odd, r_, ODD)
     BETWEEN_LEFT_AND_RIGHT
     short16 f = smooth_right_even - smooth_left_even, g = smooth_right_odd - smooth_left_odd;
-    ushort16 even = FN(magnitudes)(f, slope_left_even + slope_right_even + (slope_even << (short)1));
-    ushort16 odd = FN(magnitudes)(g, slope_left_odd + slope_right_odd + (slope_odd << (short)1));
+    short16 dy_even = slope_left_even + slope_right_even + (slope_even << (short)1);
+    short16 dy_odd = slope_left_odd + slope_right_odd + (slope_odd << (short)1);
+    ushort16 even = FN(lengths)(f, dy_even FINISH_ARGUMENTS);
+    ushort16 odd = FN(lengths)(g, dy_odd FINISH_ARGUMENTS);
     ushort16 all = even | odd << (ushort)8;
-    return (ushort16)(all.s0246, all.s1357, all.s8ace, all.s9bdf);
+    return IN_ORDER(all);
 }
 #endif
 
@@ -293,7 +319,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
     for (x = inner; x < inner_end; x += AT_ONCE) {
         x = min(x, inner_end - AT_ONCE);
 #ifdef PAIRS
-        ushort16 pairs = FN(pairs_at)(r0, r1, r2, x);
+        ushort16 pairs = FN(pairs_at)(r0, r1, r2, x FINISH_ARGUMENTS);
         UNALIGNED_OUT(OUT, LANES, out + x) = THEN(as_uchar16(pairs.lo));
         UNALIGNED_OUT(OUT, LANES, out + x + LANES) = THEN(as_uchar16(pairs.hi));
 #else

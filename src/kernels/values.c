@@ -34,10 +34,10 @@ void texts_finish(struct texts *texts)
 
 /* Numbers of every magnitude, because sums of few and of many samples need different types. */
 static const double wholes[] = {0, 1, 2, 3, 16, 999, 65536};
-static const double reals[] = {0, -1, 0.5, 65536, 1e9, 1, 3, 0.1, 1.3, 100.5, 255, -1000, -1e9};
+static const double reals[] = {0, -1, 0.5, 3, 65536, 1e9, 1, 0.1, 1.3, 100.5, 255, -1000, -1e9};
 enum {
     WHOLES_DENSE = 128, /* where one parameter varies, all whole numbers up to here, too */
-    REALS_FEW = 5       /* the first of `reals` are enough where two parameters vary */
+    REALS_FEW = 6       /* the first of `reals` are enough where two parameters vary */
 };
 #define COUNT(list) (sizeof list / sizeof *list)
 

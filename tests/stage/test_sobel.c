@@ -1,6 +1,8 @@
 #include "harness.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/fault.h"
 
@@ -49,6 +51,88 @@ static void test_scale_is_the_decimal_written(void **state)
     window("scale=1", SAMPLE_U8, right255, SAMPLE_U8, 255);
     window("scale=1000", SAMPLE_U8, right255, SAMPLE_U8, 255);
     window("l1:scale=0.25", SAMPLE_U8, six_eight, SAMPLE_U8, 4); /* 14·0.25 = 3.5 */
+}
+
+/* Windows of bytes of which gradients dx >= dy >= 0 come: each gradient that a 3×3 window can have
+ * whose corner in the north-east is as light as it can be. False: there is none. */
+static bool window_of(int dx, int dy, uint8_t window[9])
+{
+    memset(window, 0, 9);
+    int ne = dy < 255 ? dy : 255, se = dx > ne + 510 ? dx - ne - 510 : 0;
+    int e = dx - ne - se, n = dy - ne + se;
+    if (e % 2 != 0 || n % 2 != 0 || e > 510 || n > 510 || se > 255)
+        return false;
+    window[1] = (uint8_t)(n / 2), window[2] = (uint8_t)ne;
+    window[5] = (uint8_t)(e / 2), window[8] = (uint8_t)se;
+    return true;
+}
+
+enum {
+    SUMS = 2 * 1020 * 1020 + 1,
+    TILES = 24,
+    SIDE = 3 * TILES
+};
+
+/* As the page has it, for a window around (x, y) of a picture of SIDE×SIDE samples. */
+static double length_at(const double *in, int x, int y, double scale, bool l1)
+{
+    double s[3][3];
+    for (int j = 0; j < 3; j++)
+        for (int i = 0; i < 3; i++) {
+            int v = y + j - 1, u = x + i - 1;
+            v = v < 0 ? 0 : v >= SIDE ? SIDE - 1 : v;
+            u = u < 0 ? 0 : u >= SIDE ? SIDE - 1 : u;
+            s[j][i] = in[v * SIDE + u];
+        }
+    double dx = s[0][2] - s[0][0] + 2 * (s[1][2] - s[1][0]) + s[2][2] - s[2][0];
+    double dy = s[0][0] + 2 * s[0][1] + s[0][2] - s[2][0] - 2 * s[2][1] - s[2][2];
+    return fmin(floor(scale * (l1 ? fabs(dx) + fabs(dy) : sqrt(dx * dx + dy * dy)) + 0.5), 255);
+}
+
+/* At powers of two, which have kernels without a table: the gradients whose lengths are nearest to
+ * where the result changes, on either side. */
+static void test_powers_of_two(void **state)
+{
+    (void)state;
+    uint32_t *gradients = calloc(SUMS, sizeof *gradients); /* dx << 16 | dy, by dx² + dy² */
+    double *in = calloc(SIDE * SIDE, sizeof *in), *expected = calloc(SIDE * SIDE, sizeof *expected);
+    uint8_t window[9];
+    assert_true(gradients && in && expected);
+    for (int dx = 0; dx <= 1020; dx++)
+        for (int dy = 0; dy <= dx; dy++)
+            if (window_of(dx, dy, window))
+                gradients[dx * dx + dy * dy] = (uint32_t)dx << 16 | (uint32_t)dy;
+    for (int k = -4; k <= 9; k++) {
+        double scale = ldexp(1, -k);
+        int tile = 0;
+        memset(in, 0, SIDE * SIDE * sizeof *in);
+        for (int m = 1; m <= 256 && tile < TILES * TILES - 1; m++) {
+            double change = (m - 0.5) / scale;
+            int at = (int)ceil(change * change);
+            for (int step = -1; step <= 1; step += 2) {
+                int n = step < 0 ? at - 1 : at;
+                while (n > 0 && n < SUMS && gradients[n] == 0)
+                    n += step;
+                if (n <= 0 || n >= SUMS)
+                    continue;
+                window_of((int)(gradients[n] >> 16), (int)(gradients[n] & 0xffff), window);
+                for (int i = 0; i < 9; i++)
+                    in[(tile / TILES * 3 + i / 3) * SIDE + tile % TILES * 3 + i % 3] = window[i];
+                tile++;
+            }
+        }
+        for (int l1 = 0; l1 < 2; l1++) {
+            char chain[64];
+            snprintf(chain, sizeof chain, "sobel:%sscale=%.9g", l1 ? "l1:" : "", scale);
+            for (int i = 0; i < SIDE * SIDE; i++)
+                expected[i] = length_at(in, i % SIDE, i / SIDE, scale, l1);
+            harness_vector(chain, SAMPLE_U8, SIDE, SIDE, 1, in, SAMPLE_U8, SIDE, SIDE, 1, expected,
+                           0);
+        }
+    }
+    free(gradients);
+    free(in);
+    free(expected);
 }
 
 static void test_l1(void **state)
@@ -131,13 +215,19 @@ static void test_against_reference(void **state)
 
 static void test_outputs_against_reference(void **state)
 {
-    static const char *const chains[] = {"sobel:l1",     "sobel:both",      "sobel:dy",
-                                         "sobel:sample", "sobel:scale=0.7", "sobel:l1:scale=3.3"};
+    static const char *const chains[] = {"sobel:l1",      "sobel:both",      "sobel:dy",
+                                         "sobel:sample",  "sobel:scale=0.7", "sobel:l1:scale=3.3",
+                                         "sobel:scale=1", "sobel:l1:scale=4"};
     (void)state;
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
         harness_few(chains[i], SAMPLE_U8, 1);
         harness_few(chains[i], SAMPLE_U16, 4);
     }
+    harness_few("sobel:scale=0.5", SAMPLE_I8, 3);
+    harness_few("sobel:scale=16", SAMPLE_U16, 1);
+    harness_few("sobel:scale=0.001953125", SAMPLE_U16, 1);
+    harness_few("sobel:scale=2", SAMPLE_U8, 4);
+    harness_few("sobel:scale=2:border=crop", SAMPLE_U8, 2);
     harness_few("sobel:both", SAMPLE_F32, 2);
     harness_few("sobel:l1", SAMPLE_F32, 3);
 }
@@ -177,6 +267,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_magnitude),
         cmocka_unit_test(test_scale_is_the_decimal_written),
+        cmocka_unit_test(test_powers_of_two),
         cmocka_unit_test(test_l1),
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_sample),

@@ -1,5 +1,6 @@
 #include "stage/sobel/sobel.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,21 +106,72 @@ static unsigned add_limits(struct stage_plan *plan, const struct sobel_config *c
     return table;
 }
 
+static bool is_length(const struct sobel_config *config)
+{
+    return config->out == SOBEL_MAGNITUDE || config->out == SOBEL_L1;
+}
+
+/* Whether lengths are multiplied with a power of two, 2^-*k, for which no table is needed. Those
+ * above 16 would make lengths of bytes exceed 16 bits (PAIRS in cl/sobel.cl). */
+static bool scale_is_power(const struct sobel_config *config, int *k)
+{
+    int exponent;
+    bool power = frexp(config->scale, &exponent) == 0.5 && config->scale <= 16;
+    *k = 1 - exponent;
+    return power && is_length(config);
+}
+
+/* What is added so that no result of bytes lies near a half before it is rounded to the nearest
+ * whole number; halves go up. To dX² + dY² for the magnitude: the middle between (2^(k−1)·(2m−1))²,
+ * the least whose result is m, and the largest sum of two squares below it; or, where that least
+ * sum is no whole number, half of what lacks at least. To the scaled sum for l1, which is a
+ * multiple of 2^-k: half of that, at most a quarter. */
+static float lift(const struct sobel_config *config, int k)
+{
+    if (config->out == SOBEL_L1)
+        return k > 0 ? ldexpf(0.5f, -k) : 0.25f;
+    return k > 0 ? 0.5f * (float)(k < 3 ? k : 3) : ldexpf(0.125f, 2 * k);
+}
+
+/* Adds the arguments for powers of two, which are those of FINISH_PARAMETERS in cl/sobel.cl: scale
+ * and lift for the magnitude of bytes; two shifts and what is added between for l1; and for other
+ * magnitudes scale, and m·(m−1) shifted left by the first, right by the second, and plus the third
+ * is the least dX² + dY² whose result is m: ceil((2m−1)²·4^(k−1)). */
+static void add_power(const struct sobel_config *config, struct pass *pass, const struct plane *in,
+                      int k)
+{
+    uint32_t up = k > 0 ? (uint32_t)k : 0, down = k < 0 ? (uint32_t)-k : 0;
+    if (config->out == SOBEL_MAGNITUDE) {
+        pass_float(pass, (float)config->scale);
+        if (sample_size(in->type) == 1) {
+            pass_float(pass, lift(config, k));
+            return;
+        }
+        pass_uint(pass, 2 * up);
+        pass_uint(pass, 2 * down);
+        pass_uint(pass, k > 0 ? 1u << 2 * (k - 1) : 1);
+    } else {
+        pass_uint(pass, down);
+        pass_uint(pass, up);
+        pass_uint(pass, k > 0 ? 1u << (k - 1) : 0);
+    }
+}
+
 /* Whether the result depends on gradients only, in vectors: no table, and no alpha to leave out. */
 static bool has_wide_rows(const struct sobel_config *config, const struct plane *in,
-                          const struct plane *out, bool eighth)
+                          const struct plane *out)
 {
+    int k;
     return in->channels == out->channels &&
-           (eighth || !sample_is_integer(in->type) || is_signed_gradient(config) ||
-            config->out == SOBEL_SAMPLE);
+           (scale_is_power(config, &k) || !sample_is_integer(in->type) || !is_length(config));
 }
 
 static enum kernel_form choose_form(const struct sobel_config *config,
                                     const struct stage_plan *plan, const struct plane *in,
-                                    const struct plane *out, bool eighth)
+                                    const struct plane *out)
 {
     struct device_profile profile = *plan->profile;
-    bool vector_fits = config->border != BORDER_CROP && has_wide_rows(config, in, out, eighth);
+    bool vector_fits = config->border != BORDER_CROP && has_wide_rows(config, in, out);
     if (config->kernel == SOBEL_KERNEL_VECTOR && !profile.prebuilt)
         profile.form = FORM_VECTOR;
     if (profile.form == FORM_VECTOR && (config->kernel == SOBEL_KERNEL_SCALAR || !vector_fits))
@@ -159,9 +211,10 @@ static bool add_packed(const struct sobel_config *config, struct stage_plan *pla
 {
     const struct plane *in = &plan->in->planes[plane], *out = &plan->out->planes[first];
     const struct packed_reach reach = {1, 1, 1, 1};
-    bool length = config->out == SOBEL_MAGNITUDE || config->out == SOBEL_L1;
+    int k = 0;
     if (form != FORM_VECTOR || in->type != SAMPLE_U8 || config->out == SOBEL_SAMPLE ||
-        (length && config->scale != 0.125) || !packed_suits(plan->profile, in, out, &reach))
+        (is_length(config) && !scale_is_power(config, &k)) ||
+        !packed_suits(plan->profile, in, out, &reach))
         return false;
     char define[32];
     /* Results of `both` take more registers, and with two words a row more work-items run at once.
@@ -175,6 +228,12 @@ static bool add_packed(const struct sobel_config *config, struct stage_plan *pla
     pass->goes_on = true;
     pass->work *= 24;
     add_arguments(config, plan, pass, plane, first);
+    if (is_length(config)) {
+        if (config->scale > 0.125) /* others stay below 256 */
+            pass_define(pass, "LIMITED", "1");
+        pass_float(pass, (float)config->scale);
+        pass_float(pass, lift(config, k));
+    }
     return true;
 }
 
@@ -190,19 +249,19 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
 {
     unsigned first = config->out == SOBEL_BOTH ? 2 * i : i;
     const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[first];
-    bool eighth = config->scale == 0.125;
-    bool length = config->out == SOBEL_MAGNITUDE || config->out == SOBEL_L1;
-    enum kernel_form form = choose_form(config, plan, in, out, eighth);
+    int k;
+    bool power = scale_is_power(config, &k) && sample_is_integer(in->type);
+    enum kernel_form form = choose_form(config, plan, in, out);
     unsigned span = form == FORM_VECTOR ? vector_length(plan->profile, in->type, out->type) : 0;
     const char *variant = param_choice_name(out_choices, config->out);
     if (add_packed(config, plan, i, first, form, variant))
         return;
     unsigned limits = OPERAND_IN; /* not used by the kernel then */
     uint32_t largest = sample_is_integer(out->type) ? (uint32_t)sample_max(out->type) : 0;
-    if (length && !eighth && largest > 0)
+    if (is_length(config) && !power && largest > 0)
         limits = add_limits(plan, config, largest);
 
-    bool wide = form == FORM_ROWS && has_wide_rows(config, in, out, eighth);
+    bool wide = form == FORM_ROWS && has_wide_rows(config, in, out);
     struct pass *pass =
         pass_begin(plan, "sobel", "", form, span, out->width * out->channels, out->height);
     pass->goes_on = true;
@@ -217,18 +276,20 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
     pass_define(pass, "DST_MAX", "%u", largest);
     pass_define(pass, "WORK", "%s", work_type(plan->profile, in->type));
     pass_channels(pass, in->channels, out->channels);
-    if (length && eighth)
-        pass_define(pass, "EIGHTH", "1");
+    if (power)
+        pass_define(pass, "SCALE_POWER", "1");
     if (form != FORM_VECTOR && plan->profile->exact_divide && sample_size(in->type) == 1)
         pass_define(pass, "EXACT_ROOT", "1");
-    if (wide && config->out == SOBEL_MAGNITUDE && in->type == SAMPLE_U8 && !plane_has_alpha(in) &&
+    if (wide && power && in->type == SAMPLE_U8 && !plane_has_alpha(in) &&
         plan->profile->exact_divide)
         pass_define(pass, "PAIRS", "1");
     pass_name(pass, kernel_form_name(form));
     pass->work = 24;
     add_arguments(config, plan, pass, i, first);
     pass_ints(pass, config->border == BORDER_CROP, in->channels);
-    if (!is_signed_gradient(config)) {
+    if (power) {
+        add_power(config, pass, in, k);
+    } else if (!is_signed_gradient(config)) {
         pass_float(pass, (float)config->scale);
         pass_buffer(pass, limits);
     }
