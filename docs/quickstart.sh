@@ -4,11 +4,11 @@
 # From a bare Debian to filtered pictures: installs what is missing, builds, starts the daemon on
 # temporary folders (no root, no systemd), drops the pictures into the watched one (or a test card that
 # sluice draws), waits, and says where the results are and how long each phase took.
-# Environment: CHAIN (luminance,sobel), FORMAT (png), BUILD (the build folder).
+# Environment: CHAIN (luminance,sobel:scale=1), FORMAT (png), BUILD (the build folder).
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-chain=${CHAIN:-luminance,sobel}
+chain=${CHAIN:-luminance,sobel:scale=1}
 format=${FORMAT:-png}
 build=${BUILD:-$root/build-quickstart}
 . "$root/docs/packages.sh"

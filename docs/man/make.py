@@ -228,7 +228,7 @@ def sluice_page(sluice, commands):
     page.section('Examples')
     page.text('''Edges of a photograph:
 
-    sluice run -c luminance,sobel -o edges.png photo.jpg
+    sluice run -c luminance,sobel:scale=1 -o edges.png photo.jpg
 
 A folder of them, blurred:
 
@@ -236,7 +236,7 @@ A folder of them, blurred:
 
 What a chain would do, and what is wrong with this machine:
 
-    sluice plan -c luminance,sobel 1920x1080x3
+    sluice plan -c luminance,sobel:scale=1 1920x1080x3
     sluice doctor''')
     page.section('See also')
     page.text('`sluiced`(8), `sluice-relay`(8), `sluice.yaml`(5), `sluice-chain`(7)')
@@ -353,7 +353,7 @@ lists all errors at once. After `SIGHUP` (systemctl reload sluiced) the file is 
     page.section('Example')
     page.text('''    version: 1
     chains:
-      edges: "luminance,sobel"
+      edges: "luminance,sobel:scale=1"
     listen:
       http: {unix: /run/sluice/http.sock, mode: "0660", group: sluice}
     watch:
@@ -413,7 +413,7 @@ they are listed. Values are made of A-Z a-z 0-9 . _ - / @, nothing that a shell,
 are joined by `_`, the rows of a matrix by `/`. `@name` is a kernel or a bank of the configuration. Blanks around commas
 do not count. An empty chain only converts formats.
 
-    luminance,sobel
+    luminance,sobel:scale=1
     luminance:bt709,fir:-1_-1_-1/-1_9_-1/-1_-1_-1:divisor=1,box:radius=4:method=sat
     luminance,dwt:cdf97:levels=4,shrink:soft:threshold=universal,idwt
 

@@ -57,8 +57,8 @@ static const struct options_usage usage = {
     .summary = "Times stages, chains and whole files; without operands, every stage.",
     .details =
         "sluice bench sobel box:radius=50\n"
-        "sluice bench --variants -c luminance,sobel --size 1920x1080\n"
-        "sluice bench -c luminance,sobel -f jpg --end-to-end photo.jpg\n\n"
+        "sluice bench --variants -c luminance,sobel:scale=1 --size 1920x1080\n"
+        "sluice bench -c luminance,sobel:scale=1 -f jpg --end-to-end photo.jpg\n\n"
         "Kernels are timed by the device's own clock. queued: until the first one was submitted "
         "to the device;\nwait: from then until it started; median and min: the time that all of "
         "them ran. job is timed by the\nhost's clock, from samples in its memory to samples in its "

@@ -1,6 +1,6 @@
 /* Chains: the text that says what is done to a picture, and the stages and parameters it means.
  *
- *     luminance,sobel
+ *     luminance,sobel:scale=1
  *     luminance:bt709,box:radius=4:method=sat
  *
  * `stage[:arg[:arg…]]` joined by commas, blanks around commas ignored. Nothing is quoted or

@@ -15,7 +15,7 @@ const struct tried tried_stages[] = {
     {"blur gaussian gaussianblur smooth lowpass", "gauss:1.5", "or box:radius=4 for a mean"},
     {"mean average avg uniform boxblur boxfilter meanblur", "box:radius=4", NULL},
     {"negative negate inverse complement", "invert", NULL},
-    {"edges edge edgedetect findedges gradient prewitt scharr", "luminance,sobel", NULL},
+    {"edges edge edgedetect findedges gradient prewitt scharr", "luminance,sobel:scale=1", NULL},
     {"canny", "luminance,sobel,threshold:otsu",
      "which is not quite Canny's: edges are not thinned"},
     {"sharpen sharp unsharpmask usm", "unsharp:1", "or fir:sharpen for a window of 3 by 3"},

@@ -57,7 +57,7 @@ static const struct options_usage usage = {
     .operands = "[-s URL] -c CHAIN [-o OUT] IN…",
     .summary = "Puts pictures into the queue of a fleet, and fetches the results.",
     .details =
-        "sluice enqueue -s nats://hub:4222 -c luminance,sobel -o edges/ *.jpg\n"
+        "sluice enqueue -s nats://hub:4222 -c luminance,sobel:scale=1 -o edges/ *.jpg\n"
         "sluice enqueue -c edges *.jpg >jobs; sluice enqueue --collect -o edges/ jobs\n\n"
         "IN is a file, - for stdin, or a URL that the machines fetch. Without -o a line with "
         "id and name is\nprinted for each picture that the server has acknowledged. The same "

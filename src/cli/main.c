@@ -129,10 +129,11 @@ static int help(void *options, char **operands, size_t count)
           cli_stdout);
     for (size_t i = 0; i < N_COMMANDS; i++)
         fprintf(cli_stdout, "  %-12s %s\n", commands[i].name, commands[i].summary);
-    fputs("\n  sluice COMMAND --help          the command's options\n"
-          "\nA chain is stages joined by commas: sluice run -c luminance,sobel -o edges.png "
-          "photo.jpg\n",
-          cli_stdout);
+    fputs(
+        "\n  sluice COMMAND --help          the command's options\n"
+        "\nA chain is stages joined by commas: sluice run -c luminance,sobel:scale=1 -o edges.png "
+        "photo.jpg\n",
+        cli_stdout);
     return 0;
 }
 

@@ -36,7 +36,7 @@ static const struct options_usage usage = {
     .operands = "-c CHAIN WIDTHxHEIGHT[xCHANNELS]",
     .summary = "Prints the steps and kernels that would run, the bytes moved and the peak memory; "
                "runs nothing.",
-    .details = "sluice plan -c luminance,sobel 1920x1080x3\n",
+    .details = "sluice plan -c luminance,sobel:scale=1 1920x1080x3\n",
     .tables = {options, cli_config_options, cli_device_options, cli_plan_options,
                cli_output_options},
 };

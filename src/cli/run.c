@@ -37,7 +37,7 @@ static const struct options_usage usage = {
     .operands = "[-c CHAIN] [-o OUT] IN…",
     .summary = "Runs a chain on pictures, here, without a daemon. IN is a file, a directory, or - "
                "for stdin.",
-    .details = "sluice run -c luminance,sobel -o edges.png photo.jpg\n"
+    .details = "sluice run -c luminance,sobel:scale=1 -o edges.png photo.jpg\n"
                "sluice run -c luminance,box:radius=4 -f jpg:quality=80 -o out/ *.jpg\n"
                "sluice run -r -c luminance -o grey/ --on-exists skip photos/\n",
     .tables = {cli_batch_options, options, cli_config_options, cli_device_options, cli_plan_options,

@@ -31,7 +31,7 @@ static const struct options_usage usage = {
     .operands = "[-s SOCKET] [-c CHAIN] [-o OUT] IN…",
     .summary = "Runs a chain on pictures, through the daemon's jobs socket. IN is a file, a "
                "directory, or - for stdin.",
-    .details = "sluice submit -c luminance,sobel -o edges.png photo.jpg\n"
+    .details = "sluice submit -c luminance,sobel:scale=1 -o edges.png photo.jpg\n"
                "sluice submit -r -c edges -o edges/ photos/\n",
     .tables = {options, cli_batch_options, cli_output_options},
 };

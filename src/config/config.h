@@ -3,7 +3,7 @@
  *     version: 1
  *     kernels: {soft: 1_2_1/2_4_2/1_2_1}
  *     banks:   {half: {qmf: [0.70710678118654752, 0.70710678118654752]}}
- *     chains:  {edges: "luminance,sobel"}
+ *     chains:  {edges: "luminance,sobel:scale=1"}
  *     watch:   [{input: in, output: out, chain: edges}]
  *
  * A section is an entry of the table in config.c. Texts of chains are not checked here, because

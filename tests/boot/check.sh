@@ -19,7 +19,7 @@ set -u
 
 input=${SLUICE_BOOT_INPUT:-/var/lib/sluice/in}
 output=${SLUICE_BOOT_OUTPUT:-/var/lib/sluice/out}
-chain=${SLUICE_BOOT_CHAIN:-luminance,sobel}
+chain=${SLUICE_BOOT_CHAIN:-luminance,sobel:scale=1}
 unit=sluiced.service
 models=/var/tmp/sluice-boot # photographs, what comes of them, what was accepted
 list=$models/accepted

@@ -342,7 +342,7 @@ class Page(FleetTest):
         with open(os.path.join(self.dir, 'out'), encoding='utf-8') as file:
             self.assertEqual(status, 0, file.read())
         with open(os.path.join(self.dir, 'photo.png'), 'rb') as file:
-            expected = self.by_sluice_run(file.read(), 'luminance,sobel', 'png')['']
+            expected = self.by_sluice_run(file.read(), 'luminance,sobel:scale=1', 'png')['']
         with open(os.path.join(self.dir, 'edges', 'photo.png'), 'rb') as file:
             self.assertEqual(file.read(), expected)
 

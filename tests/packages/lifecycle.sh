@@ -208,7 +208,7 @@ inside() {
     must 'the units are in order' systemd-analyze verify sluiced.service sluiced-http.socket sluiced-jobs.socket
     echo "     $(systemctl show -p StatusText --value sluiced), $(systemd-analyze security --no-pager sluiced 2>/dev/null | tail -1)"
     sluice testcard --size 640x480 -q -o /root/card.png
-    sluice run -q --device reference -c luminance,sobel -o /root/plain.png /root/card.png
+    sluice run -q --device reference -c luminance,sobel:scale=1 -o /root/plain.png /root/card.png
     # As README.md has it.
     cp /root/card.png "$in/first.png"
     must 'a picture that is copied into the folder comes out' wait_for "$patience" has_result first

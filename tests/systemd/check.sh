@@ -65,7 +65,7 @@ http() { # http METHOD TARGET [BODY-FILE]: the answer's status and body
         print substr($head, 9, 3), "\n", $rest;' "$@"
 }
 is_live() { http GET /livez | grep -q '^200'; }
-field() { journalctl -q -o json "SLUICE_FILE=/var/lib/sluice/in/$1.png" | grep -q '"SLUICE_CHAIN":"luminance,sobel"'; }
+field() { journalctl -q -o json "SLUICE_FILE=/var/lib/sluice/in/$1.png" | grep -q '"SLUICE_CHAIN":"luminance,sobel:scale=1"'; }
 
 systemctl stop sluiced.service sluiced-http.socket sluiced-jobs.socket 2>/dev/null
 rm -rf /var/cache/sluice/*
@@ -125,7 +125,7 @@ if command -v runuser >/dev/null; then
 fi
 
 # ---- reload
-sed -i 's/edges: "luminance,sobel"/edges: "luminance,sobel"\n  soft: "box:radius=2"/' /etc/sluice/sluice.yaml
+sed -i 's/edges: "luminance,sobel:scale=1"/edges: "luminance,sobel:scale=1"\n  soft: "box:radius=2"/' /etc/sluice/sluice.yaml
 must 'systemctl reload' systemctl reload sluiced
 has_soft() { http GET /v1/chains | grep -q soft; }
 expect 'a good configuration is in force' $patience has_soft

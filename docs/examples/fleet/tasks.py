@@ -1,7 +1,7 @@
 """Pictures by a task queue that is there already: Celery calls `sluice submit` on each machine.
 
     celery -A tasks worker --concurrency 4          # on each machine, as a member of group sluice
-    python3 -c 'import tasks; print(tasks.run.delay("luminance,sobel", "/srv/in/a.jpg", "/srv/out/a.png").get())'
+    python3 -c 'import tasks; print(tasks.run.delay("luminance,sobel:scale=1", "/srv/in/a.jpg", "/srv/out/a.png").get())'
 
 Paths are on a file system that all machines share; fetch and store where there is none. RQ and Dask call `filter_picture`
 just so: see docs/fleet.md."""

@@ -83,7 +83,7 @@ int daemon_options_read(struct daemon_options *options, int argc, char **argv)
         .operands = "--config FILE | --watch DIR --output DIR --chain CHAIN [OPTIONS]",
         .summary = "Runs a chain on every picture that is put into a folder.",
         .details =
-            "sluiced --watch in/ --output out/ --chain luminance,sobel --format jpg\n"
+            "sluiced --watch in/ --output out/ --chain luminance,sobel:scale=1 --format jpg\n"
             "sluiced --config /etc/sluice/sluice.yaml\n\n"
             "An original goes to DIR/.sluice/done/ when its result is there, and to "
             "DIR/.sluice/failed/\nwith the reason if it fails. Folders that are named here are "
