@@ -97,13 +97,14 @@ void hub_message_finish(struct hub_message *message);
 /* A header by its name, in any case; NULL: there is none. */
 const char *hub_header(const struct hub_message *message, const char *name);
 
-/* Calls `read` for each header; `many`: the header occurs more than once. */
-void hub_each_header(const struct hub_message *message,
-                     void (*read)(void *context, const char *name, const char *value, bool many),
+/* Calls `read` for each header, and again for each further value of one that occurs more than once.
+ * Returns false if the library cannot read them: libnats before 3.11 when the last has no value. */
+bool hub_each_header(const struct hub_message *message,
+                     void (*read)(void *context, const char *name, const char *value),
                      void *context);
 
 struct hub_header {
-    const char *name, *value; /* `value` NULL: the header is left out */
+    const char *name, *value; /* `value` NULL or "": the header is left out */
 };
 
 /* ---- jobs ---- */

@@ -166,32 +166,33 @@ void hub_message_finish(struct hub_message *message)
     *message = (struct hub_message){0};
 }
 
-void hub_each_header(const struct hub_message *message,
-                     void (*read)(void *context, const char *name, const char *value, bool many),
+bool hub_each_header(const struct hub_message *message,
+                     void (*read)(void *context, const char *name, const char *value),
                      void *context)
 {
     const char **names = NULL;
     int count = 0;
-    if (natsMsgHeader_Keys(message->native, &names, &count) != NATS_OK)
-        return;
-    for (int i = 0; i < count; i++) {
+    natsStatus status = natsMsgHeader_Keys(message->native, &names, &count);
+    for (int i = 0; status == NATS_OK && i < count; i++) {
         const char **values = NULL;
         int n = 0;
-        if (natsMsgHeader_Values(message->native, names[i], &values, &n) == NATS_OK && n > 0)
-            read(context, names[i], values[0], n > 1);
+        natsMsgHeader_Values(message->native, names[i], &values, &n);
+        for (int k = 0; k < n; k++)
+            read(context, names[i], values[k]);
         free(values);
     }
     free(names);
+    return status == NATS_OK || status == NATS_NOT_FOUND; /* there are none */
 }
 
 struct search {
     const char *name, *value;
 };
 
-static void compare_name(void *context, const char *name, const char *value, bool many)
+static void compare_name(void *context, const char *name, const char *value)
 {
     struct search *search = context;
-    if (strcasecmp(name, search->name) == 0)
+    if (!search->value && strcasecmp(name, search->name) == 0)
         search->value = value;
 }
 
@@ -347,7 +348,7 @@ enum hub_answer hub_publish(struct hub *hub, const char *subject, const struct h
     natsMsg *native = NULL;
     natsStatus status = natsMsg_Create(&native, subject, NULL, data, (int)size);
     for (; status == NATS_OK && headers->name; headers++)
-        if (headers->value)
+        if (headers->value && headers->value[0])
             status = set_header(native, headers);
     jsPubOptions_Init(&options);
     options.MaxWait = ASK_TIME + (int64_t)(size >> 20) * 2000;

@@ -139,32 +139,56 @@ struct reading {
     struct fault *fault;
 };
 
-static void read_header(void *context, const char *name, const char *value, bool many)
+static bool is_ours(const char *name)
 {
-    struct reading *reading = context;
+    return strncasecmp(name, PREFIX, strlen(PREFIX)) == 0;
+}
+
+/* A header without a value counts as left out. */
+static void read_one(struct reading *reading, const char *name, size_t length, const char *value)
+{
     struct nearest nearest = {0};
-    if (strncasecmp(name, PREFIX, strlen(PREFIX)) != 0)
-        return;
     for (size_t i = 0; i < N_HEADERS; i++) {
         const char **at = (const char **)((char *)reading->job + headers[i].offset);
-        nearest_offer(&nearest, name, strlen(name), headers[i].name);
-        if (strcasecmp(name, headers[i].name) != 0)
+        nearest_offer(&nearest, name, length, headers[i].name);
+        if (strncasecmp(name, headers[i].name, length) != 0 || headers[i].name[length])
             continue;
-        if (many || *at)
+        if (*at)
             fault_set(reading->fault, FAULT_USAGE, "header %s: it is there twice", headers[i].name);
-        *at = value;
+        *at = value[0] ? value : NULL;
         return;
     }
-    fault_set(reading->fault, FAULT_USAGE, "header %.60s: there is no such header%s%s%s", name,
-              nearest.best ? "; did you mean " : "", nearest.best ? nearest.best : "",
-              nearest.best ? "?" : "");
+    fault_set(reading->fault, FAULT_USAGE, "header %.*s: there is no such header%s%s%s",
+              length < 60 ? (int)length : 60, name, nearest.best ? "; did you mean " : "",
+              nearest.best ? nearest.best : "", nearest.best ? "?" : "");
+}
+
+/* libnats before 3.11 takes the line behind a header without a value for its value, since it skips
+ * the line's end like spaces. No value begins as the names of our headers and the server's do. */
+static void read_header(void *context, const char *name, const char *value)
+{
+    size_t length = strlen(name);
+    for (;;) {
+        size_t word = strcspn(value, ": \t");
+        bool is_line = value[word] == ':' && (is_ours(value) || strncasecmp(value, "Nats-", 5) == 0);
+        if (is_ours(name))
+            read_one(context, name, length, is_line ? "" : value);
+        if (!is_line)
+            return;
+        name = value;
+        length = word;
+        value += word + 1;
+        value += strspn(value, " \t");
+    }
 }
 
 int job_read(struct job *job, const struct hub_message *message,
              const struct relay_settings *settings, struct fault *fault)
 {
     struct reading reading = {job, fault};
-    hub_each_header(message, read_header, &reading);
+    if (!hub_each_header(message, read_header, &reading))
+        return fault_set(fault, FAULT_USAGE,
+                         "the headers cannot be read: is the last one empty? Leave it out");
     if (fault->code != FAULT_NONE)
         return fault->code;
     if (job->sha256 && (strspn(job->sha256, "0123456789abcdefABCDEF") != DIGEST_TEXT_MAX - 1 ||

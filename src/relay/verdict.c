@@ -132,7 +132,7 @@ struct copies {
 };
 
 /* Headers of the server (Nats-…) belong to the stream that the message was in. */
-static void copy_header(void *context, const char *name, const char *value, bool many)
+static void copy_header(void *context, const char *name, const char *value)
 {
     struct copies *copies = context;
     if (copies->count < HEADERS_MAX && strncasecmp(name, "Nats-", 5) != 0)

@@ -107,6 +107,24 @@ class Jobs(FleetTest):
         self.expect_empty(client)
         self.assertEqual(client.consumer()['num_redelivered'], 0)
 
+    def test_empty_headers(self):
+        """They count as left out. libnats before 3.11 reads the next line as the value, and nothing if one is the last."""
+        data, client = picture(), self.client
+        self.put_job(client, 'chain', data, chain='')
+        self.put_job(client, 'several', data, chain='', form='', Input='', SHA256=hashlib.sha256(data).hexdigest())
+        self.put_job(client, 'wrong', data, chain='', form='', SHA256='0' * 64)
+        told = {'X-Note': '', 'Sluice-Input': '', 'Nats-Msg-Id': 'foreign', 'Sluice-Chain': 'sobel', 'Sluice-Format': 'pgm'}
+        client.put('sluice.jobs.test.foreign', data, told)
+        self.put_job(client, 'last', data, Input='')
+        self.expect_ok(client, 'chain', data, chain='')
+        self.expect_ok(client, 'several', data, chain='', form='png')
+        self.expect_failed(client, 'wrong', 'data')
+        self.expect_ok(client, 'foreign', data)
+        if self.result(client, 'last').headers['Sluice-Status'] == 'ok':
+            self.expect_ok(client, 'last', data)
+        else:
+            self.assertIn('empty', self.expect_failed(client, 'last', 'usage').headers['Sluice-Text'])
+
     def test_dead(self):
         """A job that nobody could do, and one that has no id."""
         self.box.relay.stop()
