@@ -15,6 +15,33 @@ packages_analyse="clang-tidy cppcheck"
 # To build for arm64 elsewhere, and to run that (cross/build.sh).
 packages_cross="clang gcc gcc-aarch64-linux-gnu libc6-dev meson mmdebstrap ninja-build pkg-config python3 qemu-user-static"
 
+# watched WORD LOG COMMAND…: runs it with its output in LOG, and says how far it is: WORD, ninja's count, if LOG has one, and
+# the time, once a second on one line of a terminal, every ten seconds on a line elsewhere.
+watched() {
+    watched_word=$1 watched_log=$2 watched_status=0
+    shift 2
+    : >"$watched_log"
+    (
+        seconds=0
+        while sleep 1 && kill -0 $$ 2>/dev/null; do
+            seconds=$((seconds + 1))
+            [ -t 1 ] || [ $((seconds % 10)) = 0 ] || continue
+            count=$(sed -n 's/^\[\([0-9]*\)\/\([0-9]*\)\].*/: \1 of \2/p' "$watched_log" | tail -n 1)
+            if [ -t 1 ]; then
+                printf '\r  %s%s, %d s ' "$watched_word" "$count" $seconds
+            else
+                echo "  $watched_word$count, $seconds s"
+            fi
+        done
+    ) &
+    watched_ticker=$!
+    "$@" >>"$watched_log" 2>&1 || watched_status=$?
+    kill $watched_ticker 2>/dev/null || :
+    wait $watched_ticker 2>/dev/null || :
+    [ ! -t 1 ] || printf '\r%70s\r' ''
+    return $watched_status
+}
+
 install_packages() {
     missing=
     for package in "$@"; do
@@ -37,6 +64,10 @@ install_packages() {
     echo "installing with apt${as_root:+ through sudo}:$missing"
     export DEBIAN_FRONTEND=noninteractive
     $as_root apt-get -qq update
+    install_log=$(mktemp) install_status=0
     # shellcheck disable=SC2086 # a list of words
-    $as_root apt-get -qq install -y --no-install-recommends $missing >/dev/null
+    watched installing "$install_log" $as_root apt-get -qq install -y --no-install-recommends $missing || install_status=$?
+    [ $install_status = 0 ] || cat "$install_log" >&2
+    rm -f "$install_log"
+    return $install_status
 }

@@ -3,19 +3,19 @@
 #
 # From a bare Debian to filtered pictures: installs what is missing, builds, starts the daemon on
 # temporary folders (no root, no systemd), drops the pictures into the watched one (or a test card that
-# sluice draws), waits, and says where the results are and how long each phase took.
-# Environment: CHAIN (luminance,sobel:scale=1), FORMAT (png), BUILD (the build folder).
+# sluice draws), waits, and says where the results are, how long each phase took, and what to try next.
+# Environment: CHAIN (luminance,sobel:scale=1), FORMAT (png), BUILD (the build folder: build).
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 chain=${CHAIN:-luminance,sobel:scale=1}
 format=${FORMAT:-png}
-build=${BUILD:-$root/build-quickstart}
+build=${BUILD:-$root/build}
 . "$root/docs/packages.sh"
 
 case ${1:-} in
 -h | --help)
-    sed -n '2,8s/^# \{0,1\}//p' "$0"
+    sed -n '2,7s/^# \{0,1\}//p' "$0"
     exit 0
     ;;
 esac
@@ -37,12 +37,12 @@ installed=$(took "$begin")
 begin=$(now)
 echo "building in $build"
 if [ ! -f "$build/build.ninja" ]; then
-    meson setup "$build" "$root" -Dbuildtype=release -Dtests=false >"$build.log" 2>&1 || {
+    watched configuring "$build.log" meson setup "$build" "$root" -Dbuildtype=release -Dtests=false || {
         cat "$build.log" >&2
         exit 70
     }
 fi
-ninja -C "$build" >"$build.log" 2>&1 || {
+watched building "$build.log" ninja -C "$build" || {
     cat "$build.log" >&2
     exit 70
 }
@@ -77,9 +77,12 @@ started=$(took "$begin")
 
 begin=$(now)
 if [ $# = 0 ]; then
-    "$build/src/sluice" testcard -o "$work/in/testcard.png"
+    picture=$work/testcard.png
+    "$build/src/sluice" testcard -q -o "$picture"
+    cp "$picture" "$work/in/"
     count=1
 else
+    picture=$1
     cp -- "$@" "$work/in/"
     count=$#
 fi
@@ -106,4 +109,12 @@ failed=$(find "$work/in/.sluice/failed" -name '*.error.json' 2>/dev/null | wc -l
 echo
 echo "install $installed, build $built, start $started, $count picture(s) $processed"
 echo "results in $work/out, the daemon's log in $work/log"
+# As README.md goes on: from here, if sluice was built here.
+programs=$build/src
+[ "$programs" != "$PWD/build/src" ] || programs=build/src
+echo
+echo "to try next:"
+echo "  $programs/sluice run -c luminance,threshold:otsu -o black-and-white.png $picture"
+echo "  $programs/sluice stages"
+echo "  $programs/sluice plan -c $chain 6016x4016x3"
 [ "$failed" = 0 ]

@@ -6,7 +6,8 @@ A command is what stands in a fence
     ```sh                   run, in a folder that the page's fences share
     ```sh daemon            … while a daemon watches in/ (its jobs socket is SLUICE_JOBS_SOCKET), with in/photo.jpg failed
     ```console              … its lines behind "$ " or "# "; the others are what is printed, and not compared
-    ```sh root network      not run, for these reasons; the words are those of NOT_RUN below
+    ```sh root network      not run, for these reasons; the words are those of NOT_RUN below. They may also stand on the line
+                            before, as <!-- not run: root network -->: README.md's first commands are found by those who look for ```sh
     ```yaml sluice.yaml     a file for the commands that follow
 
 or in an indented block whose first word is a program (PROGRAMS). Photographs and other inputs are made under the names
@@ -37,6 +38,7 @@ PROGRAMS = {'apt-get', 'cc', 'curl', 'gcc', 'journalctl', 'meson', 'ninja', 'pyt
             'systemctl', 'build/src/sluice', 'build/src/sluiced'}
 PATIENCE = 300  # seconds for one block
 FENCE = re.compile(r'^\s*```\s*([\w-]*)\s*(.*?)\s*$')
+NOTE = re.compile(r'^\s*<!-- not run: (.*?) -->\s*$')
 # A file that a command reads or writes.
 FILE = re.compile(r"(-o\s+|>\s*|--output[ =]|savez\(')?"
                   r'(?<![\w./-])((?:[\w.-]+/)*[\w-]+\.(?:jpe?g|png|bmp|pgm|npy|npz|yaml))(?![\w/])')
@@ -96,12 +98,12 @@ def find_blocks(text):
     lines, at = text.split('\n'), 0
     while at < len(lines):
         begin = at
-        fence = FENCE.match(lines[at])
+        fence, note = FENCE.match(lines[at]), NOTE.match(lines[at - 1]) if at > 0 else None
         at += 1
         if fence:
             while at < len(lines) and not lines[at].strip().startswith('```'):
                 at += 1
-            yield Block(begin + 1, fence.group(1), fence.group(2).split(), '\n'.join(lines[begin + 1:at]) + '\n')
+            yield Block(begin + 1, fence.group(1), fence.group(2).split() + (note.group(1).split() if note else []), '\n'.join(lines[begin + 1:at]) + '\n')
             at += 1
         elif lines[begin].startswith('    ') and (begin == 0 or not lines[begin - 1].strip()):
             while at < len(lines) and lines[at].startswith('    '):
@@ -312,6 +314,11 @@ false
 sluice stages
 ```
 
+<!-- not run: board -->
+```sh
+false
+```
+
 ```console
 $ sluice run -c invert -o b.png photo.jpg
 printed
@@ -322,9 +329,9 @@ $ false
     try_page('page', page, sluice, sluiced, result)
     got = [text.split(': ')[0] + ' ' + re.sub(r'[^a-z ]', '', text.split(': ')[1].split('\n')[0]) for text in result.wrong]
     expected = ['page:11 exit status ', 'page:13 a command', 'page:21 no reason not to run it nor a way to',
-                'page:25 exit status ']
+                'page:30 exit status ']
     assert got == expected, (got, result.wrong)
-    assert result.not_run == ['page:17: needs root'] and result.n_run == 4, (result.not_run, result.n_run)
+    assert result.not_run == ['page:17: needs root', 'page:26: needs a board and its GPU'] and result.n_run == 4, (result.not_run, result.n_run)
 
 
 def main():
