@@ -80,13 +80,20 @@ if [ "$option" = http_spec ] || [ "$option" = peers ]; then
 fi
 
 # Of meson's log, a test a line as JSON: the names of those that failed, or counts and the names of those that did not
-# fail again.
-results() { # LOG failed | LOG counts AGAIN
+# fail again, or a line for each that was skipped, with what it said last.
+results() { # LOG failed | LOG counts AGAIN | LOG skipped
     python3 - "$@" <<'EOF'
 import json, os, sys
 def read(path):
     with open(path, encoding='utf-8') as file:
         return {one['name'].split(' / ')[-1]: one['result'] for one in map(json.loads, file)}
+if sys.argv[2] == 'skipped':
+    with open(sys.argv[1], encoding='utf-8') as file:
+        for one in map(json.loads, file):
+            if one['result'] == 'SKIP':
+                said = (one.get('stdout', '') + one.get('stderr', '')).strip().split('\n')[-1] or 'it did not say why'
+                print('skipped: %-11s  %s' % (one['name'].split(' / ')[-1], said))
+    sys.exit()
 results = read(sys.argv[1])
 failed = [name for name, result in results.items() if result not in ('OK', 'SKIP')]
 if sys.argv[2] == 'failed':
@@ -165,15 +172,26 @@ for kind in $which; do
     total=$((total + $1))
 done
 printf '\n%s' "$report"
-[ "$which" = sanitize ] || echo 'not run: with sanitizers, the commands and the daemon (ten minutes): tests/run.sh --sanitize'
-[ "$suite" = '--suite opencl' ] || echo 'not run: the suite opencl, every stage on PoCL (the ordinary run has a sample)'
-[ -n "$spec" ] || echo 'not run: --suite http-spec, --suite peers (they install packages from PyPI)'
-echo "not run: tests/systemd/check.sh (it changes the machine: for a throw-away one with systemd as PID 1)"
-echo "not run: tests/fleet/containers.sh (likewise)"
-[ "$suite" = '--suite endurance' ] || echo "not run: the suite endurance (hours): tests/run.sh --suite endurance --native"
-[ "$suite" = "--suite soak" ] || echo "not run: the suite soak (ten minutes): tests/run.sh --suite soak --native"
-[ -n "$fleet" ] || echo "not run: the suite fleet (half an hour): tests/run.sh --suite fleet --native"
-[ "$suite" = '--suite tsan' ] || echo "not run: the suite tsan (ThreadSanitizer, a build of its own): tests/run.sh --suite tsan"
-[ -n "$analyse" ] || echo "not run: the suite analyse (half an hour): tests/run.sh --suite analyse --native"
-[ "$suite" = '--suite mean' ] || echo "not run: the suite mean (ten minutes and more): tests/run.sh --suite mean --native"
+# A line each: what was skipped, and why, as it said itself; and what runs by name only.
+for kind in $which; do
+    build=$root/build-$kind
+    [ "$kind" != cross ] || build=$build/bookworm
+    results "$build/meson-logs/testlog.json" skipped
+done | sort -u
+not_run() { # SUITE WHY COMMAND
+    case " ${suite#--suite } $which " in *" $1 "*) ;; *) printf 'not run: %-11s  %-50s  %s\n' "$@" ;; esac
+}
+[ "$which" = sanitize ] || not_run sanitized 'commands and daemon, sanitized: ten minutes' 'sh tests/run.sh --sanitize'
+not_run opencl 'PoCL in all forms (here: a sample): an hour' 'sh tests/run.sh --suite opencl --native'
+not_run http-spec 'installs packages from PyPI' 'sh tests/run.sh --suite http-spec'
+not_run peers 'installs packages from PyPI' 'sh tests/run.sh --suite peers'
+not_run fleet 'servers of its own, as root: half an hour' 'sh tests/run.sh --suite fleet --native'
+not_run mean 'OpenCL at its worst: ten minutes and more' 'sh tests/run.sh --suite mean --native'
+not_run tsan 'ThreadSanitizer, a build of its own' 'sh tests/run.sh --suite tsan'
+not_run analyse 'analysers over src: half an hour' 'sh tests/run.sh --suite analyse --native'
+not_run soak 'ten minutes, or SLUICE_SOAK seconds' 'sh tests/run.sh --suite soak --native'
+not_run endurance 'calls that fail, kills, power cuts, as root: hours' 'sh tests/run.sh --suite endurance --native'
+not_run cross 'arm64 under an emulator' 'sh tests/run.sh --cross'
+not_run systemd 'changes the machine, which needs systemd' 'bash tests/systemd/check.sh, on a machine to throw away'
+not_run containers 'changes the machine, as root' 'bash tests/fleet/containers.sh, on a machine to throw away'
 exit $status
