@@ -152,8 +152,10 @@ static int local_reference(const struct threshold_config *config, const struct p
             plane.type = levels.frame.planes[i].type;
             made = frame_add_plane(&frame, &plane, FRAME_ALIGNMENT);
         }
-        if (made && picture_create(&means, &frame))
+        if (made && picture_create(&means, &frame)) {
+            fault_clear(fault);
             result = box_reference(&box, &levels, &means, fault);
+        }
         frame_finish(&frame);
     }
     if (result == FAULT_MEMORY)
