@@ -15,7 +15,7 @@
 #include "cli/enqueue.h"
 
 #define RETRY_TIME (60 * SECOND) /* for a server that does not acknowledge */
-#define BURST      16            /* results requested between two pauses */
+#define BURST      16            /* requests in vain between two pauses */
 
 static void end_entry(struct enqueue *enqueue, struct entry *entry)
 {
@@ -92,23 +92,37 @@ static bool look_for_result(struct enqueue *enqueue, struct entry *entry)
     return answer == HUB_OK;
 }
 
+/* The hub looks up each request, beside its other work: a pause is in proportion to the requests in
+ * vain before it, from 400 a second while results come down to 50. So the last ones are soon there. */
+static void pause_after(size_t in_vain, unsigned *slower)
+{
+    uint64_t pause = in_vain * *slower * (SECOND / 400);
+    clock_sleep(pause > SECOND / 50 ? pause : SECOND / 50);
+    *slower = *slower < 8 ? 2 * *slower : *slower;
+}
+
 /* Asks for the result of each job that has none yet, and pauses after some that are not there.
  * Returns how many are still to come. */
-static size_t sweep(struct enqueue *enqueue, uint64_t end, uint64_t *pause)
+static size_t sweep(struct enqueue *enqueue, uint64_t end, unsigned *slower)
 {
-    size_t waiting = 0;
+    size_t waiting = 0, in_vain = 0;
     for (size_t i = 0; i < enqueue->n_entries && clock_now() < end; i++) {
         struct entry *entry = &enqueue->entries[i];
         if (entry->state != ENTRY_QUEUED)
             continue;
         if (look_for_result(enqueue, entry)) {
-            *pause = SECOND / 50;
-        } else if (++waiting % BURST == 0) {
-            clock_sleep(*pause);
-            *pause = *pause < SECOND / 5 ? 2 * *pause : *pause;
+            *slower = 1;
+        } else {
+            waiting++;
+            if (++in_vain == BURST) {
+                pause_after(in_vain, slower);
+                in_vain = 0;
+            }
         }
         show(enqueue);
     }
+    if (in_vain > 0)
+        pause_after(in_vain, slower);
     return waiting;
 }
 
@@ -123,11 +137,13 @@ static int check_hub(struct enqueue *enqueue, struct fault *fault)
 
 void enqueue_collect(struct enqueue *enqueue)
 {
-    uint64_t timeout = enqueue->options.timeout, pause = SECOND / 50;
+    uint64_t timeout = enqueue->options.timeout;
+    unsigned slower = 1;
     uint64_t end = timeout ? clock_now() + timeout : UINT64_MAX;
     struct fault why = FAULT_INIT;
-    while (clock_now() < end && sweep(enqueue, end, &pause) > 0 && check_hub(enqueue, &why) == 0)
-        clock_sleep(pause);
+    while (clock_now() < end && sweep(enqueue, end, &slower) > 0)
+        if (check_hub(enqueue, &why) != 0)
+            break;
     for (size_t i = 0; i < enqueue->n_entries; i++) {
         struct entry *entry = &enqueue->entries[i];
         if (entry->state != ENTRY_QUEUED)
