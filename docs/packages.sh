@@ -6,7 +6,7 @@ packages_build="clang gcc libc6-dev meson ninja-build pkg-config python3 opencl-
 libjpeg62-turbo-dev libmicrohttpd-dev libpng-dev libseccomp-dev libsqlite3-dev libsystemd-dev libtiff-dev libuv1-dev
 libwebp-dev libyaml-dev libzip-dev zlib1g-dev"
 # The tests run kernels by OpenCL, too, on PoCL.
-packages_test="curl libcmocka-dev ocl-icd-libopencl1 pocl-opencl-icd python3-venv"
+packages_test="curl libcmocka-dev ocl-icd-libopencl1 pocl-opencl-icd python3-httpx python3-venv"
 # For sluice-relay and sluice enqueue, which are built where these are (docs/fleet.md); and what their tests take.
 packages_relay="libcurl4-openssl-dev libnats-dev libssl-dev"
 packages_fleet="iproute2 iptables nginx-light openssl redis-server"

@@ -9,6 +9,8 @@ A command is what stands in a fence
     ```sh root network      not run, for these reasons; the words are those of NOT_RUN below. They may also stand on the line
                             before, as <!-- not run: root network -->: README.md's first commands are found by those who look for ```sh
     ```yaml sluice.yaml     a file for the commands that follow
+    ```python run           (or js, go) a client of the daemon at http.sock, which makes edges.png of photo.jpg; not run where its
+                            language is not installed
 
 or in an indented block whose first word is a program (PROGRAMS). Photographs and other inputs are made under the names
 that the commands use. `sluiced` is started in the background, and the next command comes when it is ready.
@@ -36,6 +38,12 @@ NOT_RUN = {
 }
 PROGRAMS = {'apt-get', 'cc', 'curl', 'gcc', 'journalctl', 'meson', 'ninja', 'python3', 'sh', 'sluice', 'sluiced', 'ssh', 'sudo',
             'systemctl', 'build/src/sluice', 'build/src/sluiced'}
+# A client's file, what runs it, and what tells whether that can be run.
+CLIENTS = {
+    'python': ('client.py', 'python3 client.py', ('python3', '-c', 'import httpx')),
+    'js': ('client.js', 'node client.js', ('node', '--version')),
+    'go': ('client.go', 'go run client.go', ('go', 'version')),
+}
 PATIENCE = 300  # seconds for one block
 FENCE = re.compile(r'^\s*```\s*([\w-]*)\s*(.*?)\s*$')
 NOTE = re.compile(r'^\s*<!-- not run: (.*?) -->\s*$')
@@ -243,6 +251,21 @@ class Place:
         wrong = wrong or self.run(block.script())
         return self.stop_daemon() or wrong
 
+    def try_client(self, block):
+        """Returns what is wrong with it, and why it cannot be run here."""
+        name, command, check = CLIENTS[block.language]
+        try:
+            runs = subprocess.run(check, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+        except FileNotFoundError:
+            runs = False
+        if not runs:
+            return None, '%s does not work here' % ' '.join(check)
+        self.write(name, block.text)
+        self.make('photo.jpg')
+        wrong = self.run('sluiced --watch in --output out --chain invert --http-socket http.sock; rm -f edges.png; %s\n'
+                         'sluice run -c luminance,sobel:scale=1 -o expected.png photo.jpg; cmp edges.png expected.png' % command)
+        return self.stop_daemon() or wrong, None
+
     def remove(self):
         shutil.rmtree(self.dir, ignore_errors=True)
 
@@ -267,6 +290,10 @@ def try_page(name, text, sluice, sluiced, result):
                 reasons.append('curl is not installed')
             if 'numpy' in block.text and subprocess.call(['python3', '-c', 'import numpy'], stderr=subprocess.DEVNULL) != 0:
                 reasons.append('numpy is not installed')
+            if block.language in CLIENTS and 'run' in block.words:
+                wrong, why_not = place.try_client(block)
+                result.not_run += ['%s: %s' % (where, why_not)] if why_not else []
+                result.n_run += not why_not
             if block.is_command() and not wrong:
                 if reasons:
                     result.not_run.append('%s: %s' % (where, ', '.join(reasons)))
