@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -73,8 +74,13 @@ static const char schema[] =
     "CREATE TABLE IF NOT EXISTS clock(one INTEGER PRIMARY KEY, boot TEXT, seen INT, up INT, "
     "today INT, quiet INT, ahead INT);"
     "CREATE TABLE IF NOT EXISTS kept(root TEXT, path TEXT, changed INT, since INT, "
-    "marked INT, PRIMARY KEY(root,path)) WITHOUT ROWID;"
-    "PRAGMA user_version=1;";
+    "marked INT, PRIMARY KEY(root,path)) WITHOUT ROWID;";
+
+/* What makes each version of the database from the one before; its own version is `user_version`.
+ * A change of tables is a further entry. */
+static const char *const versions[] = {schema};
+
+#define VERSION (int)(sizeof versions / sizeof *versions)
 
 static bool can_be_read(const char *path)
 {
@@ -116,6 +122,31 @@ static int is_whole(void *context, int count, char **values, char **names)
     return 0;
 }
 
+static int read_version(void *context, int count, char **values, char **names)
+{
+    *(int *)context = count == 1 && values[0] ? atoi(values[0]) : 0;
+    return 0;
+}
+
+/* Brings the database to our version. One of a later daemon is left as it is: SQLITE_MISMATCH. */
+static int migrate(struct ledger *ledger)
+{
+    char pragma[40];
+    if (ledger->version == VERSION)
+        return SQLITE_OK;
+    int code = sqlite3_exec(ledger->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    if (code == SQLITE_OK) /* another daemon may have done it meanwhile */
+        code = sqlite3_exec(ledger->db, "PRAGMA user_version", read_version, &ledger->version, NULL);
+    for (int at = ledger->version; at < VERSION && code == SQLITE_OK; at++)
+        code = sqlite3_exec(ledger->db, versions[at], NULL, NULL, NULL);
+    snprintf(pragma, sizeof pragma, "PRAGMA user_version=%d; COMMIT", VERSION);
+    if (code == SQLITE_OK && ledger->version <= VERSION)
+        code = sqlite3_exec(ledger->db, pragma, NULL, NULL, NULL);
+    if (code != SQLITE_OK || ledger->version > VERSION)
+        sqlite3_exec(ledger->db, "ROLLBACK", NULL, NULL, NULL);
+    return ledger->version > VERSION ? SQLITE_MISMATCH : code;
+}
+
 /* Returns 0 or SQLite's code. */
 static int open_database(struct ledger *ledger)
 {
@@ -126,6 +157,11 @@ static int open_database(struct ledger *ledger)
     if (code == SQLITE_OK)
         code = sqlite3_busy_timeout(ledger->db, BUSY_LIMIT);
     if (code == SQLITE_OK)
+        code = sqlite3_exec(ledger->db, "PRAGMA user_version", read_version, &ledger->version,
+                            NULL);
+    if (code == SQLITE_OK && ledger->version > VERSION)
+        return SQLITE_MISMATCH;
+    if (code == SQLITE_OK)
         code = sqlite3_exec(ledger->db,
                             "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
                             "PRAGMA cache_size=-512;",
@@ -135,12 +171,13 @@ static int open_database(struct ledger *ledger)
     if (code == SQLITE_OK && !whole)
         code = SQLITE_CORRUPT;
     if (code == SQLITE_OK)
-        code = sqlite3_exec(ledger->db, schema, NULL, NULL, NULL);
+        code = migrate(ledger);
     for (int i = 0; i < STATEMENTS && code == SQLITE_OK; i++)
         code = sqlite3_prepare_v3(ledger->db, texts[i], -1, SQLITE_PREPARE_PERSISTENT,
                                   &ledger->statements[i], NULL);
     ledger->durable = false;
-    return code;
+    /* of our version, and not its tables: nobody can say what it is */
+    return code == SQLITE_ERROR && ledger->version <= VERSION ? SQLITE_CORRUPT : code;
 }
 
 static void set_aside(struct ledger *ledger)
@@ -163,7 +200,28 @@ static void set_aside(struct ledger *ledger)
         if (rename(from, to) != 0 && errno != ENOENT)
             log_warning("%s: %s", from, strerror(errno));
     }
+}
+
+/* Sets a damaged database aside, and begins a new one, unless another daemon has done so. */
+static int replace(struct ledger *ledger)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%s.lock", ledger->path);
+    int lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (lock < 0 || flock(lock, LOCK_EX) != 0) {
+        log_error("%s: %s: the ledger is damaged, and stays", path, strerror(errno));
+        file_close(&lock);
+        return SQLITE_IOERR;
+    }
+    close_database(ledger);
+    int code = tell_damage(ledger, open_database(ledger));
+    if (code == SQLITE_CORRUPT) {
+        set_aside(ledger);
+        code = open_database(ledger);
+    }
     ledger->generation++;
+    file_close(&lock);
+    return code;
 }
 
 /* Opens the database. A damaged one is set aside, and a new one begun. */
@@ -174,13 +232,17 @@ static int open_or_replace(struct ledger *ledger, struct fault *fault)
         path_make_directories(directory, 0700, NULL); /* if it fails, so does the opening */
     free(directory);
     int code = tell_damage(ledger, open_database(ledger));
-    if (code == SQLITE_CORRUPT) {
-        set_aside(ledger);
-        code = open_database(ledger);
-    }
+    if (code == SQLITE_CORRUPT)
+        code = replace(ledger);
     if (code == SQLITE_OK)
         return 0;
-    fault_set(fault, FAULT_IO, "%s: %s", ledger->path, sqlite3_errstr(code));
+    if (code == SQLITE_MISMATCH)
+        fault_set(fault, FAULT_IO,
+                  "%s: a later sluiced wrote it (version %d, and this one knows %d): it is left "
+                  "alone; run that one, or move the file away",
+                  ledger->path, ledger->version, VERSION);
+    else
+        fault_set(fault, FAULT_IO, "%s: %s", ledger->path, sqlite3_errstr(code));
     close_database(ledger);
     return FAULT_IO;
 }
@@ -214,8 +276,8 @@ int ledger_end(struct ledger *ledger, int code, struct fault *fault)
     int result = fault_set(fault, code == SQLITE_FULL ? FAULT_NO_SPACE : FAULT_IO, "%s: %s",
                            ledger->path, sqlite3_errstr(code));
     if (code == SQLITE_CORRUPT) {
-        set_aside(ledger);
-        open_or_replace(ledger, NULL);
+        if (replace(ledger) != SQLITE_OK)
+            close_database(ledger);
     } else if ((code & 0xff) == SQLITE_IOERR) {
         /* Its cache may hold what a failed sync kept from the disk: read the disk anew. */
         close_database(ledger);

@@ -79,6 +79,7 @@ struct ledger {
 
     sqlite3 *db; /* this and the rest belong to whoever has the turn; NULL: not open */
     sqlite3_stmt *statements[STATEMENTS];
+    int version;          /* the database's, before it was migrated */
     bool durable;         /* the database's present setting */
     uint64_t next_try;    /* when to try to open it again */
     struct fault trouble; /* of the latest attempt */
