@@ -17,9 +17,26 @@ int disk_rename_new(int from_fd, const char *from, int to_fd, const char *to)
 {
     if (renameat2(from_fd, from, to_fd, to, RENAME_NOREPLACE) == 0)
         return 0;
-    if (errno == EINVAL || errno == ENOSYS || errno == ENOTSUP)
-        return linkat(from_fd, from, to_fd, to, 0) == 0 ? unlinkat(from_fd, from, 0) : -1;
-    return -1;
+    if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP)
+        return -1;
+    if (linkat(from_fd, from, to_fd, to, 0) == 0)
+        return unlinkat(from_fd, from, 0);
+    if (errno != EPERM && errno != ENOSYS && errno != ENOTSUP && errno != EMLINK)
+        return -1;
+    int fd = openat(to_fd, to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return -1;
+    close(fd);
+    int result = renameat(from_fd, from, to_fd, to), error = errno;
+    if (result != 0)
+        unlinkat(to_fd, to, 0);
+    errno = error;
+    return result;
+}
+
+bool disk_refuses_name(int error)
+{
+    return error == ENAMETOOLONG || error == EILSEQ || error == EINVAL || error == ENOTDIR;
 }
 
 /* The kernel grants a lease for reading only while nobody has the file open for writing; a mapping

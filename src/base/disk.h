@@ -11,9 +11,13 @@
 #include <sys/types.h>
 
 /* Renames a file to `to` unless that name is taken: then −1 and EEXIST. Uses
- * renameat2(RENAME_NOREPLACE), or link and unlink on file systems without it. Returns 0, or −1 and
- * errno. */
+ * renameat2(RENAME_NOREPLACE); on file systems without it link and unlink, and without hard links
+ * an empty file, which is made and then replaced. Returns 0, or −1 and errno. */
 int disk_rename_new(int from_fd, const char *from, int to_fd, const char *to);
+
+/* Whether an errno says that a file system cannot have such a name, or has a file where a folder
+ * has to be: no later try does better. */
+bool disk_refuses_name(int error);
 
 /* Syncs a directory, so that names added and removed in it are durable. File systems that cannot
  * (EINVAL) are accepted. Returns 0, or −1 and errno. */

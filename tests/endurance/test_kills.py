@@ -132,7 +132,9 @@ class Kills(DaemonTest):
                 if isinstance(error, ConnectionResetError) or not (ready or isinstance(error, TimeoutError)):
                     result = 'cut'  # it was killed, or has not come so far
                 elif result != 'cut' and taken < ANSWER:  # the kill may not have been noticed yet
-                    time.sleep(0.3)
+                    end = time.monotonic() + 3
+                    while self.d.process.pid == front and time.monotonic() < end:
+                        time.sleep(0.05)
                     result = 'cut' if self.d.process.pid != front else result
             except Exception as error:  # pylint: disable=broad-except
                 result = 'cut' if 'Remote' in repr(error) or 'Incomplete' in repr(error) else repr(error)

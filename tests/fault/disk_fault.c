@@ -9,6 +9,8 @@
  * (fsync, fdatasync, syncfs), range (sync_file_range), pread, write (pwrite), open, stat (fstatat),
  * statfs, list (readdir), unlink, mkdir, rename and link (the old name).
  *
+ *     SLUICE_FAULT_NO_LINKS=1   file systems know neither hard links nor renames without replacing
+ *
  *     SLUICE_FAULT_LOOP=FILE    such calls that sluiced's first thread makes, which must not wait,
  *                               are lines of FILE: "open /proc/self/stat"
  */
@@ -200,6 +202,10 @@ int renameat(int from_fd, const char *from, int to_fd, const char *to)
 
 int renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned flags)
 {
+    if (flags == RENAME_NOREPLACE && getenv("SLUICE_FAULT_NO_LINKS")) {
+        errno = EINVAL;
+        return -1;
+    }
     return goes_wrong_at("rename", from_fd, from)
                ? -1
                : REAL(renameat2)(from_fd, from, to_fd, to, flags);
@@ -207,6 +213,10 @@ int renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned
 
 int linkat(int from_fd, const char *from, int to_fd, const char *to, int flags)
 {
+    if (getenv("SLUICE_FAULT_NO_LINKS")) {
+        errno = EPERM;
+        return -1;
+    }
     return goes_wrong_at("link", from_fd, from) ? -1
                                                 : REAL(linkat)(from_fd, from, to_fd, to, flags);
 }

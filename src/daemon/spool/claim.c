@@ -418,9 +418,29 @@ static int remove_file(struct claim *claim)
     return 0;
 }
 
+/* The file's name in done or failed: its own or, if a file is where its folder would have to be, a
+ * flat one, "sub_a.pgm". */
+static const char *name_in(const struct claim *claim, int root_fd, char flat[PATH_MAX])
+{
+    struct disk_place place;
+    if (!strchr(claim->name, '/'))
+        return claim->name;
+    if (disk_place(&place, root_fd, claim->name, 0777) == 0) {
+        disk_place_leave(&place);
+        return claim->name;
+    }
+    if (!disk_refuses_name(errno))
+        return claim->name;
+    size_t length = strlen(claim->name);
+    snprintf(flat, PATH_MAX, "%s", claim->name + (length > NAME_BYTES ? length - NAME_BYTES : 0));
+    for (char *slash; (slash = strchr(flat, '/')) != NULL;)
+        *slash = '_';
+    return flat;
+}
+
 /* For finding a free number: the directory, and what else has to be free beside the file's name. */
 struct taken {
-    const struct claim *claim;
+    const char *name;
     int fd;
     bool with_reason;
 };
@@ -429,7 +449,7 @@ static bool is_taken(void *context, unsigned number)
 {
     const struct taken *taken = context;
     name_buffer name, reason;
-    name_of_original(name, claim_base(taken->claim), number);
+    name_of_original(name, taken->name, number);
     name_of_reason(reason, name);
     return disk_may_have(taken->fd, name) ||
            (taken->with_reason && disk_may_have(taken->fd, reason));
@@ -439,9 +459,10 @@ static bool is_taken(void *context, unsigned number)
 static unsigned find_number(const struct claim *claim, int root_fd, bool with_reason)
 {
     struct disk_place place;
-    if (disk_place(&place, root_fd, claim->name, 0777) != 0)
+    char flat[PATH_MAX];
+    if (disk_place(&place, root_fd, name_in(claim, root_fd, flat), 0777) != 0)
         return UINT_MAX;
-    struct taken taken = {claim, place.fd, with_reason};
+    struct taken taken = {place.name, place.fd, with_reason};
     unsigned number = name_find_number(is_taken, &taken);
     disk_place_leave(&place);
     return number;
@@ -451,8 +472,8 @@ static int move_to_done(struct claim *claim, struct fault *fault)
 {
     int done_fd = claim->spool->done_fd;
     for (unsigned number = 0; number != UINT_MAX; number = find_number(claim, done_fd, false)) {
-        char name[PATH_MAX];
-        name_number_path(name, claim->name, number);
+        char name[PATH_MAX], flat[PATH_MAX];
+        name_number_path(name, name_in(claim, done_fd, flat), number);
         if (move_out(claim, done_fd, name) == 0)
             return 0;
         if (errno != EEXIST)
@@ -504,13 +525,13 @@ int claim_note_failure(struct claim *claim, const char *reason, struct fault *fa
 }
 
 /* Writes the reason under its final name. */
-static int write_reason(const struct claim *claim, int failed_fd, name_buffer reason,
-                        struct fault *fault)
+static int write_reason(const struct claim *claim, const char *original, int failed_fd,
+                        name_buffer reason, struct fault *fault)
 {
     const struct spool *spool = claim->spool;
     name_buffer name, temporary;
     char tag[SPOOL_INSTANCE_ID + 32];
-    name_of_original(name, claim_base(claim), claim->note.number);
+    name_of_original(name, original, claim->note.number);
     name_of_reason(reason, name);
     snprintf(tag, sizeof tag, "%s-%s", spool->instance, claim->folder);
     name_of_temporary(temporary, reason, tag);
@@ -526,15 +547,16 @@ static int place_failed(struct claim *claim, struct fault *fault)
     const struct spool *spool = claim->spool;
     struct disk_place place;
     name_buffer reason;
-    char name[PATH_MAX];
-    if (disk_place(&place, spool->failed_fd, claim->name, 0777) != 0) {
+    char name[PATH_MAX], flat[PATH_MAX];
+    const char *original = name_in(claim, spool->failed_fd, flat);
+    if (disk_place(&place, spool->failed_fd, original, 0777) != 0) {
         blame(claim, "failed", fault);
         return -1;
     }
-    int result = write_reason(claim, place.fd, reason, fault);
+    int result = write_reason(claim, place.name, place.fd, reason, fault);
     int error = 0;
     if (result == 0) {
-        name_number_path(name, claim->name, claim->note.number);
+        name_number_path(name, original, claim->note.number);
         result = spool->in_place ? remove_file(claim) : move_out(claim, spool->failed_fd, name);
         error = errno;
         if (result != 0 && error == EEXIST)

@@ -61,6 +61,13 @@ static void remove_temporary(const struct claim *claim, size_t index, int fd, co
     unreserve(&reservation, claim, fd);
 }
 
+/* FAULT_CREATE: OUT can never have a file of this name, in this folder. */
+static int blame_out(const struct claim *claim, struct fault *fault)
+{
+    return fault_set_errno(fault, disk_refuses_name(errno) ? FAULT_CREATE : FAULT_IO,
+                           claim->spool->out_path);
+}
+
 /* Its folder is the same one below OUT that its file had below IN. */
 int draft_open(struct draft *draft, const struct claim *claim, size_t index, const char *extension,
                struct fault *fault)
@@ -74,7 +81,7 @@ int draft_open(struct draft *draft, const struct claim *claim, size_t index, con
     snprintf(path, sizeof path, "%.*s%s", (int)(claim_base(claim) - claim->name), claim->name,
              name);
     if (disk_place(&place, claim->spool->out_fd, claim->name, 0777) != 0)
-        return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
+        return blame_out(claim, fault);
     draft->temporary = strdup(path);
     if (draft->temporary) {
         remove_temporary(claim, index, place.fd, name); /* left by an earlier try */
@@ -86,7 +93,7 @@ int draft_open(struct draft *draft, const struct claim *claim, size_t index, con
         return 0;
     if (!draft->temporary)
         return fault_set(fault, FAULT_MEMORY, "no memory for a name");
-    int result = fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
+    int result = blame_out(claim, fault);
     free(draft->temporary);
     draft->temporary = NULL;
     return result;
@@ -189,9 +196,14 @@ static int choose_number(struct claim *claim, int place_fd, struct fault *fault)
     }
     if (note->on_exists == EXISTS_NUMBER)
         note->number = name_find_number(is_taken, &taken);
-    if (note->number == UINT_MAX)
-        return fault_set(fault, FAULT_CREATE, "no free name in %s", claim->spool->out_path);
-    return 0;
+    if (note->number != UINT_MAX)
+        return 0;
+    name_buffer name;
+    draft_final_name(claim, 0, name);
+    errno = 0;
+    if (faccessat(place_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno != ENOENT)
+        return blame_out(claim, fault);
+    return fault_set(fault, FAULT_CREATE, "no free name in %s", claim->spool->out_path);
 }
 
 void draft_base(const struct spool *spool, const char *original, const char *extension,
@@ -217,7 +229,7 @@ static int prepare(struct claim *claim, const char *extension, struct fault *fau
     draft_base(claim->spool, claim->name, extension, day, note->base);
     snprintf(note->tag, sizeof note->tag, "%s-%s", claim->spool->instance, claim->folder);
     if (disk_place(&place, claim->spool->out_fd, claim->name, 0777) != 0)
-        return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
+        return blame_out(claim, fault);
     int result = choose_number(claim, place.fd, fault);
     disk_place_leave(&place);
     return result == 0 ? claim_prepare_note(claim, fault) : result;
@@ -296,6 +308,16 @@ static bool is_reserved(const struct claim *claim, int fd, const struct reservat
     return status.st_size == result->size;
 }
 
+/* Where there are no hard links, a run that ended within disk_rename_new left an empty file. */
+static bool is_our_empty(const struct claim *claim, int fd, const struct names *names)
+{
+    struct stat status;
+    return claim->recovered &&
+           fstatat(fd, names->reservation.empty, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           fstatat(fd, names->final, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISREG(status.st_mode) && status.st_size == 0;
+}
+
 /* Gives one result its final name. Returns 0, or −1 and errno: EEXIST: another file has the name;
  * ENOENT: the result is gone without having had its name. A result that had its name and was taken
  * away by somebody has left its reservation, and counts as placed. */
@@ -315,7 +337,7 @@ static int place_one(const struct claim *claim, int fd, size_t index)
         return unlinkat(fd, names.temporary, 0);
     if (!waits)
         return is_placed || is_reserved(claim, fd, &names.reservation, result, &reserved) ? 0 : -1;
-    return claim->note.on_exists == EXISTS_OVERWRITE
+    return claim->note.on_exists == EXISTS_OVERWRITE || is_our_empty(claim, fd, &names)
                ? renameat(fd, names.temporary, fd, names.final)
                : disk_rename_new(fd, names.temporary, fd, names.final);
 }
@@ -374,7 +396,7 @@ static int place_or_number(struct claim *claim, int fd, struct fault *fault)
         if (errno == ENOENT)
             return fault_set(fault, FAULT_NO_INPUT, "the result is gone");
         if (errno != EEXIST)
-            return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
+            return blame_out(claim, fault);
         take_back(claim, fd);
         int result = choose_number(claim, fd, fault);
         if (result == 0)
@@ -393,7 +415,7 @@ int drafts_place(struct claim *claim, int out_fd, struct fault *fault)
 {
     struct disk_place place;
     if (disk_place(&place, out_fd, claim->name, 0777) != 0)
-        return fault_set_errno(fault, FAULT_CREATE, claim->spool->out_path);
+        return blame_out(claim, fault);
     int result = place_or_number(claim, place.fd, fault);
     disk_place_leave(&place);
     return result;
@@ -410,7 +432,8 @@ void drafts_withdraw(const struct claim *claim, int out_fd)
 
 void drafts_void(struct claim *claim, int out_fd)
 {
-    if (claim->spool->rules->sync != SYNC_OFF && disk_sync_directory(out_fd) != 0)
+    if (claim->spool->rules->sync != SYNC_OFF &&
+        (disk_sync_directory(out_fd) != 0 || disk_sync_directory(claim->spool->instance_fd) != 0))
         return;
     if (claim->note.verdict == NOTE_DONE)
         drafts_withdraw(claim, out_fd);

@@ -17,7 +17,8 @@ struct draft {
         .fd = -1                                                                                   \
     }
 
-/* Makes the temporary file of the claim's result number `index`. */
+/* Makes the temporary file of the claim's result number `index`. FAULT_CREATE here and below: OUT
+ * can never have a file of that name. */
 int draft_open(struct draft *draft, const struct claim *claim, size_t index, const char *extension,
                struct fault *fault);
 

@@ -154,6 +154,8 @@ int note_write_aside(int folder_fd, const struct note *note, int *fd, struct fau
     *fd = -1;
     int result = text ? file_write_aside(folder_fd, TEMPORARY, text, strlen(text), fd, fault)
                       : fault_set(fault, FAULT_MEMORY, "no memory for a note");
+    if (result == FAULT_CREATE) /* which would fail the file */
+        result = fault->code = FAULT_IO;
     free(text);
     json_decref(object);
     return result;
@@ -162,7 +164,7 @@ int note_write_aside(int folder_fd, const struct note *note, int *fd, struct fau
 int note_commit(int folder_fd, struct fault *fault)
 {
     if (renameat(folder_fd, TEMPORARY, folder_fd, NOTE) != 0)
-        return fault_set_errno(fault, FAULT_CREATE, NOTE);
+        return fault_set_errno(fault, FAULT_IO, NOTE);
     return 0;
 }
 

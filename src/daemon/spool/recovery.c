@@ -110,8 +110,8 @@ static int resume_done(struct claim *claim, int out_fd, bool *ended, struct faul
     if (drafts_sync(claim, out_fd) != 0 || claim_sync_note(claim) != 0)
         return not_synced(claim, out_fd, fault);
     int placed = drafts_place(claim, out_fd, &why);
-    if (placed == FAULT_NO_INPUT || placed == FAULT_EXISTS) {
-        /* The file is done again, and fails then where a name is taken. The noted results match no
+    if (placed == FAULT_NO_INPUT || placed == FAULT_EXISTS || placed == FAULT_CREATE) {
+        /* The file is done again, and fails then where a name is taken or refused. The noted results match no
          * files from here on, so the note does no harm. */
         drafts_withdraw(claim, out_fd);
         claim->note.verdict = NOTE_OPEN;

@@ -18,6 +18,7 @@
 
 struct tidying {
     int root_fd;
+    bool has_reasons; /* it is failed */
     size_t count, capacity;
     struct ledger_kept *files; /* owned paths; sizes in blocks */
     uint64_t total;
@@ -60,14 +61,14 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
         return WALK_PAST;
     if (fstatat(fd, entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
         return WALK_ON;
-    if (name_is_reason(entry->name)) { /* one beside its file is removed with it */
+    if (t->has_reasons && name_is_reason(entry->name)) { /* one beside its file is removed with it */
         snprintf(file, sizeof file, "%.*s", (int)name_reason_stem(entry->name), entry->name);
         if (faccessat(fd, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
             return WALK_ON;
     }
     int64_t size = blocks(&status);
     name_of_reason(reason_name, entry->name);
-    if (fstatat(fd, reason_name, &reason, AT_SYMLINK_NOFOLLOW) == 0)
+    if (t->has_reasons && fstatat(fd, reason_name, &reason, AT_SYMLINK_NOFOLLOW) == 0)
         size += blocks(&reason);
     return keep(t, entry->path, &status, size) ? WALK_ON : WALK_STOP;
 }
@@ -89,7 +90,8 @@ static bool remove_one(const struct tidying *t, const struct ledger_kept *file, 
         return false;
     }
     name_reason_path(reason, file->path);
-    disk_unlink(t->root_fd, reason);
+    if (t->has_reasons)
+        disk_unlink(t->root_fd, reason);
     return true;
 }
 
@@ -120,8 +122,8 @@ static void remove_oldest(struct tidying *t, const struct retention *rule, int64
  * rest takes no more than the rule's size on disk (in blocks). A reason (NAME.error.json) is
  * removed with its file, and its size counts with the file's. `label` names the directory in the
  * ledger and in log lines. */
-static void apply(int directory_fd, const struct retention *rule, struct ledger *ledger,
-                  const char *label)
+static void apply(int directory_fd, bool has_reasons, const struct retention *rule,
+                  struct ledger *ledger, const char *label)
 {
     struct ledger_now now;
     struct fault fault = FAULT_INIT;
@@ -131,6 +133,7 @@ static void apply(int directory_fd, const struct retention *rule, struct ledger 
     if (!t)
         return;
     t->root_fd = directory_fd;
+    t->has_reasons = has_reasons;
     if (walk(directory_fd, visit, NULL, t) < 0)
         log_warning("%s: %s", label, strerror(errno));
     if (ledger_date_files(ledger, label, t->files, t->count, &now, &fault) != 0)
@@ -148,7 +151,7 @@ void spool_tidy(const struct spool *spool)
     struct ledger *ledger = spool->world->ledger;
     char label[PATH_MAX + 20];
     snprintf(label, sizeof label, "%s: done", spool->folder);
-    apply(spool->done_fd, &spool->rules->done, ledger, label);
+    apply(spool->done_fd, false, &spool->rules->done, ledger, label);
     snprintf(label, sizeof label, "%s: failed", spool->folder);
-    apply(spool->failed_fd, &spool->rules->failed, ledger, label);
+    apply(spool->failed_fd, true, &spool->rules->failed, ledger, label);
 }

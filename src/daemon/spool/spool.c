@@ -92,25 +92,58 @@ static int open_hidden(struct spool *spool)
     int fd = -1, root_fd = spool->in_place ? open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
                                            : fcntl(spool->in_fd, F_DUPFD_CLOEXEC, 0);
     if (!path.failed && root_fd >= 0 && disk_place(&place, root_fd, name, 0777) == 0) {
-        fd = disk_open_directory(place.fd, place.name, 0777);
+        fd = disk_open_directory(place.fd, place.name, 0755);
         disk_place_leave(&place);
     }
     file_close(&root_fd);
     return fd;
 }
 
-static int open_own(struct spool *spool, struct fault *fault)
+/* Whoever else may write in one of our folders could take or replace what is in it, and whoever
+ * made it owns what is put there. Our own loses the right of others to write. */
+static int check_own(const struct spool *spool, int fd, const char *name, struct fault *fault)
 {
     struct stat status;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s%s%s", spool->hidden_path, name[0] ? "/" : "", name);
+    if (fstat(fd, &status) != 0)
+        return fault_set_errno(fault, FAULT_IO, path);
+    if (status.st_uid != geteuid() && status.st_uid != 0)
+        return fault_set(fault, FAULT_PERMISSION,
+                         "%s belongs to another user (%u): whoever made it could take what is put "
+                         "there; remove it",
+                         path, (unsigned)status.st_uid);
+    if ((status.st_mode & 022) != 0 &&
+        (status.st_uid != geteuid() || fchmod(fd, status.st_mode & 07755) != 0 ||
+         fstat(fd, &status) != 0 || (status.st_mode & 022) != 0))
+        return fault_set(fault, FAULT_PERMISSION, "%s: others may write to it (chmod go-w)", path);
+    return 0;
+}
+
+static int open_own(struct spool *spool, struct fault *fault)
+{
     int hidden = spool->hidden_fd = open_hidden(spool);
     if (!spool->hidden_path)
         return fault_set(fault, FAULT_MEMORY, "no memory for a folder");
     if (hidden >= 0) {
         spool->work_fd = disk_open_directory(hidden, "work", 0700);
         if (spool->work_fd >= 0)
-            spool->done_fd = disk_open_directory(hidden, "done", 0777);
+            spool->done_fd = disk_open_directory(hidden, "done", 0755);
         if (spool->done_fd >= 0)
-            spool->failed_fd = disk_open_directory(hidden, "failed", 0777);
+            spool->failed_fd = disk_open_directory(hidden, "failed", 0755);
+    }
+    const struct {
+        int fd;
+        const char *name;
+    } folders[] = {{hidden, ""},
+                   {spool->work_fd, "work"},
+                   {spool->done_fd, "done"},
+                   {spool->failed_fd, "failed"}};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders && folders[i].fd >= 0; i++) {
+        int error = errno, result = check_own(spool, folders[i].fd, folders[i].name, fault);
+        if (result != 0)
+            return result;
+        errno = error;
     }
     if (spool->failed_fd < 0 && errno == EACCES && !spool->in_place)
         return fault_set(fault, FAULT_PERMISSION,
@@ -118,13 +151,6 @@ static int open_own(struct spool *spool, struct fault *fault)
                          spool->hidden_path, strerror(errno));
     if (spool->failed_fd < 0)
         return fault_set_errno(fault, FAULT_CREATE, spool->hidden_path);
-    if (fstat(spool->work_fd, &status) != 0)
-        return fault_set_errno(fault, FAULT_IO, spool->hidden_path);
-    /* whoever else may write in `work` could replace what we have claimed */
-    if (status.st_uid != geteuid() || (status.st_mode & 022) != 0)
-        return fault_set(fault, FAULT_PERMISSION,
-                         "%s/work belongs to another user, or others may write to it",
-                         spool->hidden_path);
     return 0;
 }
 
@@ -407,7 +433,7 @@ int spool_scan(const struct spool *spool, const char *const *ignore, identity_vi
 }
 
 struct count {
-    bool reasons;
+    enum spool_counted what;
     size_t files;
 };
 
@@ -417,13 +443,14 @@ static enum walk_answer visit_counted(void *context, const struct walk_entry *en
     if (entry->name[0] == '.')
         return WALK_PAST;
     if (entry->kind != DT_DIR)
-        count->files += name_is_reason(entry->name) == count->reasons;
+        count->files += count->what == SPOOL_ALL ||
+                        name_is_reason(entry->name) == (count->what == SPOOL_REASONS);
     return WALK_ON;
 }
 
-size_t spool_count(int directory_fd, bool reasons)
+size_t spool_count(int directory_fd, enum spool_counted what)
 {
-    struct count count = {.reasons = reasons};
+    struct count count = {.what = what};
     walk(directory_fd, visit_counted, NULL, &count);
     return count.files;
 }

@@ -123,9 +123,14 @@ int spool_scan(const struct spool *spool, const char *const *ignore, identity_vi
  * stores; without a ledger nothing is removed. */
 void spool_tidy(const struct spool *spool);
 
-/* How many files are below a directory; in failed that is the files or, with `reasons`, the reasons
- * (NAME.error.json). */
-size_t spool_count(int directory_fd, bool reasons);
+/* How many files are below a directory. Reasons (NAME.error.json) are in failed alone. */
+enum spool_counted {
+    SPOOL_ALL,
+    SPOOL_REASONS,
+    SPOOL_BUT_REASONS
+};
+
+size_t spool_count(int directory_fd, enum spool_counted what);
 
 /* A spot: what a path means to a watched folder, by its text alone: a file in IN, done, failed or
  * work, or a result. Pure. */

@@ -124,6 +124,7 @@ struct folder_job {
     enum folder_step at; /* the step for which an errand runs */
     bool wanted[STEPS];  /* these steps are to run when the present one has ended */
     char plane[32];      /* name of the plane for which an output is wanted */
+    bool unplaceable;    /* OUT can never have a file of its result's name */
     bool settling;       /* an errand ends the job */
     bool laid_down;      /* it has left the queue because the folder was abandoned */
     bool ended_on_disk;  /* STEP_OPEN found that the file's end had been decided, and carried it out

@@ -56,8 +56,10 @@ static void do_open(struct folder_job *fj)
         result = recovery_resume(claim, claim->spool->out_fd, &fj->ended_on_disk, fault);
     if (result == 0 && !fj->ended_on_disk)
         result = claim_open(claim, &fj->job.in_fd, fault);
-    if (result == 0 && !fj->ended_on_disk)
+    if (result == 0 && !fj->ended_on_disk) {
         result = add_draft(fj, fault);
+        fj->unplaceable = result == FAULT_CREATE;
+    }
     /* The file is gone, so the claim is removed. A file that was moved into our folder is left
      * alone: it may be there although it could not be opened. */
     if (result == FAULT_NO_INPUT && claim->spool->in_place)
@@ -84,7 +86,7 @@ static void do_step(struct errand *errand)
 
 static void next_step(struct folder_job *fj);
 
-/* A fault in opening never counts against the file. */
+/* A fault in opening never counts against the file, unless OUT can never have its result. */
 static void opened(struct folder_job *fj)
 {
     struct queue *queue = fj->folder->queue;
@@ -97,6 +99,9 @@ static void opened(struct folder_job *fj)
         log_about(job_subject(&fj->job), LOG_LEVEL_WARNING, "the claimed file is gone: %s",
                   fj->step_fault.text);
         folder_drop_job(fj);
+    } else if (fj->unplaceable) {
+        fj->job.fault = fj->step_fault;
+        queue_give_up(queue, &fj->job);
     } else if (fj->step_fault.code != FAULT_NONE) {
         if (folder_leave_behind(fj))
             return;
@@ -217,14 +222,16 @@ static enum folder_end end_for(const struct folder_job *fj)
     bool writing = strcmp(fj->step, "encode") == 0 || strcmp(fj->step, "write") == 0;
     bool passing =
         fault_is_temporary(code) ||
-        (writing && (code == FAULT_IO || code == FAULT_CREATE || code == FAULT_PERMISSION));
+        (writing && !fj->unplaceable && (code == FAULT_IO || code == FAULT_CREATE || code == FAULT_PERMISSION));
     return passing ? END_RETRIED : END_FAILED;
 }
 
 static void job_done(struct job *job, const struct message *report)
 {
     struct folder_job *fj = folder_job_of(job);
-    snprintf(fj->step, sizeof fj->step, "%s", report && report->step ? report->step : "worker");
+    snprintf(fj->step, sizeof fj->step, "%s", report && report->step ? report->step
+             : fj->unplaceable        ? "write"
+                                      : "worker");
     if (report && !keep_planes(fj, report))
         fault_set(&job->fault, FAULT_MEMORY, "no memory for the names of planes");
     fj->wanted[STEP_OUTPUT] = false;

@@ -67,13 +67,14 @@ static bool is_well(const struct folder_job *fj, enum folder_end end)
     return fj->end == end && fj->end_fault.code == FAULT_NONE;
 }
 
-/* A result whose name is taken fails the file where the folder's rule says so, and so does one that
- * the worker did not let go of. */
+/* A result whose name is taken fails the file where the folder's rule says so, and so does one
+ * whose name OUT can never have, or that the worker did not let go of. */
 static void fail_for_good(struct folder_job *fj,
                           int (*write)(struct claim *claim, struct fault *fault))
 {
     enum fault_code code = fj->end_fault.code;
-    if (fj->end != END_DONE || (code != FAULT_EXISTS && code != FAULT_CRASHED))
+    if (fj->end != END_DONE ||
+        (code != FAULT_EXISTS && code != FAULT_CREATE && code != FAULT_CRASHED))
         return;
     fj->job.fault = fj->end_fault;
     fault_clear(&fj->end_fault);
@@ -85,8 +86,10 @@ static void fail_for_good(struct folder_job *fj,
 static void place(struct folder_job *fj)
 {
     struct claim *claim = fj->claim;
-    if (is_well(fj, END_DONE) &&
-        drafts_place(claim, claim->spool->out_fd, &fj->end_fault) == FAULT_EXISTS)
+    int placed = is_well(fj, END_DONE)
+                     ? drafts_place(claim, claim->spool->out_fd, &fj->end_fault)
+                     : FAULT_NONE;
+    if (placed == FAULT_EXISTS || placed == FAULT_CREATE)
         drafts_withdraw(claim, claim->spool->out_fd);
     fail_for_good(fj, claim_write_note);
 }

@@ -109,8 +109,8 @@ static void do_scan(struct errand *errand)
     if (scan->tidy) {
         spool_tidy(spool);
         /* of those in failed the files or, where originals stay in place, the reasons */
-        scan->n_done = spool_count(spool->done_fd, false);
-        scan->n_failed = spool_count(spool->failed_fd, spool->in_place);
+        scan->n_done = spool_count(spool->done_fd, SPOOL_ALL);
+        scan->n_failed = spool_count(spool->failed_fd, spool->in_place ? SPOOL_REASONS : SPOOL_BUT_REASONS);
     }
     scan->short_of_space = spool_short_of_space(spool);
     if (!scan->whole)
@@ -409,7 +409,8 @@ void folder_look(struct folder *folder)
     const struct candidates *c = &folder->candidates;
     /* as many files as the queue and the folder's share have room for, none without disk space */
     unsigned room = queue_room(folder->queue, false);
-    unsigned own = folder->n_jobs < folder->share ? folder->share - folder->n_jobs : 0;
+    unsigned held = folder->n_jobs - queue_retried(folder->queue, folder);
+    unsigned own = held < folder->share ? folder->share - held : 0;
     room = folder->no_space.since ? 0 : own < room ? own : room;
     if (folder->looking ||
         (c->counts[CANDIDATE_HINTED] == 0 && (c->counts[CANDIDATE_READY] == 0 || room == 0)))

@@ -13,6 +13,9 @@
 /* Jobs that are opened before a worker has room, so that it never waits for a disk. */
 #define AHEAD 2
 
+/* Jobs of folders that wait to be tried again and hold no place; more of them do. */
+#define RETRIED_MAX 4096
+
 /* A job of JOB_LAST runs beside others after so long, if nothing quiet has come before. */
 #define LAST_WAITS (30 * SECOND)
 
@@ -486,7 +489,18 @@ void queue_close(struct queue *queue)
 unsigned queue_room(const struct queue *queue, bool of_clients)
 {
     unsigned held = of_clients ? queue->n_client_jobs : queue->n_jobs - queue->n_client_jobs;
+    if (!of_clients)
+        held -= queue_retried(queue, NULL);
     return queue->draining || held >= queue->limit ? 0 : queue->limit - held;
+}
+
+unsigned queue_retried(const struct queue *queue, const void *owner)
+{
+    unsigned count = 0;
+    const struct job *job;
+    TAILQ_FOREACH (job, &queue->lists[JOB_WAITING], in_list)
+        count += job->flow == NULL && (!owner || job->owner == owner);
+    return count < RETRIED_MAX ? count : RETRIED_MAX;
 }
 
 unsigned queue_in_quarantine(const struct queue *queue)

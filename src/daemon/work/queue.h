@@ -76,6 +76,9 @@ void queue_close(struct queue *queue);
  * never use the room that is kept for clients. */
 unsigned queue_room(const struct queue *queue, bool of_clients);
 
+/* Jobs of folders, or of one owner, that wait to be tried again: they hold no place. */
+unsigned queue_retried(const struct queue *queue, const void *owner);
+
 /* Adds a job whose members are filled in down to `crashes`. Work that was found at a start may be
  * added beyond the limit. The job stays the source's memory, and must live until queue_remove. */
 void queue_add(struct queue *queue, struct job *job);
