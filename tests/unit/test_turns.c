@@ -13,7 +13,7 @@ static void add(struct job *job, struct job_flow *flow)
 
 static struct job *take(void)
 {
-    struct job *job = turns_next(&turns, &list);
+    struct job *job = turns_next(&turns, &list, false);
     if (job) {
         turns_took(&turns, job);
         TAILQ_REMOVE(&list, job, in_list);
@@ -109,6 +109,31 @@ static void test_folders_are_not_starved(void **state)
     assert_ptr_equal(take(), &of_a[14]);
 }
 
+static void test_room_for_somebody_else(void **state)
+{
+    struct job_flow a = {.n_opened = 4, .n_sent = 2}, b = {.n_opened = 1}, of_b = {.user = &b};
+    struct job of_a, other, backlog;
+    (void)state;
+    add(&of_a, &a);
+    assert_null(turns_next(&turns, &list, true));
+    assert_ptr_equal(turns_next(&turns, &list, false), &of_a);
+    assert_null(turns_send(&turns, &list, 2, 2));
+    add(&other, &of_b);
+    assert_null(turns_next(&turns, &list, true)); /* one of hers is open already */
+    assert_ptr_equal(turns_send(&turns, &list, 2, 2), &other);
+    assert_null(turns_send(&turns, &list, 3, 2)); /* there is room for one more, not for two */
+    assert_null(turns_send(&turns, &list, 1, 1)); /* a single slot is a single job */
+    assert_ptr_equal(turns_send(&turns, &list, 0, 1), &other);
+    a.n_sent = 1; /* one has ended: she still has as many as others may have */
+    b.n_sent = 1;
+    assert_null(turns_send(&turns, &list, 2, 2));
+    assert_ptr_equal(turns_send(&turns, &list, 1, 2), &of_a);
+    add(&backlog, NULL);
+    assert_ptr_equal(turns_send(&turns, &list, 2, 2), &backlog);
+    turns.folders.n_sent = 1;
+    assert_null(turns_send(&turns, &list, 2, 2));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +142,7 @@ int main(void)
         cmocka_unit_test_setup(test_newcomer, reset),
         cmocka_unit_test_setup(test_users_in_turn, reset),
         cmocka_unit_test_setup(test_folders_are_not_starved, reset),
+        cmocka_unit_test_setup(test_room_for_somebody_else, reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -252,5 +252,5 @@ void client_job_cancel(struct client_job **job)
         return;
     }
     j->how.ended = NULL; /* the worker has its descriptors: its result is dropped */
-    j->job.flow = &j->service->nobody;
+    j->job.flow = &j->how.account->flow; /* the client may go, its user still has a slot */
 }

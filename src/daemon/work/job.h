@@ -41,6 +41,8 @@ enum job_lane {
 struct job_flow {
     uint64_t served;       /* number of the turn in which one of its jobs was last taken */
     struct job_flow *user; /* for a client's flow: the flow of its user; NULL for a user's */
+    unsigned n_opened;     /* of a user's flow: jobs from being opened to their end in a worker */
+    unsigned n_sent;       /* … and those of them that a worker has */
 };
 
 /* What the queue asks of a job's source. The source answers each request once by the function of
@@ -100,6 +102,12 @@ struct job {
 };
 
 TAILQ_HEAD(job_list, job);
+
+/* Jobs that the main worker may have at once. A single slot means one job at a time. */
+static inline unsigned job_most(unsigned slots)
+{
+    return slots > 1 ? slots + 1 : slots;
+}
 
 /* How long the job has taken, for people: "52.1 ms, after 3300.0 ms in the queue". Time before its
  * latest try counts as time in the queue. */

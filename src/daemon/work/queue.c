@@ -1,5 +1,6 @@
 #include "daemon/work/queue.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -52,6 +53,24 @@ static struct job *first_not_stalled(const struct job_list *list)
     return job;
 }
 
+/* The flow of the job's user. */
+static struct job_flow *user_of(struct turns *turns, const struct job *job)
+{
+    if (!job->flow)
+        return &turns->folders;
+    return job->flow->user ? job->flow->user : job->flow;
+}
+
+/* Counts a job that enters (1) or leaves (−1) the state. */
+static void count(struct queue *queue, const struct job *job, enum job_state state, int by)
+{
+    struct job_flow *user = user_of(&queue->turns, job);
+    bool sent = state == JOB_SENT || state == JOB_BEGUN;
+    queue->counts[state] += (unsigned)by;
+    user->n_sent += sent ? (unsigned)by : 0;
+    user->n_opened += sent || state == JOB_OPENING || state == JOB_OPEN ? (unsigned)by : 0;
+}
+
 static struct job_list *list_of(struct queue *queue, const struct job *job)
 {
     return job->state == JOB_QUEUED ? &queue->queued[job->lane] : &queue->lists[job->state];
@@ -87,11 +106,11 @@ static void enter(struct queue *queue, struct job *job, enum job_state state)
         abort(); /* a defect of ours; what is on disk is safe, and the next start finds it */
     }
     TAILQ_REMOVE(list_of(queue, job), job, in_list);
-    queue->counts[job->state]--;
+    count(queue, job, job->state, -1);
     job->state = state;
     job->since = clock_now();
     TAILQ_INSERT_TAIL(list_of(queue, job), job, in_list);
-    queue->counts[state]++;
+    count(queue, job, state, 1);
 }
 
 static void on_idle(uv_idle_t *idle)
@@ -137,11 +156,11 @@ static uint64_t user_served(const struct job *job)
     return job->flow->user ? job->flow->user->served : 0;
 }
 
-struct job *turns_next(const struct turns *turns, const struct job_list *list)
+struct job *turns_next(const struct turns *turns, const struct job_list *list, bool idle)
 {
     struct job *job, *client = NULL, *backlog = NULL;
     TAILQ_FOREACH (job, list, in_list) {
-        if (is_stalled(job))
+        if (is_stalled(job) || (idle && user_of((struct turns *)turns, job)->n_opened > 0))
             continue;
         if (!job->flow)
             backlog = backlog ? backlog : job;
@@ -162,6 +181,20 @@ void turns_took(struct turns *turns, struct job *job)
         job->flow->served = ++turns->turn;
     if (job->flow && job->flow->user)
         job->flow->user->served = turns->turn;
+}
+
+struct job *turns_send(struct turns *turns, const struct job_list *list, unsigned n, unsigned slots)
+{
+    struct job *job, *next = NULL;
+    unsigned fewest = n < slots ? UINT_MAX : n < job_most(slots) ? 1 : 0;
+    TAILQ_FOREACH (job, list, in_list) {
+        unsigned sent = user_of(turns, job)->n_sent;
+        if (job->lane != JOB_SUSPECT && sent < fewest) {
+            fewest = sent;
+            next = job;
+        }
+    }
+    return next;
 }
 
 /* ---- what is sent to workers, what they say of jobs, and the jobs of one that died ---- */
@@ -321,8 +354,8 @@ const struct worker_jobs queue_jobs = {.said = on_said, .changed = on_changed, .
 /* Opens are answered later, so a handful of them at a time is all that this starts. */
 static struct job *next_to_open(struct queue *queue)
 {
-    struct job *suspect = turns_next(&queue->suspect_turns, &queue->queued[JOB_SUSPECT]);
-    struct job *normal = turns_next(&queue->turns, &queue->queued[JOB_NORMAL]);
+    struct job *suspect = turns_next(&queue->suspect_turns, &queue->queued[JOB_SUSPECT], false);
+    struct job *normal = turns_next(&queue->turns, &queue->queued[JOB_NORMAL], false);
     unsigned busy = under_way(queue, false), quarantined = under_way(queue, true);
     for (int state = JOB_OPENING; state <= JOB_BEGUN; state++) {
         const struct job_list *list = &queue->lists[state];
@@ -332,8 +365,10 @@ static struct job *next_to_open(struct queue *queue)
     }
     if (suspect && quarantined == 0)
         return suspect;
+    if (normal && busy >= queue->slots + AHEAD) /* others wait behind nobody's jobs */
+        return turns_next(&queue->turns, &queue->queued[JOB_NORMAL], true);
     if (normal)
-        return busy < queue->slots + AHEAD ? normal : NULL;
+        return normal;
     struct job *last = first_not_stalled(&queue->queued[JOB_LAST]);
     if (suspect || busy + quarantined > 0 || !last)
         return NULL;
@@ -351,31 +386,38 @@ static void open_jobs(struct queue *queue)
     }
 }
 
-static void send_jobs(struct queue *queue)
+static void send_one(struct queue *queue, struct job *job, struct worker *worker)
 {
-    struct job *job, *next;
     /* a job that is late by so much more ends with its worker, which stops late jobs where it can
      */
     uint64_t part = queue->job_time / 10;
     uint64_t grace = part < SECOND ? SECOND : part < 10 * SECOND ? part : 10 * SECOND;
-    for (job = TAILQ_FIRST(&queue->lists[JOB_OPEN]); job; job = next) {
-        bool suspect = job->lane == JOB_SUSPECT;
-        struct worker *worker =
-            suspect ? supervisor_quarantine(queue->supervisor) : supervisor_main(queue->supervisor);
-        uint64_t now = clock_now();
+    uint64_t now = clock_now();
+    if (job->attempts++ == 0)
+        metrics_observe(queue->metrics, METRIC_SPAN_DURATION, "span=\"queue\"",
+                        (double)(now - job->added) * 1e-9);
+    job->late = false;
+    job->n_outputs = 0;
+    job->sent = now;
+    job->deadline = now + queue->job_time + grace;
+    enter(queue, job, JOB_SENT);
+    send_job(queue, job, worker);
+}
+
+static void send_jobs(struct queue *queue)
+{
+    const struct job_list *open = &queue->lists[JOB_OPEN];
+    struct job *job, *next;
+    struct worker *worker;
+    for (job = TAILQ_FIRST(open); job; job = next) {
         next = TAILQ_NEXT(job, in_list);
-        if (!worker || worker->in_flight >= (suspect ? 1 : queue->slots))
-            continue;
-        if (job->attempts++ == 0)
-            metrics_observe(queue->metrics, METRIC_SPAN_DURATION, "span=\"queue\"",
-                            (double)(now - job->added) * 1e-9);
-        job->late = false;
-        job->n_outputs = 0;
-        job->sent = now;
-        job->deadline = now + queue->job_time + grace;
-        enter(queue, job, JOB_SENT);
-        send_job(queue, job, worker);
+        if (job->lane == JOB_SUSPECT &&
+            (worker = supervisor_quarantine(queue->supervisor)) != NULL && worker->in_flight == 0)
+            send_one(queue, job, worker);
     }
+    while ((worker = supervisor_main(queue->supervisor)) != NULL &&
+           (job = turns_send(&queue->turns, open, worker->in_flight, queue->slots)) != NULL)
+        send_one(queue, job, worker);
 }
 
 /* A job past its deadline, which its worker could not stop, hangs in it: there is no other way to
@@ -522,7 +564,7 @@ void queue_add(struct queue *queue, struct job *job)
     fault_clear(&job->fault);
     TAILQ_INSERT_TAIL(&queue->all, job, in_all);
     TAILQ_INSERT_TAIL(list_of(queue, job), job, in_list);
-    queue->counts[JOB_QUEUED]++;
+    count(queue, job, JOB_QUEUED, 1);
     if (queue->n_jobs++ == 0)
         rate_begin(&queue->rate, job->added);
     queue->n_client_jobs += job->flow != NULL;
@@ -556,7 +598,7 @@ void queue_remove(struct queue *queue, struct job *job)
 {
     TAILQ_REMOVE(&queue->all, job, in_all);
     TAILQ_REMOVE(list_of(queue, job), job, in_list);
-    queue->counts[job->state]--;
+    count(queue, job, job->state, -1);
     queue->n_jobs--;
     queue->n_client_jobs -= job->flow != NULL;
     want_turn(queue);

@@ -21,12 +21,19 @@ struct worker_jobs;
  * served longest ago. Pure. */
 struct turns {
     uint64_t turn;
-    unsigned n_ahead; /* jobs of clients in a row since the last job of a folder */
+    struct job_flow folders; /* the user of jobs that have no flow */
+    unsigned n_ahead;        /* jobs of clients in a row since the last job of a folder */
 };
 
-/* Returns the next job of the list to take, leaving out stalled ones; NULL: there is none. Jobs of
- * one flow keep their order. */
-struct job *turns_next(const struct turns *turns, const struct job_list *list);
+/* Returns the next job of the list to take, leaving out stalled ones and, with `idle`, those of
+ * users who have a job under way; NULL: there is none. Jobs of one flow keep their order. */
+struct job *turns_next(const struct turns *turns, const struct job_list *list, bool idle);
+
+/* Returns the next job of the list that a worker gets, which has `n` jobs: one of a user who has
+ * the fewest there. Beyond `slots` a worker has room for one more, of a user who has none there, so
+ * that nobody waits for another's slow jobs. NULL: there is none, or no room. */
+struct job *turns_send(struct turns *turns, const struct job_list *list, unsigned n,
+                       unsigned slots);
 
 /* Notes that the job was taken. */
 void turns_took(struct turns *turns, struct job *job);
@@ -42,8 +49,8 @@ struct queue_events {
 struct queue {
     struct supervisor *supervisor; /* where jobs go */
     unsigned limit;                /* jobs that it holds at once, of folders; of clients again */
-    unsigned slots;                /* jobs that the main worker may have at once */
-    uint64_t job_time;             /* nanoseconds that a worker may take for a job */
+    unsigned slots;    /* jobs that the main worker may have at once, and one of somebody else */
+    uint64_t job_time; /* nanoseconds that a worker may take for a job */
     struct queue_events events;
     void *context;
     struct metrics *metrics; /* may be NULL */

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "daemon/work/job.h"
 #include "daemon/work/metrics.h"
 #include "worker/message.h"
 
@@ -133,7 +134,7 @@ static void send_setup(struct worker *worker)
     message.max_pixels = (int64_t)settings->max_pixels;
     message.max_file = (int64_t)settings->max_file;
     message.memory = (int64_t)settings->memory;
-    message.threads = worker->quarantine ? 1 : settings->jobs;
+    message.threads = worker->quarantine ? 1 : job_most(settings->jobs);
     message.log_level = levels[settings->log_level];
     message.log_json = settings->log_format == LOG_FORMAT_JSON;
     message.self_check = settings->self_check;
