@@ -14,11 +14,12 @@
 
 struct engine;
 
-/* How far a configured chain has come on its way from native to the device (`background`). */
+/* How far a configured chain has come on its way from native to the device (`background`), or that
+ * its check on native has failed. */
 struct engine_move {
     int64_t id; /* that engine_warm was given; −1: this is about the device, which
                    cannot be opened */
-    const struct device_info *on; /* where the chain runs now */
+    const struct device_info *on; /* where the chain runs now; NULL: by the references */
     unsigned done, of;       /* of what the device needs for it; when all is done it has moved */
     const struct fault *why; /* it stays where it is; NULL: it is on its way, or has moved */
 };
@@ -133,7 +134,9 @@ void engine_submit(struct engine *engine, struct engine_job *job);
  * remembered in the cache directory by device, driver, chain and source. The fallback runs a chain
  * that differs from then on, and `wrong` (empty before) says what differs; without a fallback this
  * returns FAULT_VERIFY. With `background` all of this is done for native, and the thread is given
- * the chain; `id` is passed to options.moved. */
+ * the chain; `id` is passed to options.moved. With options.moved the comparison on native, whose
+ * kernels need no compiler, is left to that thread, too. Checks are bounded: a chain whose pictures
+ * become large is not compared, and one that takes long only as far as it comes. */
 int engine_warm(struct engine *engine, int64_t id, const struct chain *chain,
                 const struct format *format, struct fault *wrong, struct fault *fault);
 

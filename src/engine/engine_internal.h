@@ -128,6 +128,8 @@ void mover_finish(struct engine *engine);
 int mover_check(struct engine *engine, struct fault *fault);
 
 /* A configured chain is to be made ready for all usual kinds of pictures. */
+int mover_compare(struct engine *engine, int64_t id, const struct chain *chain,
+                  const struct format *format, struct device *native, struct fault *fault);
 int mover_add(struct engine *engine, int64_t id, const struct chain *chain,
               const struct format *format, struct fault *fault);
 
@@ -139,6 +141,8 @@ void mover_ask(struct engine *engine, const struct chain *chain, const struct fo
 /* ---- check.c: compares the device with the references on small pictures ---- */
 
 /* How a chain is compiled for its check. */
+#define CHECK_SAMPLES (1u << 19) /* of all frames of a chain together */
+
 struct check_how {
     bool generic;
     bool trusted; /* kernels are only run, not compared */
@@ -146,8 +150,8 @@ struct check_how {
 };
 
 /* Runs the chain on a noise frame of that shape on the device and by the references, unless it is
- * known that they agree, then stores its programs in the binary cache. `format` NULL: the frame
- * stays as it is. FAULT_VERIFY: they differ; the text names the first stage after which they do.
+ * known that they agree, then stores its programs in the binary cache. Nothing is run where the
+ * chain makes more of the frame than CHECK_SAMPLES. `format` NULL: the frame stays as it is. FAULT_VERIFY: they differ; the text names the first stage after which they do.
  * FAULT_SHAPE: the chain cannot take such a frame. */
 int check_chain(struct device *device, const struct check_how *how, const struct chain *chain,
                 const struct format *format, const struct frame *in, struct fault *fault);

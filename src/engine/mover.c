@@ -4,18 +4,27 @@
  * next job on the chain runs there. Chains go one after the other, configured ones in their own
  * programs for the usual kinds of pictures, all else that a job needed in generic ones.
  *
- * A chain whose programs do not compile or compute something else stays on native, alone. */
+ * A chain whose programs do not compile or compute something else stays on native, alone.
+ *
+ * On native a configured chain is compared with the references here, too, after jobs can have it:
+ * its kernels are part of this program, and the references are slow. One that differs goes on by
+ * the references. */
 #include "engine/engine_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/deadline.h"
 #include "base/log.h"
 
 /* Of chains that jobs asked for, as many wait; and as many that have ended are remembered, so that
  * nothing is tried for ever. */
 #define WAITING_MAX 64
 #define LIST_MAX    256
+
+/* For the comparison of a chain on native. */
+#define COMPARE_TIME (5 * SECOND)
 
 /* A frame of several planes is checked as it is, unless it is larger. */
 #define CHECK_BYTES (4u << 20)
@@ -24,7 +33,8 @@ struct move {
     struct text key; /* what it depends on; its end is `chain`'s canonical text */
     const char *name;
     bool is_configured, ended;
-    int64_t id; /* of a configured chain */
+    int64_t id;            /* of a configured chain */
+    struct device *native; /* it is only compared, on this device; NULL: it goes to another one */
     struct chain chain;
     struct format format; /* no codec: the frame stays as it is */
     struct frame frame;   /* no planes: all usual kinds */
@@ -97,8 +107,11 @@ static void tell(struct engine *engine, const struct move *move, unsigned done, 
                  const struct fault *why)
 {
     const struct device *device = done == of && !why ? engine->device : engine->fallback;
-    const struct engine_move told = {
-        .id = move ? move->id : -1, .on = device_info(device), .done = done, .of = of, .why = why};
+    const struct engine_move told = {.id = move ? move->id : -1,
+                                     .on = move && move->native ? NULL : device_info(device),
+                                     .done = done,
+                                     .of = of,
+                                     .why = why};
     if (engine->options.moved && (!move || move->is_configured))
         engine->options.moved(engine->options.context, &told);
 }
@@ -208,9 +221,41 @@ static int move_frame(struct engine *engine, const struct move *move, struct fau
     return result;
 }
 
+static void compare_on_native(struct engine *engine, const struct move *move)
+{
+    const struct check_how how = {.use = PROGRAM_ANY};
+    struct fault fault = FAULT_INIT;
+    int result = 0;
+    deadline_set(clock_now() + COMPARE_TIME);
+    for (unsigned kind = 0; kind < WARM_KINDS && result == 0; kind++) {
+        struct plane plane = warm_kind(kind);
+        result = check_closing(&engine->mover, &fault);
+        if (result == 0)
+            result = warm_check(move->native, &how, &move->chain, &move->format, &plane, &fault);
+    }
+    deadline_set(0);
+    if (result == FAULT_VERIFY && level_demote(engine, &move->chain, LEVEL_REFERENCE)) {
+        log_error("a chain does not run on device %s: %s", device_info(move->native)->name,
+                  fault.text);
+        tell(engine, move, 0, 1, &fault);
+    }
+    if (result == 0)
+        log_debug("chain %s was compared with its reference on %s", move->name,
+                  device_info(move->native)->name);
+    if (result != 0 && result != FAULT_VERIFY && result != FAULT_BUSY)
+        log_debug("chain %s is not compared with its reference to the end: %s", move->name,
+                  fault.text);
+}
+
 static void move_one(struct engine *engine, struct move *move)
 {
     struct fault fault = FAULT_INIT;
+    if (move->native) {
+        compare_on_native(engine, move);
+        return;
+    }
+    if (move->is_configured && level_of(engine, &move->chain) == LEVEL_REFERENCE)
+        return;
     unsigned of = move->is_configured ? WARM_KINDS + 1 : 1;
     if (need_device(engine, &fault) != 0 || atomic_load(&engine->mover.alone))
         return;
@@ -300,7 +345,7 @@ int mover_check(struct engine *engine, struct fault *fault)
 /* Takes the key. */
 static int add(struct engine *engine, struct text *key, size_t name_at, int64_t id,
                const struct chain *chain, const struct format *format, const struct frame *frame,
-               struct fault *fault)
+               struct device *native, struct fault *fault)
 {
     struct mover *mover = &engine->mover;
     int result = 0;
@@ -312,7 +357,7 @@ static int add(struct engine *engine, struct text *key, size_t name_at, int64_t 
         struct move *move = calloc(1, sizeof *move);
         result = move ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a chain");
         if (move) {
-            *move = (struct move){.key = *key, .id = id, .is_configured = !frame};
+            *move = (struct move){.key = *key, .id = id, .is_configured = !frame, .native = native};
             *key = (struct text){0};
             move->name = text_string(&move->key) + name_at;
             result = copy(move, chain, format, frame, fault);
@@ -331,18 +376,30 @@ static int add(struct engine *engine, struct text *key, size_t name_at, int64_t 
     return result;
 }
 
-int mover_add(struct engine *engine, int64_t id, const struct chain *chain,
-              const struct format *format, struct fault *fault)
+static int add_configured(struct engine *engine, int64_t id, const struct chain *chain,
+                          const struct format *format, struct device *native, struct fault *fault)
 {
     struct text key = {0};
-    if (!atomic_load(&engine->mover.on) || atomic_load(&engine->mover.alone))
-        return 0;
-    text_printf(&key, "%lld ", (long long)id);
+    text_printf(&key, "%s%lld ", native ? "native " : "", (long long)id);
     size_t name_at = key.length;
     chain_print(chain, &key);
     if (key.failed)
         return fault_set(fault, FAULT_MEMORY, "no memory for a chain");
-    return add(engine, &key, name_at, id, chain, format, NULL, fault);
+    return add(engine, &key, name_at, id, chain, format, NULL, native, fault);
+}
+
+int mover_compare(struct engine *engine, int64_t id, const struct chain *chain,
+                  const struct format *format, struct device *native, struct fault *fault)
+{
+    return add_configured(engine, id, chain, format, native, fault);
+}
+
+int mover_add(struct engine *engine, int64_t id, const struct chain *chain,
+              const struct format *format, struct fault *fault)
+{
+    if (!atomic_load(&engine->mover.on) || atomic_load(&engine->mover.alone))
+        return 0;
+    return add_configured(engine, id, chain, format, NULL, fault);
 }
 
 void mover_ask(struct engine *engine, const struct chain *chain, const struct format *format,
@@ -367,6 +424,6 @@ void mover_ask(struct engine *engine, const struct chain *chain, const struct fo
     chain_print(chain, &key);
     if (key.failed)
         text_finish(&key);
-    else if (add(engine, &key, name_at, -1, chain, format, in, &fault) != 0)
+    else if (add(engine, &key, name_at, -1, chain, format, in, NULL, &fault) != 0)
         log_warning("a chain stays on native: %s", fault.text);
 }

@@ -47,6 +47,13 @@ int warm_check(struct device *device, const struct check_how *how, const struct 
     return result;
 }
 
+/* Native's kernels are there already, and nobody waits until they are compared, if somebody can be
+ * told later. */
+static bool is_later(const struct engine *engine, const struct device *device)
+{
+    return engine->options.moved && device_info(device)->kind == DEVICE_NATIVE;
+}
+
 /* The check comes before the program is stored: some drivers complete it at its first run. */
 static int prepare_kind(struct engine *engine, const struct chain *chain,
                         const struct format *format, const struct plane *plane, struct fault *fault)
@@ -58,7 +65,8 @@ static int prepare_kind(struct engine *engine, const struct chain *chain,
     if (!frame_add_plane(&frame, plane, FRAME_ALIGNMENT))
         return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
     int result = prepared_get(engine, chain, &frame, format, false, true, &prepared, &why);
-    if (result == 0 && prepared->device && engine->options.self_check)
+    if (result == 0 && prepared->device && engine->options.self_check &&
+        !is_later(engine, prepared->device))
         result = warm_check(prepared->device, &how, chain, format, plane, &why);
     prepared_release(engine, &prepared);
     frame_finish(&frame);
@@ -99,8 +107,13 @@ int engine_warm(struct engine *engine, int64_t id, const struct chain *chain,
     while (result == 0) {
         struct fault why = FAULT_INIT;
         enum level level = level_of(engine, chain);
-        if (warm_all(engine, chain, format, &why) == 0)
-            return level == LEVEL_REFERENCE ? 0 : mover_add(engine, id, chain, format, fault);
+        if (warm_all(engine, chain, format, &why) == 0) {
+            if (level == LEVEL_DEVICE && engine->options.self_check && is_later(engine, device))
+                result = mover_compare(engine, id, chain, format, device, fault);
+            return level == LEVEL_REFERENCE || result != 0
+                       ? result
+                       : mover_add(engine, id, chain, format, fault);
+        }
         bool differs = why.code == FAULT_VERIFY && engine->options.fallback;
         if (!differs || level == LEVEL_REFERENCE)
             return fault_set(fault, why.code, "%s", why.text);

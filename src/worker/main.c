@@ -364,8 +364,8 @@ static void tell_moved(void *context, const struct engine_move *move)
                               .to_prepare = move->of};
     if (move->id >= 0) {
         message.id = move->id;
-        message.tier = device_kind_name(move->on->kind);
-        message.device = move->on->name;
+        message.tier = move->on ? device_kind_name(move->on->kind) : "reference";
+        message.device = move->on ? move->on->name : NULL;
     }
     send_answer(context, &message, move->why ? move->why : &(struct fault)FAULT_INIT);
 }
