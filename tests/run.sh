@@ -12,6 +12,7 @@
 #   mean                OpenCL at its worst, ten minutes and more; --suite mean --native
 #   endurance           hours of calls that fail, kills and power cuts; as root, with xfsprogs
 #   tsan                threads under ThreadSanitizer: the processor's kernels, the engine, the daemon
+#   flood               floods by one user, seven minutes; as root, --suite flood --native
 #   soak                ten minutes, or SLUICE_SOAK=SECONDS; --suite soak --native
 #   analyse             gcc -fanalyzer, Cppcheck and clang-tidy over src; half an hour; --suite analyse --native
 # Fuzzing is tests/fuzz.sh.
@@ -32,7 +33,7 @@ while [ $# -gt 0 ]; do
     --sanitize) which=sanitize ;;
     --cross) which=cross ;;
     -h | --help)
-        sed -n '2,17s/^# \{0,1\}//p' "$0"
+        sed -n '2,18s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
     *)

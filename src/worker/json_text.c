@@ -39,3 +39,19 @@ json_t *json_time(int64_t unix_time)
         return json_string(text);
     return json_null();
 }
+
+bool json_is_small(const char *bytes, size_t size, unsigned most)
+{
+    bool in_text = false;
+    unsigned count = 0;
+    for (size_t i = 0; i < size && count <= most; i++) {
+        char c = bytes[i];
+        if (in_text && c == '\\')
+            i++;
+        else if (c == '"')
+            in_text = !in_text;
+        else if (!in_text)
+            count += c == ',' || c == ':' || c == '[' || c == '{';
+    }
+    return count <= most;
+}

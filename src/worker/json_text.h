@@ -4,10 +4,15 @@
 
 #include "base/fault.h"
 #include <jansson.h>
+#include <stdbool.h>
 
 /* A JSON string, or null for NULL; bytes that are no valid UTF-8 become U+FFFD. Returns a new
  * reference, NULL without memory. */
 json_t *json_text(const char *string);
+
+/* True for a text that is cheap to parse: at most `most` values and names, whatever it is. Looks at
+ * each byte once. For what strangers send. */
+bool json_is_small(const char *bytes, size_t size, unsigned most);
 
 /* The faults as a JSON list; each text gets the key `key`. */
 json_t *json_faults(const struct faults *faults, const char *key);

@@ -3,6 +3,9 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "worker/json_text.h"
+
+#define VALUES_MAX 64 /* of fields and values; no message has so many */
 #define CHAIN_MAX  50000
 #define FORMAT_MAX 1000
 
@@ -100,6 +103,8 @@ int ask_decode(struct ask *ask, const char *bytes, size_t size, struct fault *fa
 {
     json_error_t error;
     *ask = (struct ask){.id = -1, .chain = "", .format = "auto"};
+    if (!json_is_small(bytes, size, VALUES_MAX))
+        return fault_set(fault, FAULT_DATA, "more than %d fields and values", VALUES_MAX);
     json_t *object = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
     if (!object)
         return fault_set(fault, FAULT_DATA, "no JSON: %.200s", error.text);

@@ -267,7 +267,8 @@ static void ask_about_file(struct jobs_client *client, const struct ask *ask)
     }
     *question = (struct jobs_question){
         .client = client, .server = client->server, .id = ask->id, .kind = ask->kind};
-    struct inquiry_ask what = {.kind = ask->kind == ASK_WHY     ? INQUIRY_WHY
+    struct inquiry_ask what = {.uid = client->peer.uid,
+                               .kind = ask->kind == ASK_WHY     ? INQUIRY_WHY
                                        : ask->kind == ASK_FILES ? INQUIRY_LIST
                                        : ask->failed            ? INQUIRY_REQUEUE_FAILED
                                                                 : INQUIRY_REQUEUE,
@@ -357,24 +358,6 @@ static void take_job(struct jobs_client *client, struct ask *ask, struct recepti
     reception_copy(reception);
 }
 
-/* Leaves folders out so that the status fits into a message, which holds about a hundred. HTTP has
- * all. */
-static void cut_folders(json_t *status)
-{
-    json_t *folders = json_object_get(status, "folders");
-    size_t size = json_dumpb(status, NULL, 0, JSON_COMPACT), left_out = 0;
-    if (size > ANSWER_MAX) {
-        json_object_del(json_object_get(status, "worker"), "chains");
-        size = json_dumpb(status, NULL, 0, JSON_COMPACT);
-    }
-    for (size_t n; size > ANSWER_MAX && (n = json_array_size(folders)) > 0; left_out++) {
-        size -= json_dumpb(json_array_get(folders, n - 1), NULL, 0, JSON_COMPACT) + 1;
-        json_array_remove(folders, n - 1);
-    }
-    if (left_out > 0)
-        json_object_set_new(status, "folders_left_out", json_integer((json_int_t)left_out));
-}
-
 void client_take(struct jobs_client *client, const char *bytes, size_t size,
                  struct reception *reception, const struct receipt *receipt, int fds[2])
 {
@@ -397,12 +380,13 @@ void client_take(struct jobs_client *client, const char *bytes, size_t size,
     } else if (ask.kind == ASK_JOB) {
         take_job(client, &ask, reception, receipt, fds);
     } else if (ask.kind == ASK_STATUS) {
-        json_t *status = service_status(service);
-        cut_folders(status);
-        send_object(client,
-                    json_pack("{s:s, s:I, s:s, s:o}", "type", "status", "id", (json_int_t)ask.id,
-                              "result", "ok", "status", status),
-                    -1, 0);
+        const char *status = service_short_status(service, ANSWER_MAX);
+        struct text text = {.failed = !status};
+        text_printf(&text, "{\"type\":\"status\",\"id\":%lld,\"result\":\"ok\",\"status\":",
+                    (long long)ask.id);
+        text_append(&text, status ? status : "");
+        text_append(&text, "}");
+        jobs_send(client, &text, -1, 0);
     } else {
         ask_about_file(client, &ask);
     }

@@ -2,6 +2,7 @@
 #include "daemon/serve/http.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,8 @@ static void check_deadline(struct http_connection *c, uint64_t now)
     uint64_t seconds = (now - c->since) / SECOND;
     bool over = c->deadline != 0 && now >= c->deadline;
     struct problem late;
+    if (c->request && c->request->turn.user)
+        return; /* it waits for us */
     switch (c->phase) {
     case HTTP_BODY: {
         uint64_t bytes = c->request ? c->request->body_bytes + c->request->dropped_bytes : 0;
@@ -178,8 +181,10 @@ static void close_spent(struct http *http)
 static void drive(struct http *http)
 {
     MHD_UNSIGNED_LONG_LONG wait;
+    pace_begin(&http->service->pace);
     MHD_run(http->daemon);
     close_spent(http);
+    pace_end(&http->service->pace);
     if (http->closed)
         return;
     if (MHD_get_timeout(http->daemon, &wait) == MHD_YES)
@@ -208,6 +213,19 @@ void http_kick(struct http *http)
 {
     if (!http->closed)
         uv_idle_start(&http->kick, on_kick);
+}
+
+void http_admit(struct pace_entry *turn)
+{
+    struct http_request *request =
+        (struct http_request *)((char *)turn - offsetof(struct http_request, turn));
+    struct http_connection *connection = request->connection;
+    uint64_t waited = clock_now() - request->turn_since; /* no fault of the client's */
+    request->admitted = true;
+    connection->since += waited;
+    connection->deadline += connection->deadline ? waited : 0;
+    MHD_resume_connection(connection->mhd);
+    drive(connection->http);
 }
 
 /* ---- connections ---- */
@@ -358,7 +376,7 @@ int http_open(struct http **http, struct service *service, const struct socket_s
     h->hangup_fd = -1;
     LIST_INIT(&h->connections);
     h->listener = (struct listener){
-        .type = SOCK_STREAM, .accepted = on_accepted, .closed = release, .context = h};
+        .type = SOCK_STREAM, .accepted = on_accepted, .closed = release, .context = h, .owners = &service->owners};
     int result = start_mhd(h, fault);
     if (result == 0)
         result = add_handles(h, fault);
@@ -386,9 +404,12 @@ void http_close(struct http **http)
     h->n_users = 1 + count + (h->listener.path != NULL);
     listener_close(&h->listener);
     struct http_connection *connection;
-    LIST_FOREACH (connection, &h->connections, in_list)
+    LIST_FOREACH (connection, &h->connections, in_list) {
         if (connection->phase == HTTP_RUNNING)
             http_process_cancel(connection->request);
+        else if (connection->request && connection->request->turn.user)
+            MHD_resume_connection(connection->mhd);
+    }
     if (count > 0)
         uv_poll_stop(&h->poll); /* before libmicrohttpd closes its descriptor */
     if (h->daemon)

@@ -43,6 +43,9 @@ struct http_request {
     struct fault query_fault;
     const struct http_route *route;  /* NULL: none, or none yet */
     bool begun;                      /* the header has arrived */
+    struct pace_entry turn;          /* while it waits for its user's turn, suspended */
+    uint64_t turn_since;             /* monotonic nanoseconds */
+    bool admitted;                   /* its turn has come */
     struct problem problem;          /* the answer, if its status is set */
     struct faults faults;            /* mistakes in the chain, if that is the problem */
     int body_fd;                     /* owned; −1: none */
@@ -61,6 +64,7 @@ struct http_route {
     const char *methods;    /* as Allow says them */
     const char *parameters; /* of the query, separated by blanks */
     bool takes_body;
+    bool takes_turns; /* with what others of the user ask for; else it costs nothing */
     /* Called when the whole request has arrived: makes an answer or a problem, or starts a job. */
     void (*handle)(struct http_request *request);
 };
@@ -93,6 +97,8 @@ void http_kick(struct http *http);
 /* Closes a result's descriptor later than libmicrohttpd closes its duplicate, which must not be the
  * last one. Takes it over. */
 void http_spend(struct http *http, int *fd);
+/* Has libmicrohttpd go on with a request whose turn has come. */
+void http_admit(struct pace_entry *turn);
 /* Writes an answer without libmicrohttpd, which cannot answer before the body has arrived, and ends
  * the connection. */
 void http_cut(struct http_connection *connection, const struct problem *problem);

@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "base/sealed.h"
@@ -268,6 +269,21 @@ static enum MHD_Result take_body(struct http_request *request, const char *data,
 
 /* ---- libmicrohttpd's calls ---- */
 
+/* False: the request waits for its user's turn, and libmicrohttpd calls again then. */
+static bool may_go_on(struct http_request *request)
+{
+    struct http_connection *connection = request->connection;
+    bool admitted = request->admitted;
+    request->admitted = false;
+    request->turn.run = http_admit;
+    if (admitted ||
+        pace_enter(&connection->http->service->pace, &connection->account->pace, &request->turn))
+        return true;
+    request->turn_since = clock_now();
+    MHD_suspend_connection(connection->mhd);
+    return false;
+}
+
 enum MHD_Result http_request_go_on(void *context, struct MHD_Connection *mhd, const char *url,
                                    const char *method, const char *version, const char *data,
                                    size_t *size, void **context_of_request)
@@ -277,12 +293,15 @@ enum MHD_Result http_request_go_on(void *context, struct MHD_Connection *mhd, co
         return MHD_NO;
     if (!request->begun)
         return begin(request, method);
+    bool handles = !request->job_ended && request->problem.status == 0 && !request->response;
+    if ((*size > 0 || (handles && request->route->takes_turns)) && !may_go_on(request))
+        return MHD_YES;
     if (*size > 0) {
         size_t given = *size;
         *size = 0;
         return take_body(request, data, given);
     }
-    if (!request->job_ended && request->problem.status == 0 && !request->response) {
+    if (handles) {
         request->route->handle(request);
         if ((request->job && !request->job_ended) ||
             request->inquiry) { /* http_resume follows when it has ended */
@@ -309,6 +328,7 @@ void http_request_end(void *context, struct MHD_Connection *mhd, void **context_
         client_job_destroy(&request->job);
     client_job_cancel(&request->job);
     inquiry_cancel(&request->inquiry);
+    pace_leave(&http->service->pace, &request->turn);
     drop_body(request);
     if (request->response)
         MHD_destroy_response(request->response);

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "daemon/work/metrics.h"
 #include "version.h"
+#include "worker/json_text.h"
 #include "worker/message.h"
 
 #define CHAIN_MAX  50000 /* fits into a message; a chain's own limit may be lower */
@@ -228,7 +229,8 @@ void http_process_give_up(struct http_request *request)
 
 /* ---- questions about files ---- */
 
-#define BODY_MAX 65536
+#define BODY_MAX        65536
+#define BODY_VALUES_MAX 16 /* of fields and values */
 
 static void explain_question(struct http_request *request, const struct fault *fault)
 {
@@ -259,6 +261,7 @@ static void start_question(struct http_request *request, struct inquiry_ask *ask
     struct fault fault = FAULT_INIT;
     ask->ended = on_answer;
     ask->user = request;
+    ask->uid = request->connection->peer.uid;
     if (inquiry_start(&request->inquiry, &request->connection->http->service->inquiries, ask,
                       &fault) != 0)
         explain_question(request, &fault);
@@ -294,7 +297,8 @@ static json_t *read_body(struct http_request *request)
     json_t *value;
     if (request->body_bytes == 0)
         return json_object();
-    if (file_read(request->body_fd, BODY_MAX, &bytes, &fault) == 0)
+    if (file_read(request->body_fd, BODY_MAX, &bytes, &fault) == 0 &&
+        json_is_small((const char *)bytes.data, bytes.size, BODY_VALUES_MAX))
         body = json_loadb((const char *)bytes.data, bytes.size, JSON_REJECT_DUPLICATES, NULL);
     bytes_finish(&bytes);
     bool good = json_is_object(body);
@@ -328,9 +332,17 @@ static void requeue(struct http_request *request)
 
 /* ---- answers about the daemon ---- */
 
-static const struct service *service_of(const struct http_request *request)
+static struct service *service_of(const struct http_request *request)
 {
     return request->connection->http->service;
+}
+
+static void answer_told(struct http_request *request, const char *media_type, const char *text)
+{
+    if (text)
+        http_answer_text(request, 200, media_type, text);
+    else
+        problem_set(&request->problem, 500, "internal", "no answer could be made");
 }
 
 /* That this answers means that the loop runs; it says nothing more. */
@@ -339,11 +351,16 @@ static void livez(struct http_request *request)
     http_answer_text(request, 200, "text/plain; charset=utf-8", "ok\n");
 }
 
+static void status(struct http_request *request)
+{
+    answer_told(request, "application/json", service_status(service_of(request)));
+}
+
 static void readyz(struct http_request *request)
 {
     const char *trouble = service_trouble(service_of(request));
     if (!trouble) {
-        answer_json(request, service_status(service_of(request)));
+        status(request);
         return;
     }
     problem_set(&request->problem, 503, trouble, "not ready: %s",
@@ -353,12 +370,8 @@ static void readyz(struct http_request *request)
 
 static void metrics(struct http_request *request)
 {
-    const struct service *service = service_of(request);
-    struct text text = {0};
-    service->measure(service->context);
-    metrics_print(service->metrics, &text);
-    http_answer_text(request, 200, "text/plain; version=0.0.4; charset=utf-8", text_string(&text));
-    text_finish(&text);
+    answer_told(request, "text/plain; version=0.0.4; charset=utf-8",
+                service_figures(service_of(request)));
 }
 
 static void version(struct http_request *request)
@@ -392,11 +405,6 @@ static void chains(struct http_request *request)
     answer_json(request, service_chains(service_of(request)));
 }
 
-static void status(struct http_request *request)
-{
-    answer_json(request, service_status(service_of(request)));
-}
-
 static void openapi(struct http_request *request)
 {
     http_answer_text(request, 200, "application/json", http_openapi);
@@ -404,17 +412,17 @@ static void openapi(struct http_request *request)
 
 #define PAGE "GET, HEAD"
 const struct http_route http_routes[] = {
-    {"/v1/process", "POST", QUERY_PROCESS, true, process},
-    {"/v1/files", PAGE, "state limit after file", false, files},
-    {"/v1/files/requeue", "POST", "file failed", true, requeue},
-    {"/v1/stages", PAGE, "", false, stages},
-    {"/v1/devices", PAGE, "", false, devices},
-    {"/v1/chains", PAGE, "", false, chains},
-    {"/v1/status", PAGE, "", false, status},
-    {"/v1/openapi.json", PAGE, "", false, openapi},
-    {"/livez", PAGE, "", false, livez},
-    {"/readyz", PAGE, "", false, readyz},
-    {"/metrics", PAGE, "", false, metrics},
-    {"/version", PAGE, "", false, version},
+    {"/v1/process", "POST", QUERY_PROCESS, true, true, process},
+    {"/v1/files", PAGE, "state limit after file", false, true, files},
+    {"/v1/files/requeue", "POST", "file failed", true, true, requeue},
+    {"/v1/stages", PAGE, "", false, true, stages},
+    {"/v1/devices", PAGE, "", false, true, devices},
+    {"/v1/chains", PAGE, "", false, true, chains},
+    {"/v1/status", PAGE, "", false, true, status},
+    {"/v1/openapi.json", PAGE, "", false, true, openapi},
+    {"/livez", PAGE, "", false, false, livez},
+    {"/readyz", PAGE, "", false, true, readyz},
+    {"/metrics", PAGE, "", false, true, metrics},
+    {"/version", PAGE, "", false, true, version},
     {0},
 };

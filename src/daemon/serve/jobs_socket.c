@@ -2,6 +2,7 @@
 #include "daemon/serve/jobs_socket.h"
 
 #include <linux/sockios.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -23,13 +24,14 @@ void jobs_release(struct jobs_socket *server)
         free(server);
 }
 
-/* A client that does not read is not read from, nor is one whose message a receiver takes. */
+/* A client that does not read is not read from, nor is one whose message a receiver takes, or who
+ * waits for his turn. */
 static void poll_client(struct jobs_client *client)
 {
     int events = UV_READABLE;
     if (!STAILQ_EMPTY(&client->outgoing))
         events = UV_WRITABLE | UV_DISCONNECT;
-    else if (client->reception)
+    else if (client->reception || client->turn.user)
         events = UV_DISCONNECT;
     if (client->broken || client->closed || client->polled == events)
         return; /* each change is a system call */
@@ -221,9 +223,29 @@ static bool receive_one(struct jobs_client *client)
     return !client->broken && STAILQ_EMPTY(&client->outgoing);
 }
 
+static void read_some(struct jobs_client *client)
+{
+    struct pace *pace = &client->server->service->pace;
+    bool more = true;
+    pace_begin(pace);
+    for (int i = 0; more && i < MESSAGES_A_TURN && (i == 0 || !pace_is_over(pace)); i++)
+        more = receive_one(client);
+    pace_end(pace);
+}
+
+static void on_turn(struct pace_entry *turn)
+{
+    struct jobs_client *client =
+        (struct jobs_client *)((char *)turn - offsetof(struct jobs_client, turn));
+    if (STAILQ_EMPTY(&client->outgoing) && !client->reception)
+        read_some(client);
+    poll_client(client);
+}
+
 static void on_client(uv_poll_t *poll, int status, int events)
 {
     struct jobs_client *client = poll->data;
+    struct pace *pace = &client->server->service->pace;
     if (status < 0 || (events & UV_DISCONNECT)) {
         jobs_break(client);
         return;
@@ -231,8 +253,12 @@ static void on_client(uv_poll_t *poll, int status, int events)
     note_read(client);
     if (events & UV_WRITABLE)
         send_outgoing(client);
-    for (int i = 0; (events & UV_READABLE) && i < MESSAGES_A_TURN && receive_one(client); i++)
-        ;
+    if (!(events & UV_READABLE))
+        return;
+    if (pace_enter(pace, &client->account->pace, &client->turn))
+        read_some(client);
+    else
+        poll_client(client);
 }
 
 /* ---- coming and going ---- */
@@ -276,6 +302,7 @@ static void cut_client(struct jobs_client *client)
     if (!client->broken)
         send_outgoing(client); /* whatever still fits */
     client->closed = true;
+    pace_leave(&client->server->service->pace, &client->turn);
     uv_poll_stop(&client->poll);
     reception_cancel(&client->reception);
     client_cancel_all(client);
@@ -331,6 +358,7 @@ void jobs_break(struct jobs_client *client)
     if (client->broken || client->closed)
         return;
     client->broken = true;
+    pace_leave(&client->server->service->pace, &client->turn);
     client->server->n_leaving++;
     uv_poll_stop(&client->poll);
     jobs_want_sweep(client->server);
@@ -360,6 +388,7 @@ static void on_accepted(void *context, int fd, const struct peer *peer, bool ful
     client->peer = *peer;
     client->flow.user = &client->account->flow;
     client->poll.data = client;
+    client->turn.run = on_turn;
     LIST_INIT(&client->requests);
     LIST_INIT(&client->questions);
     STAILQ_INIT(&client->outgoing);
@@ -397,7 +426,8 @@ int jobs_socket_open(struct jobs_socket **socket, struct service *service,
     s->listener = (struct listener){.type = SOCK_SEQPACKET,
                                     .accepted = on_accepted,
                                     .closed = on_listener_closed,
-                                    .context = s};
+                                    .context = s,
+                                    .owners = &service->owners};
     uv_idle_init(service->loop, &s->sweep);
     uv_timer_init(service->loop, &s->tick);
     s->sweep.data = s->tick.data = s;

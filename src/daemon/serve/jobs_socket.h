@@ -34,9 +34,10 @@ struct jobs_client {
     struct account *account;
     struct job_flow flow;
     uv_poll_t poll;
-    int polled;  /* what the loop waits for */
-    bool broken; /* gone, or does not read its answers: to be closed from the loop */
-    bool closed; /* cut off: unread results count until it has disconnected */
+    struct pace_entry turn; /* while it waits for its user's turn to be read from */
+    int polled;             /* what the loop waits for */
+    bool broken;            /* gone, or does not read its answers: to be closed from the loop */
+    bool closed;            /* cut off: unread results count until it has disconnected */
     unsigned n_requests, n_outgoing;
     uint64_t held;               /* size of results that wait for it, or that it has not read */
     unsigned n_unread_bytes;     /* in the socket, of messages in `unread` */

@@ -26,10 +26,12 @@
 
 /* ---- users ---- */
 
+/* The last two places are root's and our own user's: they are always served. */
 static unsigned *count_of(struct listener *listener, uid_t uid)
 {
     unsigned *unused = NULL;
-    for (size_t i = 0; i < LISTENER_USERS_MAX; i++) {
+    size_t places = uid == 0 || uid == geteuid() ? LISTENER_PLACES : LISTENER_USERS_MAX;
+    for (size_t i = 0; i < places; i++) {
         if (listener->users[i].count > 0 && listener->users[i].uid == uid)
             return &listener->users[i].count;
         if (listener->users[i].count == 0 && !unused) {
@@ -83,7 +85,7 @@ static bool accept_one(struct listener *listener)
     if (fd < 0)
         return errno == ECONNABORTED || errno == EINTR;
     getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &length);
-    struct peer peer = {cred.uid, cred.pid};
+    struct peer peer = {owner_of(listener->owners, cred.uid), cred.pid};
     bool full = !enter(listener, peer.uid);
     log_debug("%s: process %d of user %u is connected%s", listener->path, (int)peer.pid,
               (unsigned)peer.uid, full ? ", one too many" : "");

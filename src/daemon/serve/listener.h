@@ -6,6 +6,7 @@
 
 #include "base/fault.h"
 #include "config/settings.h"
+#include "daemon/serve/owner.h"
 #include <stdbool.h>
 #include <sys/types.h>
 #include <uv.h>
@@ -13,9 +14,10 @@
 #define LISTENER_USERS_MAX 64
 #define LISTENER_TOTAL     2048 /* connections; the most for a user except root is service_share */
 #define LISTENER_ASSURED   16   /* connections that each user gets even if others have taken all */
-#define LISTENER_MOST      (LISTENER_TOTAL + LISTENER_USERS_MAX * LISTENER_ASSURED)
+#define LISTENER_PLACES    (LISTENER_USERS_MAX + 2) /* root and the daemon's own user have theirs */
+#define LISTENER_MOST      (LISTENER_TOTAL + LISTENER_PLACES * LISTENER_ASSURED)
 
-/* The process at the other end, by SO_PEERCRED. */
+/* The process at the other end, by SO_PEERCRED; its user is the one who counts for it (owner.h). */
 struct peer {
     uid_t uid;
     pid_t pid;
@@ -29,6 +31,7 @@ struct listener {
     /* After listener_close: the memory may be freed. Not called when listener_open has failed. */
     void (*closed)(void *context);
     void *context;
+    struct owners *owners;
 
     char *path; /* owned */
     int fd;
@@ -38,7 +41,7 @@ struct listener {
     struct {
         uid_t uid;
         unsigned count;
-    } users[LISTENER_USERS_MAX];
+    } users[LISTENER_PLACES];
     uv_poll_t poll;
     uv_timer_t pause; /* runs while no descriptor is left */
     unsigned n_handles;

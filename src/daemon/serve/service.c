@@ -22,16 +22,21 @@
 /* A user may always have one of so many places in the queue, even if others have taken all. */
 #define PLACES_PART 16
 
+#define TOLD_FOR (100 * MILLISECOND)
+
 void service_init(struct service *service)
 {
     service->started = clock_now();
     service->description_fd = -1;
     LIST_INIT(&service->accounts);
+    service->owners =
+        (struct owners){.ranges_file = "/etc/subuid", .users_file = "/etc/passwd"};
     service->inquiries = (struct inquiries){.loop = service->loop,
                                             .queue = service->queue,
                                             .folder = service->folder,
                                             .context = service->context};
     inquiries_init(&service->inquiries);
+    pace_init(&service->pace, service->loop);
 }
 
 void service_make_id(struct service *service, char id[REQUEST_ID_SIZE])
@@ -45,6 +50,11 @@ void service_make_id(struct service *service, char id[REQUEST_ID_SIZE])
 void service_finish(struct service *service)
 {
     inquiries_close(&service->inquiries);
+    owners_finish(&service->owners);
+    pace_close(&service->pace);
+    text_finish(&service->status.text);
+    text_finish(&service->short_status.text);
+    text_finish(&service->figures.text);
     json_decref(service->description);
     service->description = NULL;
     file_close(&service->description_fd);
@@ -135,6 +145,7 @@ struct account *service_account(struct service *service, uid_t uid)
     if (!account)
         return NULL;
     account->uid = uid;
+    pace_user_init(&account->pace);
     LIST_INSERT_HEAD(&service->accounts, account, in_list);
     return account_use(account);
 }
@@ -360,7 +371,7 @@ static json_t *users_json(const struct service *service)
     return list;
 }
 
-json_t *service_status(const struct service *service)
+static json_t *status_json(const struct service *service)
 {
     const struct queue *queue = service->queue;
     const char *trouble = service_trouble(service);
@@ -394,6 +405,85 @@ json_t *service_status(const struct service *service)
         (int)receivers(service, NULL, true), "binned", (int)binned(service, NULL));
     set_rate(status, &queue->rate, left);
     return status;
+}
+
+/* Leaves folders out so that the status fits into a message, which holds about a hundred. HTTP has
+ * all. */
+static void cut_folders(json_t *status, size_t most)
+{
+    json_t *folders = json_object_get(status, "folders");
+    size_t size = json_dumpb(status, NULL, 0, JSON_COMPACT), left_out = 0;
+    if (size > most) {
+        json_object_del(json_object_get(status, "worker"), "chains");
+        size = json_dumpb(status, NULL, 0, JSON_COMPACT);
+    }
+    for (size_t n; size > most && (n = json_array_size(folders)) > 0; left_out++) {
+        size -= json_dumpb(json_array_get(folders, n - 1), NULL, 0, JSON_COMPACT) + 1;
+        json_array_remove(folders, n - 1);
+    }
+    if (left_out > 0)
+        json_object_set_new(status, "folders_left_out", json_integer((json_int_t)left_out));
+}
+
+/* True when the text is to be made; told_end follows. */
+static bool told_begin(struct told *told)
+{
+    uint64_t now = clock_now(), good = 20 * told->took;
+    if (told->made && now - told->made < (good < TOLD_FOR ? good : TOLD_FOR))
+        return false;
+    text_finish(&told->text);
+    told->made = now;
+    return true;
+}
+
+static const char *told_end(struct told *told, bool made)
+{
+    if (made)
+        told->took = clock_now() - told->made;
+    if (!told->text.failed)
+        return text_string(&told->text);
+    told->made = 0;
+    return NULL;
+}
+
+static void print_json(struct told *told, json_t *json)
+{
+    char *dumped = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    json_decref(json);
+    if (dumped)
+        text_append(&told->text, dumped);
+    else
+        told->text.failed = true;
+    free(dumped);
+}
+
+const char *service_status(struct service *service)
+{
+    bool make = told_begin(&service->status);
+    if (make)
+        print_json(&service->status, status_json(service));
+    return told_end(&service->status, make);
+}
+
+const char *service_short_status(struct service *service, size_t bytes)
+{
+    bool make = told_begin(&service->short_status);
+    if (make) {
+        json_t *status = status_json(service);
+        cut_folders(status, bytes);
+        print_json(&service->short_status, status);
+    }
+    return told_end(&service->short_status, make);
+}
+
+const char *service_figures(struct service *service)
+{
+    bool make = told_begin(&service->figures);
+    if (make) {
+        service->measure(service->context);
+        metrics_print(service->metrics, &service->figures.text);
+    }
+    return told_end(&service->figures, make);
 }
 
 json_t *service_chains(const struct service *service)

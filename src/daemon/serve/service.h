@@ -3,7 +3,10 @@
 #ifndef SLUICE_DAEMON_SERVE_SERVICE_H
 #define SLUICE_DAEMON_SERVE_SERVICE_H
 
+#include "base/text.h"
 #include "config/settings.h"
+#include "daemon/serve/owner.h"
+#include "daemon/serve/pace.h"
 #include "daemon/watch/inquiry.h"
 #include "daemon/work/queue.h"
 #include <jansson.h>
@@ -21,8 +24,16 @@ struct account {
     unsigned n_jobs;  /* in the queue */
     unsigned n_connections;
     struct job_flow flow;
+    struct pace_user pace;
     unsigned n_uses;
     LIST_ENTRY(account) in_list;
+};
+
+/* A text about the daemon, made once for all who ask within a moment. */
+struct told {
+    struct text text;
+    uint64_t made; /* monotonic nanoseconds */
+    uint64_t took; /* to make it */
 };
 
 struct service {
@@ -53,11 +64,13 @@ struct service {
     struct inquiries inquiries;
     uint64_t bytes; /* size of inputs and results of clients' jobs */
     LIST_HEAD(, account) accounts;
+    struct owners owners;
+    struct pace pace;
+    struct told status, short_status, figures;
     unsigned n_http, n_jobs_clients;     /* connections */
     const struct receptions *receptions; /* of the jobs socket; NULL: there is none */
     time_t ids_since;
     uint64_t n_ids;
-    struct job_flow nobody; /* for jobs whose clients have gone */
 };
 
 /* Ids of requests: a client's own, or one that is made of the time of the first one since the start
@@ -117,8 +130,15 @@ int service_check_queue(const struct service *service, const struct account *acc
 /* Brings the metrics of clients and what they share up to date. */
 void service_measure(const struct service *service);
 
-/* New references; NULL without memory. */
-json_t *service_status(const struct service *service);
+/* What is told of the daemon: the status as JSON, whole or so short that it fits into a message of
+ * so many bytes (a constant), and metrics. A text is told again for 100 ms at most, or for as much
+ * less as making it once is a twentieth of the time: an idle daemon says what is, and a busy one
+ * does not spend its time on this. NULL without memory; valid until the loop's next turn. */
+const char *service_status(struct service *service);
+const char *service_short_status(struct service *service, size_t bytes);
+const char *service_figures(struct service *service);
+
+/* A new reference; NULL without memory. */
 json_t *service_chains(const struct service *service);
 
 #endif

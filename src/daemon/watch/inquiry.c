@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "worker/json_text.h"
 
+/* Of one user. */
 #define WAITING_MAX 64
 
 /* A file may be on its way from one folder to another while it is looked for. */
@@ -31,6 +32,39 @@ static void answer_without(struct inquiry *inquiry);
 static bool is_about_a_file(enum inquiry_kind kind)
 {
     return kind == INQUIRY_WHY || kind == INQUIRY_REQUEUE;
+}
+
+/* Puts an inquiry among those that wait: its user's next one comes a turn after the one before, so
+ * that whoever asks much waits for himself. */
+static void wait_for_turn(struct inquiry *inquiry)
+{
+    struct inquiries *inquiries = inquiry->all;
+    struct inquiry *other;
+    inquiry->turn = inquiries->turn;
+    TAILQ_FOREACH (other, &inquiries->begun, next)
+        if (other->uid == inquiry->uid && inquiry->turn <= other->turn)
+            inquiry->turn = other->turn + 1;
+    TAILQ_FOREACH (other, &inquiries->waiting, next)
+        if (other->uid == inquiry->uid && inquiry->turn <= other->turn)
+            inquiry->turn = other->turn + 1;
+    TAILQ_FOREACH (other, &inquiries->waiting, next)
+        if (other->turn > inquiry->turn)
+            break;
+    if (other)
+        TAILQ_INSERT_BEFORE(other, inquiry, next);
+    else
+        TAILQ_INSERT_TAIL(&inquiries->waiting, inquiry, next);
+}
+
+static unsigned count_of(const struct inquiries *inquiries, uid_t uid)
+{
+    const struct inquiry *inquiry;
+    unsigned count = 0;
+    TAILQ_FOREACH (inquiry, &inquiries->waiting, next)
+        count += inquiry->uid == uid;
+    TAILQ_FOREACH (inquiry, &inquiries->begun, next)
+        count += inquiry->uid == uid;
+    return count;
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -205,7 +239,6 @@ static void leave_turn(struct inquiry *inquiry)
 static void answer_with(struct inquiry *inquiry, json_t *answer, const struct fault *fault)
 {
     leave_turn(inquiry);
-    inquiry->all->count--;
     if (inquiry->ended)
         inquiry->ended(inquiry->user, fault->code ? NULL : json_incref(answer), fault);
     inquiry->ended = NULL;
@@ -333,7 +366,7 @@ static void after_requeue_failed(struct inquiry *inquiry)
     }
     if (inquiry->at < inquiry->n_targets && !inquiry->all->queue->draining) {
         leave_turn(inquiry);
-        TAILQ_INSERT_TAIL(&inquiry->all->waiting, inquiry, next);
+        wait_for_turn(inquiry);
         pump(inquiry->all);
         return;
     }
@@ -485,6 +518,7 @@ static void begin(struct inquiry *inquiry)
 {
     struct inquiries *inquiries = inquiry->all;
     inquiries->running = inquiry;
+    inquiries->turn = inquiry->turn;
     inquiry->begun = clock_now();
     TAILQ_INSERT_TAIL(&inquiries->begun, inquiry, next);
     if ((!inquiry->targets && !take_targets(inquiry)) ||
@@ -535,14 +569,18 @@ int inquiry_start(struct inquiry **inquiry, struct inquiries *inquiries,
                   const struct inquiry_ask *ask, struct fault *fault)
 {
     *inquiry = NULL;
-    if (inquiries->count >= WAITING_MAX)
-        return fault_set(fault, FAULT_BUSY, "%d questions wait for their answers; try later",
+    if (inquiries->queue->draining) /* or whoever asks without end would keep it from ending */
+        return fault_set(fault, FAULT_BUSY, "the daemon is ending");
+    if (count_of(inquiries, ask->uid) >= WAITING_MAX)
+        return fault_set(fault, FAULT_BUSY,
+                         "%d questions of this user wait for their answers; try later",
                          WAITING_MAX);
     struct inquiry *i = calloc(1, sizeof *i);
     if (!i)
         return fault_set(fault, FAULT_MEMORY, "no memory for a question");
     i->all = inquiries;
     i->kind = ask->kind;
+    i->uid = ask->uid;
     i->ended = ask->ended;
     i->user = ask->user;
     int result = fill(i, ask, fault);
@@ -550,8 +588,7 @@ int inquiry_start(struct inquiry **inquiry, struct inquiries *inquiries,
         destroy(i);
         return result;
     }
-    inquiries->count++;
-    TAILQ_INSERT_TAIL(&inquiries->waiting, i, next);
+    wait_for_turn(i);
     *inquiry = i;
     pump(inquiries);
     return 0;

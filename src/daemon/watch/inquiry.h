@@ -1,7 +1,7 @@
 /* Inquiries: questions about files, and requeuing, for both sockets. What waits for a disk is an
- * errand of the folder that owns it, one inquiry at a time unless one takes long; folders
- * themselves tell what is under way. A folder that hangs is left out of the answer. All on the
- * loop's thread. */
+ * errand of the folder that owns it, one inquiry at a time unless one takes long, of users in turn;
+ * folders themselves tell what is under way. A folder that hangs is left out of the answer. All on
+ * the loop's thread. */
 #ifndef SLUICE_DAEMON_WATCH_INQUIRY_H
 #define SLUICE_DAEMON_WATCH_INQUIRY_H
 
@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <sys/queue.h>
+#include <sys/types.h>
 #include <uv.h>
 
 struct folder;
@@ -27,6 +28,7 @@ enum inquiry_kind {
 
 struct inquiry_ask {
     enum inquiry_kind kind;
+    uid_t uid;         /* who asks: users take turns */
     const char *file;  /* absolute path */
     const char *state; /* for a list; NULL: any */
     const char *after; /* `next` of the page before; NULL: the first page */
@@ -49,7 +51,7 @@ struct inquiries {
     uv_timer_t timer;
     TAILQ_HEAD(, inquiry) waiting, begun;
     struct inquiry *running;
-    unsigned count;
+    uint64_t turn; /* of the inquiry that was begun last */
     bool closed;
 };
 
@@ -59,8 +61,8 @@ void inquiries_init(struct inquiries *inquiries);
 /* Drops all inquiries without an answer. The loop must run once more. */
 void inquiries_close(struct inquiries *inquiries);
 
-/* FAULT_BUSY: too many inquiries wait; FAULT_USAGE: the path is not absolute, the state is unknown,
- * or the cursor is damaged. */
+/* FAULT_BUSY: too many inquiries of this user wait; FAULT_USAGE: the path is not absolute, the
+ * state is unknown, or the cursor is damaged. */
 int inquiry_start(struct inquiry **inquiry, struct inquiries *inquiries,
                   const struct inquiry_ask *ask, struct fault *fault);
 

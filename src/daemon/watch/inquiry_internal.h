@@ -67,6 +67,8 @@ struct probe {
 struct inquiry {
     struct inquiries *all;
     enum inquiry_kind kind;
+    uid_t uid;
+    uint64_t turn;     /* the waiting ones are in this order */
     char *asked;       /* the path as it was asked for, or the cursor; owned */
     char *path;        /* that path, normalised; owned */
     const char *state; /* a constant string; NULL: any */
