@@ -438,8 +438,8 @@ static int fill(scmp_filter_ctx filter, bool driver)
 
 /* Allows ioctl, which drivers need, except calls that type into a terminal (which stderr may be)
  * and, as for fcntl, those by which the kernel sends signals of our choice to others. A lease on an
- * output would keep whoever opens it waiting. The kernel uses 32 bits of the request number, so 32 bits are compared. Without a driver no memory may be
- * made executable. */
+ * output would keep whoever opens it waiting. The kernel uses 32 bits of the request number, so 32
+ * bits are compared. Without a driver no memory may be made executable. */
 static int fill_odd(scmp_filter_ctx filter, bool driver)
 {
     static const uint32_t ioctls[] = {TIOCSTI, IOCTL_TIOCLINUX, FIOASYNC, FIOSETOWN, SIOCSPGRP};

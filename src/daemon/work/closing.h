@@ -1,5 +1,5 @@
-/* Closing what may be the last descriptor of a large file: freeing a memory file of 4 GiB takes more
- * than a second, and a file on a disk may wait for it. */
+/* Closing what may be the last descriptor of a large file: freeing a memory file of 4 GiB takes
+ * more than a second, and a file on a disk may wait for it. */
 #ifndef SLUICE_DAEMON_WORK_CLOSING_H
 #define SLUICE_DAEMON_WORK_CLOSING_H
 
