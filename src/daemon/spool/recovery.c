@@ -301,8 +301,7 @@ static void bury(struct recovery *r, struct remains *remains)
         return;
     if (walk(r->spool->failed_fd, visit_temporary, tell_unreadable, &sweep) < 0)
         return;
-    unlinkat(remains->fd, SPOOL_LOCK, 0);
-    unlinkat(r->spool->work_fd, remains->id, AT_REMOVEDIR);
+    spool_remove_instance(r->spool, remains->out_fd, remains->fd, remains->id);
 }
 
 int recovery_run(struct spool *spool, void (*found)(void *context, struct claim *claim),

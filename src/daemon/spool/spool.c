@@ -199,6 +199,17 @@ static int is_work(void *context, const char *name, unsigned char kind)
     return strcmp(name, SPOOL_LOCK) != 0;
 }
 
+void spool_remove_instance(const struct spool *spool, int out_fd, int instance_fd,
+                           const char *instance)
+{
+    const struct watch_settings *rules = spool->rules;
+    if (out_fd >= 0 && rules->sync != SYNC_OFF &&
+        (rules->recursive ? syncfs(out_fd) : disk_sync_directory(out_fd)) != 0)
+        return;
+    unlinkat(instance_fd, SPOOL_LOCK, 0);
+    unlinkat(spool->work_fd, instance, AT_REMOVEDIR);
+}
+
 /* Unlocks the instance. Its folder stays while there is work in it, with the lock file, which names
  * the OUT of that work. */
 static void close_instance(struct spool *spool)
@@ -207,8 +218,7 @@ static void close_instance(struct spool *spool)
         if (disk_list(spool->instance_fd, is_work, NULL) != 0) {
             log_info("%s/work: unfinished work stays there for the next start", spool->hidden_path);
         } else {
-            unlinkat(spool->instance_fd, SPOOL_LOCK, 0);
-            unlinkat(spool->work_fd, spool->instance, AT_REMOVEDIR);
+            spool_remove_instance(spool, spool->out_fd, spool->instance_fd, spool->instance);
         }
     }
     file_close(&spool->lock_fd);

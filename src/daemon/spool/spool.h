@@ -78,6 +78,11 @@ const char *spool_short_of_space(const struct spool *spool);
 struct spool *spool_use(struct spool *spool);
 void spool_leave(struct spool **spool);
 
+/* Removes the folder of an instance without work, once the removal of its temporary files in OUT is
+ * on the disk, which may be another one: the folder tells of them. */
+void spool_remove_instance(const struct spool *spool, int out_fd, int instance_fd,
+                           const char *instance);
+
 /* Keeps the lock of an instance that is gone until the spool is destroyed. False without memory. */
 bool spool_hold(struct spool *spool, int lock_fd);
 
