@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "bench/bench.h"
+#include "chain/reference.h"
 
 struct compare_options {
     struct common_options common;
@@ -31,6 +32,24 @@ static const struct options_usage usage = {
     .tables = {options, cli_limit_options, cli_output_options},
 };
 
+/* The picture that a video frame's planes mean, in their place. */
+static int make_picture(struct picture *picture, struct fault *fault)
+{
+    static const struct plan_options as_it_is = {0};
+    static const struct chain nothing = {0};
+    struct picture made = {0};
+    struct plan *plan = NULL;
+    int result = plan_create(&plan, &nothing, &picture->frame, &as_it_is, fault);
+    if (result == 0)
+        result = reference_run(plan, picture, &made, fault);
+    plan_destroy(&plan);
+    if (result != 0)
+        return result;
+    picture_destroy(picture);
+    *picture = made;
+    return 0;
+}
+
 static int read_picture(const struct compare_options *o, const char *path, struct picture *picture,
                         struct fault *fault)
 {
@@ -51,6 +70,8 @@ static int read_picture(const struct compare_options *o, const char *path, struc
         result = fault_set(fault, FAULT_MEMORY, "no memory for a picture");
     if (result == 0)
         result = decoder_read(&decoder, picture, fault);
+    if (result == 0 && picture->frame.video.format)
+        result = make_picture(picture, fault);
     cli_tell_warnings(path, text_string(&decoder.warnings));
     decoder_close(&decoder);
     bytes_finish(&file);

@@ -217,8 +217,8 @@ static int add_sink(struct plan *plan, const struct plan_options *options, struc
 static int add_video(struct plan *plan, const struct chain *chain,
                      const struct plan_options *options, struct fault *fault)
 {
-    const struct video *video = options->video;
-    if (video_is_picture(video->format))
+    const struct video *video = &plan->in.video;
+    if (video->format == VIDEO_NONE || video_is_picture(video->format))
         return 0;
     struct video_config *config = calloc(1, sizeof *config);
     if (!config)
@@ -344,7 +344,7 @@ int plan_create(struct plan **plan, const struct chain *chain, const struct fram
     p->out = &p->in;
     for (size_t i = 0; i < p->in.n_planes; i++)
         p->in.planes[i].white = plane_white(&p->in.planes[i]);
-    if (result == 0 && options->video)
+    if (result == 0)
         result = add_video(p, chain, options, fault);
     for (size_t i = 0; i < chain->n_steps && result == 0; i++)
         result = add_step(p, chain->steps[i].stage, chain->steps[i].config, options, fault);

@@ -4,7 +4,6 @@
 #define SLUICE_CHAIN_PLAN_H
 
 #include "chain/chain.h"
-#include "image/video.h"
 
 struct plan_step {
     const struct stage *stage;
@@ -35,7 +34,8 @@ struct plan {
     struct plane *sink_targets;
     void *sink_config;
     void *mosaic_config; /* parameters of the mosaic step, if there is one; owned */
-    void *video_config;  /* of the step in front of the chain, if there is one; owned */
+    /* of the step that makes the picture of a video frame (stage/video.h), if there is one; owned */
+    struct video_config *video_config;
 };
 
 /* Called for each plane that comes out of the chain. Changes type and channels of `plane` to what
@@ -51,8 +51,6 @@ struct plan_options {
     bool no_fuse;                         /* each step has its own kernels */
     plan_fit *fit;                        /* NULL: planes stay as they are */
     void *fit_context;
-    const struct video *video; /* `in` holds such a frame, and a step in front of the chain makes
-                                  the picture; NULL: the planes are what they are */
     const struct frame *out;   /* where the planes of the result are to lie, in memory that is
                                   nothing else's during a run; NULL: that is the plan's choice */
     double mosaic_gain; /* the planes of a transform become one picture (stage/sink/mosaic.h)

@@ -15,6 +15,7 @@
 #include "base/sealed.h"
 #include "chain/reference.h"
 #include "codec/output.h"
+#include "stage/video.h"
 
 /* A picture is small when all that it takes on the device is at most this. Starting another one
  * then takes a fraction of a millisecond, which delays the first one's result unnoticeably. */
@@ -124,12 +125,14 @@ static int read_header(struct job_state *s, struct fault *fault)
     result = decoder_open(&s->decoder, s->file.data, s->file.size, &decode, &limits, fault);
     if (result != 0)
         return result;
-    struct stage_source source = chain_source(s->job->chain, &s->decoder.frame.planes[0], VIDEO_BT601);
+    struct stage_source source =
+        chain_source(s->job->chain, &s->decoder.frame.planes[0], VIDEO_BT601);
     result = decoder_narrow(&s->decoder, source.luma, source.reduce, fault);
     if (result != 0)
         return result;
     snprintf(report->in_format, sizeof report->in_format, "%s", s->decoder.codec->name);
-    report->in = s->decoder.frame.planes[0];
+    report->in = s->decoder.frame.video.format ? video_picture(&s->decoder.frame.video)
+                                               : s->decoder.frame.planes[0];
     report->stored_luma = s->decoder.stored_luma;
     report->reduced = s->decoder.reduced;
     return 0;
@@ -200,6 +203,10 @@ static int prepare(struct job_state *s, struct fault *fault)
     if (result != 0)
         return result;
     const struct plan *plan = s->prepared->plan;
+    if (plan->video_config && plan->video_config->luma) {
+        s->job->report.stored_luma = true;
+        s->job->report.in.channels = 1;
+    }
     uint64_t bytes = s->decoder.working_memory + plan_peak(plan);
     if (!s->prepared->recording || s->job->verify) /* the references hold two more frames */
         for (size_t i = 0; i < plan->n_steps; i++)
@@ -291,7 +298,8 @@ static int start_on_device(struct job_state *s, struct fault *fault)
         return 0;
     unsigned iterations = s->job->iterations > 1 ? s->job->iterations : 1;
     s->job->report.step = "device";
-    int result = recording_start(s->prepared->recording, &s->in_buffer, NULL, iterations, &s->run, fault);
+    int result =
+        recording_start(s->prepared->recording, &s->in_buffer, NULL, iterations, &s->run, fault);
     s->job->report.device = span(s);
     return result;
 }

@@ -125,6 +125,10 @@ static void make_key(const struct chain *chain, const struct frame *in, const st
                     o->plane.name, o->plane.width, o->plane.height, o->plane.channels,
                     sample_name(o->plane.type), plane_white(&o->plane), o->first, o->count);
     }
+    const struct video *video = &in->video;
+    if (video->format)
+        text_printf(key, "|video %d %d %d %ux%u", (int)video->format, (int)video->matrix,
+                    (int)video->range, video->width, video->height);
     if (format) {
         text_printf(key, "|%s", format->codec->name);
         param_print(format->codec->params, format->config, format->given, key);

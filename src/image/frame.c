@@ -61,7 +61,7 @@ bool frame_copy_origins(struct frame *frame, const struct frame *from)
 
 bool frame_copy(struct frame *to, const struct frame *from)
 {
-    struct frame copy = {.n_planes = from->n_planes, .size = from->size};
+    struct frame copy = {.n_planes = from->n_planes, .size = from->size, .video = from->video};
     size_t room = 1;
     while (room < from->n_planes)
         room *= 2;

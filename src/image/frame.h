@@ -6,6 +6,7 @@
 
 #include "image/border.h"
 #include "image/sample.h"
+#include "image/video_format.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,6 +49,8 @@ struct frame {
     size_t size;          /* bytes of memory that all planes need */
     size_t n_origins;
     struct frame_origin *origins; /* owned */
+    struct video video; /* the planes hold a video frame, of which a plan's first step makes the
+                           picture; VIDEO_NONE: they are what they are */
 };
 
 struct picture {

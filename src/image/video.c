@@ -1,7 +1,5 @@
 #include "image/video.h"
 
-#include <string.h>
-
 /* Of each plane: channels, and by how much columns and rows are fewer than the picture's. */
 static const struct kind {
     unsigned n_planes;

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "bank/bank.h"
+#include "image/video.h"
 #include "kernels/values.h"
 
 struct walk {
@@ -26,7 +27,6 @@ struct walk {
     uint32_t channels;              /* the most channels of pictures */
     bool odd;                       /* rows of pictures begin at multiples of a sample alone */
     bool placed;                    /* the result has a place, where the input would */
-    const struct video *video;      /* what pictures are; NULL: planes */
     struct plane target;            /* type and channels that the output wants; 0 channels: any */
     struct frame out;               /* copy of the frame that the last plan gives */
 };
@@ -165,7 +165,6 @@ static bool plan_one(struct walk *walk, const struct chain *chain, const struct 
                                    .no_fuse = true,
                                    .fit = walk->target.channels ? fit : NULL,
                                    .fit_context = walk,
-                                   .video = walk->video,
                                    .out = walk->placed ? frame : NULL,
                                    .mosaic_gain = mosaic_gain};
     struct plan *plan = NULL;
@@ -497,10 +496,9 @@ static void walk_video(struct walk *walk)
         for (unsigned p = 0, n = video_planes(&video, planes); p < n; p++)
             walk->failed |= !frame_add_plane(&frame, &planes[p], FRAME_ALIGNMENT);
         walk->failed |= chain_parse(&chain, chains[i % 2], NULL) != 0;
-        walk->video = &video;
+        frame.video = video;
         if (!walk->failed)
             plan_one(walk, &chain, &frame, 0);
-        walk->video = NULL;
         chain_finish(&chain);
         frame_finish(&frame);
     }

@@ -7,13 +7,13 @@
 #include "chain/plan.h"
 #include "chain/recording.h"
 #include "device/device.h"
-#include "image/video.h"
 #include <sluice/sluice.h>
 #include <stdatomic.h>
 
 struct sluice_device {
     atomic_uint users;
     struct device *device; /* NULL: the references */
+    atomic_int probed;     /* what became of the probe of imports (probe.c); 0: it was not made */
     char *select;          /* owned: the device borrows its options */
     sluice_log *log;
     void *log_context;
@@ -37,9 +37,10 @@ struct sluice_memory {
     struct sluice_device *device;
     uint8_t *data; /* NULL: it is imported */
     size_t bytes;
-    unsigned access; /* enum sluice_access */
-    int fd;          /* of a dma-buf; −1: the caller's memory */
-    bool is_mapped;  /* `data` is our mapping of the dma-buf */
+    unsigned access;                /* enum sluice_access */
+    int fd;                         /* of a dma-buf; −1: the caller's memory */
+    bool is_mapped;                 /* `data` is our mapping of the dma-buf */
+    struct device_buffer *imported; /* the device's buffer of the dma-buf; NULL: it has none */
 };
 
 struct sluice_plan {
@@ -68,13 +69,17 @@ void library_take(void *own, size_t size, const void *theirs);
 /* Copies a struct that begins with `size` to the caller, as far as his has room; his size stays. */
 void library_give(void *theirs, const void *own, size_t size);
 
-/* Reads a layout into an empty frame, and what the frame is of; `video->format` is VIDEO_NONE for
- * planes. The frame's size is what a memory needs. SLUICE_E_USAGE says what is wrong. */
-int library_layout(const struct sluice_layout *layout, struct frame *frame, struct video *video,
+/* Reads a layout into an empty frame, whose size is what a memory needs. SLUICE_E_USAGE says what
+ * is wrong. */
+int library_layout(const struct sluice_layout *layout, struct frame *frame,
                    struct sluice_error *error);
 
 /* Fills the caller's layout from a frame, as sluice_chain_result describes. */
 void library_show(const struct frame *frame, struct sluice_layout *layout);
+
+/* Finds out once whether the device's imports of dma-bufs are what they seem. SLUICE_E_IMPORT says
+ * what they are instead. */
+int library_probe(struct sluice_device *device, struct sluice_error *error);
 
 /* From now on, until it is called with NULL, lines of the log on this thread are the device's. */
 void library_log_for(const struct sluice_device *device);

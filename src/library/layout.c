@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "image/video.h"
 #include "library/internal.h"
 
 /* Offsets below this and strides of 31 bits cannot overflow when they are added up. */
@@ -111,20 +112,19 @@ static struct video video_of(const struct sluice_layout *own)
                           .range = (enum video_range)own->range};
 }
 
-int library_layout(const struct sluice_layout *layout, struct frame *frame, struct video *video,
+int library_layout(const struct sluice_layout *layout, struct frame *frame,
                    struct sluice_error *error)
 {
     struct sluice_layout own;
     struct plane planes[VIDEO_PLANES_MAX];
     *frame = (struct frame){0};
-    *video = (struct video){0};
     library_take(&own, sizeof own, layout);
     int result = check_video(&own, error);
     if (result != 0)
         return result;
     if (own.format != SLUICE_PLANES) {
-        *video = video_of(&own);
-        unsigned n = video_planes(video, planes);
+        frame->video = video_of(&own);
+        unsigned n = video_planes(&frame->video, planes);
         for (unsigned i = 0; i < n && result == 0; i++)
             result = place_plane(frame, &planes[i], own.offset[i], own.stride[i], error);
     } else {
@@ -144,8 +144,7 @@ int library_layout(const struct sluice_layout *layout, struct frame *frame, stru
 size_t sluice_layout_bytes(const struct sluice_layout *layout)
 {
     struct frame frame;
-    struct video video;
-    if (library_layout(layout, &frame, &video, NULL) != 0)
+    if (library_layout(layout, &frame, NULL) != 0)
         return 0;
     size_t bytes = frame.size;
     frame_finish(&frame);

@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/video.h"
 #include "library/internal.h"
 
 /* Plans without a device: what comes out, and the references' plan. */
 static int plan_shapes(struct plan **plan, const struct sluice_chain *chain, const struct frame *in,
-                       const struct video *video, struct sluice_error *error)
+                       struct sluice_error *error)
 {
-    struct plan_options options = {.video = video->format ? video : NULL};
+    static const struct plan_options options = {0};
     struct fault fault = FAULT_INIT;
     int result = plan_create(plan, &chain->chain, in, &options, &fault);
     return result ? library_fail(error, &fault) : 0;
@@ -19,7 +20,7 @@ static int plan_shapes(struct plan **plan, const struct sluice_chain *chain, con
 static bool lay_out(const struct frame *like, struct frame *frame)
 {
     bool good = true;
-    *frame = (struct frame){0};
+    *frame = (struct frame){.video = like->video};
     for (size_t i = 0; i < like->n_planes && good; i++)
         good = frame_add_plane(frame, &like->planes[i], FRAME_ALIGNMENT);
     if (!good)
@@ -31,12 +32,11 @@ int sluice_chain_result(const struct sluice_chain *chain, const struct sluice_la
                         struct sluice_layout *out, struct sluice_error *error)
 {
     struct frame frame, result_frame;
-    struct video video;
     struct plan *plan = NULL;
-    int result = library_layout(in, &frame, &video, error);
+    int result = library_layout(in, &frame, error);
     if (result != 0)
         return result;
-    result = plan_shapes(&plan, chain, &frame, &video, error);
+    result = plan_shapes(&plan, chain, &frame, error);
     if (result == 0 && !lay_out(plan->out, &result_frame))
         result = library_error(error, SLUICE_E_MEMORY, "no memory for a frame");
     if (result == 0) {
@@ -53,12 +53,11 @@ static int read_place(const struct sluice_layout *layout, const struct frame *pl
                       struct frame *place, struct sluice_error *error)
 {
     struct frame wanted;
-    struct video video;
-    int result = library_layout(layout, &wanted, &video, error);
+    int result = library_layout(layout, &wanted, error);
     if (result != 0)
         return result;
     bool same = wanted.n_planes == planes->n_planes &&
-                (video.format == VIDEO_NONE || video_is_picture(video.format));
+                (wanted.video.format == VIDEO_NONE || video_is_picture(wanted.video.format));
     for (size_t i = 0; i < planes->n_planes && same; i++) {
         const struct plane *a = &wanted.planes[i], *b = &planes->planes[i];
         same = a->width == b->width && a->height == b->height && a->channels == b->channels &&
@@ -85,11 +84,9 @@ static int read_place(const struct sluice_layout *layout, const struct frame *pl
 
 /* Finds out whether the result lies in the input's memory, by the processor's plan: it has no
  * passes where nothing has to be computed. */
-static int find_view(struct sluice_plan *plan, const struct video *video,
-                     struct sluice_error *error)
+static int find_view(struct sluice_plan *plan, struct sluice_error *error)
 {
-    struct plan_options options = {.profile = device_profile_by_name("native"),
-                                   .video = video->format ? video : NULL};
+    struct plan_options options = {.profile = device_profile_by_name("native")};
     struct plan *found = NULL;
     int result = 0;
     if (plan_create(&found, &plan->chain->chain, &plan->in, &options, NULL) != 0)
@@ -101,17 +98,14 @@ static int find_view(struct sluice_plan *plan, const struct video *video,
 }
 
 /* Plans for the device, and makes ready what it needs. */
-static int plan_on_device(struct sluice_plan *plan, const struct video *video,
-                          struct sluice_error *error)
+static int plan_on_device(struct sluice_plan *plan, struct sluice_error *error)
 {
     struct device *device = plan->device->device;
     const struct device_profile *profile = device_profile(device);
     bool as_it_lies = profile->host_memory || (plan->flags & SLUICE_IMPORT_IN);
-    bool to_its_place = profile->host_memory || (plan->flags & SLUICE_IMPORT_OUT);
-    struct plan_options options = {.profile = profile,
-                                   .keep_input = as_it_lies,
-                                   .video = video->format ? video : NULL,
-                                   .out = to_its_place ? &plan->out : NULL};
+    bool to_its_place = profile->host_memory || plan->flags != 0;
+    struct plan_options options = {
+        .profile = profile, .keep_input = as_it_lies, .out = to_its_place ? &plan->out : NULL};
     struct frame in = plan->in;
     struct fault fault = FAULT_INIT;
     int result = 0;
@@ -134,7 +128,6 @@ int sluice_plan_create(struct sluice_plan **plan, struct sluice_chain *chain,
                        struct sluice_device *device, const struct sluice_layout *in,
                        const struct sluice_layout *out, unsigned flags, struct sluice_error *error)
 {
-    struct video video;
     struct sluice_plan *made = calloc(1, sizeof *made);
     *plan = NULL;
     if (!made)
@@ -146,17 +139,17 @@ int sluice_plan_create(struct sluice_plan **plan, struct sluice_chain *chain,
     library_log_for(device);
     int result = flags & ~(unsigned)(SLUICE_IMPORT_IN | SLUICE_IMPORT_OUT)
                      ? library_error(error, SLUICE_E_USAGE, "unknown flags of a plan: %u", flags)
-                     : library_layout(in, &made->in, &video, error);
+                     : library_layout(in, &made->in, error);
     if (result == 0)
-        result = plan_shapes(&made->plan, chain, &made->in, &video, error);
+        result = plan_shapes(&made->plan, chain, &made->in, error);
     if (result == 0 && out)
         result = read_place(out, made->plan->out, &made->out, error);
     else if (result == 0 && !lay_out(made->plan->out, &made->out))
         result = library_error(error, SLUICE_E_MEMORY, "no memory for a frame");
     if (result == 0)
-        result = find_view(made, &video, error);
+        result = find_view(made, error);
     if (result == 0 && device->device)
-        result = plan_on_device(made, &video, error);
+        result = plan_on_device(made, error);
     library_log_for(NULL);
     made->in_bytes = made->in.size;
     made->out_bytes = made->out.size;

@@ -17,7 +17,6 @@
 #include "bank/definitions.h"
 #include "base/fault.h"
 #include "image/frame.h"
-#include "image/video.h"
 #include "param/param.h"
 #include "stage/pass.h"
 #include <stdbool.h>

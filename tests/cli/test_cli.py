@@ -21,6 +21,11 @@ from built import needs_opencl  # noqa: E402
 SLUICE = os.path.abspath(sys.argv.pop(1))
 
 
+def full_range(y):
+    """Y of limited range as grey of full range."""
+    return min(255, max(0, round((y - 16) * 255 / 219)))
+
+
 class Cli(unittest.TestCase):
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix='sluice-cli-')
@@ -177,6 +182,14 @@ class Formats(Cli):
             out, _ = self.sluice('run', '--json', '-c', 'sobel', '-o', 'out.png', name)
             self.assertEqual(json.loads(out)['files'][0]['bytes_copied'], 0, name)
 
+    def test_video_is_the_same_on_every_device(self):
+        self.write('frame.nv12', bytes(pictures.noise(37, 21 + 11, seed=9) + pictures.noise(11, 1, seed=2)))
+        self.write('frame.yuyv', bytes(pictures.noise(76, 21, seed=8)))
+        for layout in ('nv12', 'yuyv'):
+            for chain in ('luminance,sobel', 'luminance:bt709', 'gauss:sigma=2', 'crop:2:2:9:9', 'invert'):
+                self.sluice('run', '--verify', '--input', 'raw=%s:w=37:h=21' % layout, '-c', chain, '-o', 'out.png',
+                            '--on-exists', 'overwrite', 'frame.' + layout)
+
     def test_raw_frames(self):
         samples = self.grey()
         self.convert('grey.pgm', 'grey.raw')
@@ -186,7 +199,7 @@ class Formats(Cli):
         luma, chroma = pictures.noise(8, 6, seed=3), pictures.noise(8, 3, seed=4)
         self.write('frame.nv12', bytes(luma + chroma))
         self.convert('frame.nv12', 'y.pgm', '--input', 'raw=nv12:w=8:h=6', '-c', 'luminance')
-        self.assertEqual(pictures.read_pnm(self.read('y.pgm')), (8, 6, 1, 255, luma))
+        self.assertEqual(pictures.read_pnm(self.read('y.pgm')), (8, 6, 1, 255, [full_range(v) for v in luma]))
         self.convert('frame.nv12', 'rgb.ppm', '--input', 'raw=nv12:w=8:h=6')
         self.assertEqual(pictures.read_pnm(self.read('rgb.ppm'))[:3], (8, 6, 3))
 

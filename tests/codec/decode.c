@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "chain/reference.h"
 #include "codec/output.h"
 
 #define GUARD      96
@@ -56,6 +57,26 @@ static void check_guards(const struct picture *picture)
         }
     }
     assert_untouched(end, picture->data + picture->frame.size);
+}
+
+/* Makes a video frame the picture that a chain sees. */
+static void see_video(struct picture *picture)
+{
+    static const struct plan_options options = {0};
+    struct fault fault = FAULT_INIT;
+    struct picture made;
+    struct chain chain;
+    struct plan *plan;
+    if (!picture->frame.video.format)
+        return;
+    assert_int_equal(chain_parse(&chain, decode_less.luma ? "luminance" : "", &fault), 0);
+    assert_int_equal(plan_create(&plan, &chain, &picture->frame, &options, &fault), 0);
+    assert_int_equal(reference_run(plan, picture, &made, &fault), 0);
+    plan_destroy(&plan);
+    chain_finish(&chain);
+    frame_finish(&picture->frame);
+    free(picture->data);
+    *picture = made;
 }
 
 static void take_samples(const struct picture *picture, struct decoded *decoded)
@@ -113,6 +134,8 @@ int decode_within(const struct file *file, const struct decode_options *options,
         result = decoder_read(&decoder, &picture, fault);
         check_guards(&picture);
         take_warnings(&decoder, decoded);
+        if (result == 0)
+            see_video(&picture);
         if (result == 0)
             take_samples(&picture, decoded);
         decoder_close(&decoder);

@@ -36,22 +36,24 @@ static void test_plain(void **state)
     check("raw=rgba32:w=1:h=2:stride=6", true, "abcd..efgh", 10, 1, 2, 4, SAMPLE_U8, "abcdefgh");
 }
 
+static int near(double v)
+{
+    return v <= 0 ? 0 : v >= 255 ? 255 : (int)floor(v + 0.5);
+}
+
 static void test_luma(void **state)
 {
     /* 3×3: rows of 3, then two rows of two pairs */
     static const uint8_t nv12[] = "abcdefghiUVUVUVUV";
     static const uint8_t apart[] = "abc.def.ghi.UVUVUVUV";
     (void)state;
-    check("raw=nv12:w=3:h=3", true, nv12, 17, 3, 3, 1, SAMPLE_U8, "abcdefghi");
-    check("raw=nv12:w=3:h=3:stride=4", true, apart, 20, 3, 3, 1, SAMPLE_U8, "abcdefghi");
-    check("raw=yuyv:w=4:h=1", true, "aUbVcUdV", 8, 4, 1, 1, SAMPLE_U8, "abcd");
-    check("raw=yuyv:w=3:h=2:stride=10", true, "aUbVcU.V..dUeVfU.V", 18, 3, 2, 1, SAMPLE_U8,
-          "abcdef");
-}
-
-static int near(double v)
-{
-    return v <= 0 ? 0 : v >= 255 ? 255 : (int)floor(v + 0.5);
+    uint8_t grey[9]; /* of limited range: 16 is black, 235 white */
+    for (int i = 0; i < 9; i++)
+        grey[i] = (uint8_t)near(255 * ('a' + i - 16) / 219.0);
+    check("raw=nv12:w=3:h=3", true, nv12, 17, 3, 3, 1, SAMPLE_U8, grey);
+    check("raw=nv12:w=3:h=3:stride=4", true, apart, 20, 3, 3, 1, SAMPLE_U8, grey);
+    check("raw=yuyv:w=4:h=1", true, "aUbVcUdV", 8, 4, 1, 1, SAMPLE_U8, grey);
+    check("raw=yuyv:w=3:h=2:stride=10", true, "aUbVcU.V..dUeVfU.V", 18, 3, 2, 1, SAMPLE_U8, grey);
 }
 
 /* BT.601 in floating point, from its definition alone. */
