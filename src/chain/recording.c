@@ -419,12 +419,16 @@ static int record_all(const struct recording *r, unsigned iterations, struct rec
 {
     const struct plan *plan = r->plan;
     void *data = NULL;
-    int result = device_batch_unmap(run->batch, run->slots[plan->in_slot], fault);
+    struct device_buffer *in = run->slots[plan->in_slot], *out = run->slots[plan->out_slot];
+    int result = device_batch_unmap(run->batch, in, fault);
+    if (result == 0 && device_buffer_is_imported(out))
+        result = device_batch_unmap(run->batch, out, fault);
     for (unsigned i = 0; i < iterations && result == 0; i++)
         result = record_steps(r, run, fault);
+    if (result == 0 && device_buffer_is_imported(in))
+        result = device_batch_map(run->batch, in, plan->in.size, &data, fault);
     if (result == 0)
-        result =
-            device_batch_map(run->batch, run->slots[plan->out_slot], plan->out->size, &data, fault);
+        result = device_batch_map(run->batch, out, plan->out->size, &data, fault);
     if (result == 0)
         result = device_batch_submit(run->batch, fault);
     run->data = data;

@@ -38,8 +38,8 @@ struct recording_run {
 };
 
 /* Starts a run: submits the launches for the picture in `in`, a mapped or wrapped buffer of at
- * least plan->in.size bytes laid out as plan->in. The result goes into `out`, a wrapped buffer,
- * which needs a plan made with plan_options.out; NULL: into one of the pool. Both are consumed,
+ * least plan->in.size bytes laid out as plan->in. The result goes into `out`, a wrapped or
+ * imported buffer, which needs a plan made with plan_options.out; NULL: into one of the pool. Both are consumed,
  * also after a fault. A wrapped `in`, and more than one iteration, need keep_input. Several threads may use a
  * recording at once, and a thread may start several runs before it waits for the first. */
 int recording_start(struct recording *recording, struct device_buffer **in,

@@ -28,7 +28,9 @@ struct device_buffer {
     void *mapped;       /* address while mapped, else NULL */
     size_t mapped_size; /* bytes mapped, from the beginning */
     void *staging; /* our own memory of `size` bytes, for drivers that do not map; NULL otherwise */
-    bool is_wrapped; /* memory of the caller (device_buffer_wrap), which goes to no pool */
+    bool is_wrapped;  /* memory of the caller (device_buffer_wrap), which goes to no pool */
+    bool is_imported; /* the same, of a dma-buf, which the host never maps */
+    bool is_shared;   /* another buffer's memory (device_buffer_share) */
     struct device_buffer *next; /* in the pool's list of idle ones */
 };
 
@@ -59,6 +61,9 @@ struct device_backend {
     int (*buffer_create)(struct device *device, const void *wrapped, struct device_buffer *buffer,
                          struct fault *fault);
     void (*buffer_destroy)(struct device_buffer *buffer);
+    /* Makes buffer->size bytes of a dma-buf the device's; NULL: it takes none. */
+    int (*buffer_import)(struct device *device, int fd, struct device_buffer *buffer,
+                         struct fault *fault);
     /* Maps for writing, without waiting for commands of other buffers; sets buffer->mapped. */
     int (*buffer_map)(struct device *device, struct device_buffer *buffer, size_t size,
                       struct fault *fault);

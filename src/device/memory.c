@@ -23,6 +23,10 @@ static struct device_buffer *take_idle(struct device *device, size_t size)
 
 static void destroy(struct device *device, struct device_buffer *buffer)
 {
+    if (buffer->is_shared) {
+        free(buffer);
+        return;
+    }
     device->info->backend->buffer_destroy(buffer);
     free(buffer->staging);
     atomic_fetch_sub(&device->counters.buffer_bytes, buffer->size);
@@ -131,6 +135,44 @@ int device_buffer_wrap(struct device *device, const void *data, size_t size,
                        struct device_buffer **buffer, struct fault *fault)
 {
     return create(device, size, data, buffer, fault);
+}
+
+int device_buffer_import(struct device *device, int fd, size_t size, struct device_buffer **buffer,
+                         struct fault *fault)
+{
+    const struct device_backend *backend = device->info->backend;
+    struct device_buffer *made = calloc(1, sizeof *made);
+    *buffer = NULL;
+    if (!made)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a buffer");
+    made->size = size;
+    made->is_wrapped = made->is_imported = true;
+    int result = backend->buffer_import
+                     ? backend->buffer_import(device, fd, made, fault)
+                     : fault_set(fault, FAULT_DEVICE, "device %s imports none", device->info->name);
+    if (result != 0) {
+        free(made);
+        return result;
+    }
+    atomic_fetch_add(&device->counters.buffer_bytes, size);
+    *buffer = made;
+    return 0;
+}
+
+int device_buffer_share(struct device *device, const struct device_buffer *of,
+                        struct device_buffer **buffer, struct fault *fault)
+{
+    *buffer = malloc(sizeof **buffer);
+    if (!*buffer)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a buffer");
+    **buffer = *of;
+    (*buffer)->is_shared = true;
+    return 0;
+}
+
+bool device_buffer_is_imported(const struct device_buffer *buffer)
+{
+    return buffer->is_imported;
 }
 
 void device_buffer_release(struct device *device, struct device_buffer **buffer)

@@ -30,6 +30,17 @@ int device_buffer_acquire(struct device *device, size_t size, struct device_buff
 int device_buffer_wrap(struct device *device, const void *data, size_t size,
                        struct device_buffer **buffer, struct fault *fault);
 
+/* Makes a buffer of the first `size` bytes of a dma-buf, which the device uses in place; the host
+ * never maps it. The descriptor stays the caller's. FAULT_DEVICE with the driver's refusal. */
+int device_buffer_import(struct device *device, int fd, size_t size, struct device_buffer **buffer,
+                         struct fault *fault);
+
+/* Makes a buffer that is the same memory as an imported one, for a run that consumes it. */
+int device_buffer_share(struct device *device, const struct device_buffer *of,
+                        struct device_buffer **buffer, struct fault *fault);
+
+bool device_buffer_is_imported(const struct device_buffer *buffer);
+
 /* Returns the buffer to the pool, unmapping it if necessary. No command may still use it. Takes
  * NULL; clears the pointer. */
 void device_buffer_release(struct device *device, struct device_buffer **buffer);

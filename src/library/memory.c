@@ -63,6 +63,21 @@ static int map_buffer(struct sluice_memory *memory, struct sluice_error *error)
     return 0;
 }
 
+/* Other devices' drivers import it, if that was seen to be in place. */
+static int import_buffer(struct sluice_memory *memory, struct sluice_error *error)
+{
+    struct sluice_device *device = memory->device;
+    struct fault fault = FAULT_INIT;
+    library_log_for(device);
+    int result = library_probe(device, error);
+    if (result == 0 && device_buffer_import(device->device, memory->fd, memory->bytes,
+                                            &memory->imported, &fault) != 0)
+        result = library_error(error, SLUICE_E_IMPORT, "the driver refuses this dma-buf: %s",
+                               fault.text);
+    library_log_for(NULL);
+    return result;
+}
+
 int sluice_memory_import(struct sluice_memory **memory, struct sluice_device *device, int fd,
                          size_t bytes, unsigned access, struct sluice_error *error)
 {
@@ -84,8 +99,7 @@ int sluice_memory_import(struct sluice_memory **memory, struct sluice_device *de
     else if (!device->device || device_profile(device->device)->host_memory)
         result = map_buffer(made, error);
     else
-        result = library_error(error, SLUICE_E_IMPORT, "device %s does not import dma-bufs",
-                               device_info(device->device)->name);
+        result = import_buffer(made, error);
     if (result != 0)
         sluice_memory_unref(&made);
     *memory = made;
@@ -104,6 +118,8 @@ void sluice_memory_unref(struct sluice_memory **memory)
     *memory = NULL;
     if (!m || atomic_fetch_sub(&m->users, 1) > 1)
         return;
+    if (m->imported)
+        device_buffer_release(m->device->device, &m->imported);
     if (m->is_mapped)
         munmap(m->data, m->bytes);
     if (m->fd >= 0)

@@ -91,6 +91,10 @@ static int check_memory(const struct sluice_plan *plan, const struct sluice_memo
     if (memory->bytes < frame->size)
         return library_error(error, SLUICE_E_USAGE, "the %s's memory has %zu bytes; %zu are needed",
                              what, memory->bytes, frame->size);
+    if (memory->imported &&
+        !(plan->flags & (access == SLUICE_READ ? SLUICE_IMPORT_IN : SLUICE_IMPORT_OUT)))
+        return library_error(error, SLUICE_E_USAGE,
+                             "the %s is a dma-buf, for which the plan was not made", what);
     for (size_t i = 0; i < frame->n_planes; i++)
         if ((uintptr_t)memory->data % sample_size(frame->planes[i].type) != 0)
             return library_error(error, SLUICE_E_USAGE,
@@ -110,37 +114,51 @@ static int check(const struct sluice_plan *plan, const struct sluice_memory *in,
     return result;
 }
 
-/* Hands the device the caller's memories themselves. */
-static int start_in_place(struct sluice_run *run, struct fault *fault)
+/* Whether the device uses this memory itself. */
+static bool is_in_place(const struct sluice_memory *memory)
+{
+    return memory->imported || device_profile(memory->device->device)->host_memory;
+}
+
+/* A buffer that is the caller's memory. */
+static int take_memory(const struct sluice_memory *memory, size_t bytes,
+                       struct device_buffer **buffer, struct fault *fault)
+{
+    struct device *device = memory->device->device;
+    return memory->imported ? device_buffer_share(device, memory->imported, buffer, fault)
+                            : device_buffer_wrap(device, memory->data, bytes, buffer, fault);
+}
+
+/* A buffer of the device's own with a copy of the input. */
+static int copy_input(struct sluice_run *run, struct device_buffer **buffer, struct fault *fault)
+{
+    const struct sluice_plan *plan = run->plan;
+    struct device *device = plan->device->device;
+    void *data;
+    int result =
+        device_buffer_acquire(device, plan->plan->slot_size[plan->plan->in_slot], buffer, fault);
+    if (result == 0)
+        result = device_buffer_map(device, *buffer, plan->plan->in.size, &data, fault);
+    if (result == 0)
+        copy_for(run, &plan->in, run->in->data, &plan->plan->in, data);
+    else
+        device_buffer_release(device, buffer);
+    return result;
+}
+
+static int start_on_device(struct sluice_run *run, struct fault *fault)
 {
     const struct sluice_plan *plan = run->plan;
     struct device *device = plan->device->device;
     struct device_buffer *in = NULL, *out = NULL;
-    int result = device_buffer_wrap(device, run->in->data, plan->in_bytes, &in, fault);
+    int result = is_in_place(run->in) ? take_memory(run->in, plan->in_bytes, &in, fault)
+                                      : copy_input(run, &in, fault);
+    if (result == 0 && is_in_place(run->out))
+        result = take_memory(run->out, plan->out_bytes, &out, fault);
     if (result == 0)
-        result = device_buffer_wrap(device, run->out->data, plan->out_bytes, &out, fault);
-    if (result == 0)
-        return recording_start(plan->recording, &in, &out, 1, &run->run, fault);
+        return recording_start(plan->recording, &in, out ? &out : NULL, 1, &run->run, fault);
     device_buffer_release(device, &in);
     return result;
-}
-
-static int start_by_copy(struct sluice_run *run, struct fault *fault)
-{
-    const struct sluice_plan *plan = run->plan;
-    struct device *device = plan->device->device;
-    struct device_buffer *in = NULL;
-    void *data;
-    int result =
-        device_buffer_acquire(device, plan->plan->slot_size[plan->plan->in_slot], &in, fault);
-    if (result == 0)
-        result = device_buffer_map(device, in, plan->plan->in.size, &data, fault);
-    if (result != 0) {
-        device_buffer_release(device, &in);
-        return result;
-    }
-    copy_for(run, &plan->in, run->in->data, &plan->plan->in, data);
-    return recording_start(plan->recording, &in, NULL, 1, &run->run, fault);
 }
 
 static int run_references(struct sluice_run *run, struct fault *fault)
@@ -152,11 +170,6 @@ static int run_references(struct sluice_run *run, struct fault *fault)
         copy_for(run, &out.frame, out.data, &plan->out, run->out->data);
     picture_destroy(&out);
     return result;
-}
-
-static bool is_in_place(const struct sluice_plan *plan)
-{
-    return plan->device->device && device_profile(plan->device->device)->host_memory;
 }
 
 static int begin(struct sluice_run *run, struct sluice_error *error)
@@ -171,7 +184,7 @@ static int begin(struct sluice_run *run, struct sluice_error *error)
     run->begin = clock_now();
     library_log_for(plan->device);
     if (plan->recording)
-        result = is_in_place(plan) ? start_in_place(run, &fault) : start_by_copy(run, &fault);
+        result = start_on_device(run, &fault);
     else if (!plan->device->device)
         result = run_references(run, &fault);
     else
@@ -206,7 +219,7 @@ static int end(struct sluice_run *run, struct sluice_times *times, struct sluice
         result = recording_wait(plan->recording, &run->run, &fault);
     if (plan->recording && result == 0) {
         count(run);
-        if (!is_in_place(plan))
+        if (!is_in_place(run->out))
             copy_for(run, plan->plan->out, run->run.data, &plan->out, run->out->data);
         if (!atomic_exchange(&plan->stored, true))
             recording_store(plan->recording, NULL);

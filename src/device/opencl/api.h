@@ -40,7 +40,8 @@
     X(clWaitForEvents)                                                                             \
     X(clGetEventInfo)                                                                              \
     X(clGetEventProfilingInfo)                                                                     \
-    X(clReleaseEvent)
+    X(clReleaseEvent)                                                                              \
+    X(clGetExtensionFunctionAddressForPlatform)
 
 struct cl_api {
 #define X(name) __typeof__(&name) name;

@@ -77,9 +77,26 @@ static void added(struct opencl_batch *batch)
         cl.clFlush(batch->own->queue);
 }
 
+/* An imported buffer is never mapped; some drivers want to know when it changes hands. */
+static int hand_over(struct opencl_batch *batch, struct device_buffer *buffer, bool to_device,
+                     struct fault *fault)
+{
+    struct command *command = next_command(batch, fault);
+    if (!command)
+        return FAULT_MEMORY;
+    int result =
+        opencl_import_hand_over(batch->base.device, buffer, to_device, &command->event, fault);
+    if (result == 0 && command->event)
+        added(batch);
+    *(to_device ? &batch->base.traffic.crossings_in : &batch->base.traffic.crossings_out) += 1;
+    return result;
+}
+
 int opencl_batch_unmap(struct device_batch *base, struct device_buffer *buffer, struct fault *fault)
 {
     struct opencl_batch *batch = own_batch(base);
+    if (buffer->is_imported)
+        return hand_over(batch, buffer, true, fault);
     if (buffer->is_wrapped) { /* it was never mapped */
         base->traffic.crossings_in++;
         return 0;
@@ -134,6 +151,9 @@ int opencl_batch_map(struct device_batch *base, struct device_buffer *buffer, si
                      void **data, struct fault *fault)
 {
     struct opencl_batch *batch = own_batch(base);
+    *data = NULL;
+    if (buffer->is_imported)
+        return hand_over(batch, buffer, false, fault);
     struct command *command = next_command(batch, fault);
     if (!command)
         return FAULT_MEMORY;

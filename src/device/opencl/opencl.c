@@ -159,6 +159,7 @@ static int open_device(struct device *device, struct fault *fault)
         cl_device->queue = cl.clCreateCommandQueue(cl_device->context, cl_device->id,
                                                    CL_QUEUE_PROFILING_ENABLE, &error);
     }
+    opencl_import_init(cl_device);
     if (cl_device->queue)
         cl_device->hand_over =
             cl.clCreateCommandQueue(cl_device->context, cl_device->id, 0, &error);
@@ -184,6 +185,7 @@ static void close_device(struct device *device)
     pthread_cond_destroy(&cl_device->program_made);
     pthread_mutex_destroy(&cl_device->program_lock);
     pthread_mutex_destroy(&cl_device->lock);
+    free(cl_device->import);
     free(cl_device);
 }
 
@@ -310,6 +312,7 @@ const struct device_backend device_opencl = {
     .open = open_device,
     .close = close_device,
     .buffer_create = buffer_create,
+    .buffer_import = opencl_buffer_import,
     .buffer_destroy = buffer_destroy,
     .buffer_map = buffer_map,
     .buffer_unmap = buffer_unmap,

@@ -21,7 +21,8 @@ struct opencl {
     pthread_mutex_t program_lock; /* for the list below; never held while something compiles */
     pthread_cond_t program_made;
     struct opencl_program *programs;
-    atomic_bool maps; /* it has mapped a buffer at least once */
+    atomic_bool maps;             /* it has mapped a buffer at least once */
+    struct opencl_import *import; /* the driver's functions for dma-bufs; NULL: it has none */
 };
 
 static inline struct opencl *opencl_of(const struct device *device)
@@ -50,6 +51,15 @@ int opencl_to_host(struct device *device, cl_command_queue queue, struct device_
  * change until `done` has happened. */
 int opencl_to_device(struct device *device, cl_command_queue queue, struct device_buffer *buffer,
                      struct device_traffic *traffic, cl_event *done, struct fault *fault);
+
+/* import.c: finds the driver's functions; imports buffer->size bytes of a dma-buf; and enqueues
+ * that an imported buffer goes to the device or leaves it, where the driver wants to be told (else
+ * *done is NULL). */
+void opencl_import_init(struct opencl *own);
+int opencl_buffer_import(struct device *device, int fd, struct device_buffer *buffer,
+                         struct fault *fault);
+int opencl_import_hand_over(struct device *device, struct device_buffer *buffer, bool to_device,
+                            cl_event *done, struct fault *fault);
 
 int opencl_program_get_as(struct device *device, const char *source, enum program_use use,
                           struct device_program **program, struct fault *fault);
