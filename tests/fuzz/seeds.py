@@ -112,6 +112,19 @@ def notes():
     yield "\n\n"
 
 
+def library_calls():
+    """A byte of flags, two layouts, and a chain: see fuzz_library.c."""
+    plane = bytes([1 | 1 << 3, 20, 12, 0, 24])
+    planes = bytes([0, 20, 12]) + bytes(6) + 3 * plane + b"\0"
+    video = [bytes([64 | form | matrix << 4 | full << 7, 20, 12]) + bytes(6) + b"\1\0"
+             for form in range(1, 14) for matrix, full in ((0, 0), (1, 1))]
+    for i, chain in enumerate(chains()[:60]):
+        layout = planes if i % 3 == 0 else video[i % len(video)]
+        for flags in (2, 6, 10):
+            yield bytes([flags | (i & 7) << 5]) + layout + planes + chain.encode() + b"\0"
+    yield b"\4" + bytes([0, 20, 12]) + bytes(6) + bytes([255, 255, 255, 255, 255, 255]) * 3 + b"\0" + planes + b"sobel\0"
+
+
 def fnv(data):
     value = 0xcbf29ce484222325
     for byte in data:
@@ -141,6 +154,7 @@ def write(name, texts, words=r"[A-Za-z0-9_@-]{2,}"):
 
 write("chain", [f"{chr(i % 8)}{chr(0x11 * (i % 7))}{c}\npng:level=1\norient=0:raw=nv12:w=64:h=48\n"
                 for i, c in enumerate(chains())])
+write("library", library_calls())
 write("config", configurations())
 write("http", requests())
 write("jobs", job_messages())
