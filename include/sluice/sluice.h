@@ -49,10 +49,17 @@ extern "C" {
 #define SLUICE_API __attribute__((visibility("default")))
 
 /* A struct's first value: struct sluice_error error = SLUICE_INIT(error); */
+#ifdef __cplusplus
 #define SLUICE_INIT(variable)                                                                      \
     {                                                                                              \
         sizeof(variable)                                                                           \
     }
+#else
+#define SLUICE_INIT(variable)                                                                      \
+    {                                                                                              \
+        .size = sizeof(variable)                                                                   \
+    }
+#endif
 
 /* "0.1.0": of the library that runs. */
 SLUICE_API const char *sluice_version(void);
