@@ -190,6 +190,7 @@ not_run fleet 'servers of its own, as root: half an hour' 'sh tests/run.sh --sui
 not_run mean 'OpenCL at its worst: ten minutes and more' 'sh tests/run.sh --suite mean --native'
 not_run tsan 'ThreadSanitizer, a build of its own' 'sh tests/run.sh --suite tsan'
 not_run analyse 'analysers over src: half an hour' 'sh tests/run.sh --suite analyse --native'
+not_run flood 'floods by one user, as root, on an idle machine: seven minutes' 'sh tests/run.sh --suite flood --native'
 not_run soak 'ten minutes, or SLUICE_SOAK seconds' 'sh tests/run.sh --suite soak --native'
 not_run endurance 'calls that fail, kills, power cuts, as root: hours' 'sh tests/run.sh --suite endurance --native'
 not_run cross 'arm64 under an emulator' 'sh tests/run.sh --cross'
