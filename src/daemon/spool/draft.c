@@ -450,9 +450,8 @@ bool drafts_are_reserved_in(const struct claim *claim, int out_fd)
     for (size_t i = 0; i < claim->note.n_results && !found; i++) {
         struct names names;
         names_of(&names, claim, i);
-        found =
-            fstatat(place.fd, names.reservation.in_out, &status, AT_SYMLINK_NOFOLLOW) == 0 ||
-            fstatat(place.fd, names.reservation.empty, &status, AT_SYMLINK_NOFOLLOW) == 0;
+        found = fstatat(place.fd, names.reservation.in_out, &status, AT_SYMLINK_NOFOLLOW) == 0 ||
+                fstatat(place.fd, names.reservation.empty, &status, AT_SYMLINK_NOFOLLOW) == 0;
     }
     disk_place_leave(&place);
     return found;

@@ -58,8 +58,8 @@ void drafts_release(const struct claim *claim, int out_fd);
 
 /* Gives committed results their final names in OUT (`out_fd`), except those that have them. The
  * caller syncs the directory. FAULT_NO_INPUT: a result is gone, and the file must be done again.
- * FAULT_EXISTS: as in drafts_prepare. After other faults the verdict may be gone from the note; then
- * the file is done again, too. */
+ * FAULT_EXISTS: as in drafts_prepare. After other faults the verdict may be gone from the note;
+ * then the file is done again, too. */
 int drafts_place(struct claim *claim, int out_fd, struct fault *fault);
 
 /* The final name of a result, without the folders on the way. Valid once there is a verdict. */

@@ -136,7 +136,8 @@ static int migrate(struct ledger *ledger)
         return SQLITE_OK;
     int code = sqlite3_exec(ledger->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     if (code == SQLITE_OK) /* another daemon may have done it meanwhile */
-        code = sqlite3_exec(ledger->db, "PRAGMA user_version", read_version, &ledger->version, NULL);
+        code =
+            sqlite3_exec(ledger->db, "PRAGMA user_version", read_version, &ledger->version, NULL);
     for (int at = ledger->version; at < VERSION && code == SQLITE_OK; at++)
         code = sqlite3_exec(ledger->db, versions[at], NULL, NULL, NULL);
     snprintf(pragma, sizeof pragma, "PRAGMA user_version=%d; COMMIT", VERSION);
@@ -157,8 +158,8 @@ static int open_database(struct ledger *ledger)
     if (code == SQLITE_OK)
         code = sqlite3_busy_timeout(ledger->db, BUSY_LIMIT);
     if (code == SQLITE_OK)
-        code = sqlite3_exec(ledger->db, "PRAGMA user_version", read_version, &ledger->version,
-                            NULL);
+        code =
+            sqlite3_exec(ledger->db, "PRAGMA user_version", read_version, &ledger->version, NULL);
     if (code == SQLITE_OK && ledger->version > VERSION)
         return SQLITE_MISMATCH;
     if (code == SQLITE_OK)

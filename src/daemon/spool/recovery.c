@@ -111,8 +111,8 @@ static int resume_done(struct claim *claim, int out_fd, bool *ended, struct faul
         return not_synced(claim, out_fd, fault);
     int placed = drafts_place(claim, out_fd, &why);
     if (placed == FAULT_NO_INPUT || placed == FAULT_EXISTS || placed == FAULT_CREATE) {
-        /* The file is done again, and fails then where a name is taken or refused. The noted results match no
-         * files from here on, so the note does no harm. */
+        /* The file is done again, and fails then where a name is taken or refused. The noted
+         * results match no files from here on, so the note does no harm. */
         drafts_withdraw(claim, out_fd);
         claim->note.verdict = NOTE_OPEN;
         return 0;
@@ -230,8 +230,7 @@ static int visit_instance(void *context, const char *name, unsigned char kind)
 static void need_results(struct recovery *r, const struct claim *claim)
 {
     for (struct remains *remains = r->list; remains; remains = remains->next)
-        remains->is_needed |=
-            strncmp(claim->note.tag, remains->id, SPOOL_INSTANCE_ID) == 0;
+        remains->is_needed |= strncmp(claim->note.tag, remains->id, SPOOL_INSTANCE_ID) == 0;
 }
 
 static int visit_claim(void *context, const char *folder, unsigned char kind)

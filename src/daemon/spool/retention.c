@@ -61,7 +61,8 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
         return WALK_PAST;
     if (fstatat(fd, entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
         return WALK_ON;
-    if (t->has_reasons && name_is_reason(entry->name)) { /* one beside its file is removed with it */
+    if (t->has_reasons &&
+        name_is_reason(entry->name)) { /* one beside its file is removed with it */
         snprintf(file, sizeof file, "%.*s", (int)name_reason_stem(entry->name), entry->name);
         if (faccessat(fd, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
             return WALK_ON;

@@ -49,7 +49,8 @@ struct spool {
     int hidden_fd, work_fd, instance_fd, lock_fd;
     int done_fd, failed_fd;
     char instance[SPOOL_INSTANCE_ID + 1];
-    int *held; /* locks of instances that are gone, and whose results are still to be placed; owned */
+    int *held; /* locks of instances that are gone, and whose results are still to be placed; owned
+                */
     size_t n_held;
     atomic_uint serial; /* of the latest claim */
     unsigned users; /* references, counted on the loop's thread: by the watched folder, and by each

@@ -220,18 +220,19 @@ static enum folder_end end_for(const struct folder_job *fj)
     /* Faults that are not the file's: a full disk, a directory that is gone. The job is tried
      * again, and its file stays claimed. */
     bool writing = strcmp(fj->step, "encode") == 0 || strcmp(fj->step, "write") == 0;
-    bool passing =
-        fault_is_temporary(code) ||
-        (writing && !fj->unplaceable && (code == FAULT_IO || code == FAULT_CREATE || code == FAULT_PERMISSION));
+    bool passing = fault_is_temporary(code) ||
+                   (writing && !fj->unplaceable &&
+                    (code == FAULT_IO || code == FAULT_CREATE || code == FAULT_PERMISSION));
     return passing ? END_RETRIED : END_FAILED;
 }
 
 static void job_done(struct job *job, const struct message *report)
 {
     struct folder_job *fj = folder_job_of(job);
-    snprintf(fj->step, sizeof fj->step, "%s", report && report->step ? report->step
-             : fj->unplaceable        ? "write"
-                                      : "worker");
+    snprintf(fj->step, sizeof fj->step, "%s",
+             report && report->step ? report->step
+             : fj->unplaceable      ? "write"
+                                    : "worker");
     if (report && !keep_planes(fj, report))
         fault_set(&job->fault, FAULT_MEMORY, "no memory for the names of planes");
     fj->wanted[STEP_OUTPUT] = false;

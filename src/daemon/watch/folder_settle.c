@@ -86,9 +86,8 @@ static void fail_for_good(struct folder_job *fj,
 static void place(struct folder_job *fj)
 {
     struct claim *claim = fj->claim;
-    int placed = is_well(fj, END_DONE)
-                     ? drafts_place(claim, claim->spool->out_fd, &fj->end_fault)
-                     : FAULT_NONE;
+    int placed = is_well(fj, END_DONE) ? drafts_place(claim, claim->spool->out_fd, &fj->end_fault)
+                                       : FAULT_NONE;
     if (placed == FAULT_EXISTS || placed == FAULT_CREATE)
         drafts_withdraw(claim, claim->spool->out_fd);
     fail_for_good(fj, claim_write_note);
