@@ -2,7 +2,7 @@
 """check_abi.py [--write] HEADER LIBRARY ABI SYMBOLS: holds what programs were compiled against.
 
 ABI lists every function with its arguments, every enum's number, and every member of a struct with its offset and size,
-as a compiler sees them, and the library's symbols. A line that is missing or differs breaks programs: then the soname has
+as a compiler sees them, and the library's symbols. Nor may the library call what would change its process (EFFECTS). A line that is missing or differs breaks programs: then the soname has
 to change. A line that is new goes into the list (--write). SYMBOLS is debian/libsluice0.symbols, which has to name every
 symbol. Where abidiff is installed and SLUICE_ABI names the library of an earlier release, the two are compared, too."""
 import os
@@ -66,6 +66,18 @@ def symbols(library):
     return sorted(line.split()[2].replace('@@', '@') for line in printed.splitlines() if line.split()[1] != 'A')
 
 
+# What would change the process that the library is a guest of. (`sigaction` is called to put back what a driver's
+# compiler has changed.)
+EFFECTS = {'setenv', 'putenv', 'unsetenv', 'clearenv', 'mallopt', 'atexit', 'on_exit', 'abort', 'exit', '_exit', 'quick_exit', 'umask',
+           'signal', 'sigprocmask', 'pthread_sigmask', 'stderr', 'stdout', 'perror', 'printf', 'vprintf', '__printf_chk', 'puts',
+           'setlocale', 'chdir', 'fork', 'vfork', 'posix_spawn', 'execve', 'system', 'popen'}
+
+
+def effects(library):
+    printed = subprocess.run(['nm', '-D', '--undefined-only', library], check=True, capture_output=True, text=True).stdout
+    return sorted({line.split()[-1].split('@')[0] for line in printed.splitlines()} & EFFECTS)
+
+
 def main():
     arguments = [a for a in sys.argv[1:] if a != '--write']
     header, library, abi, packaged = map(os.path.abspath, arguments)
@@ -75,6 +87,7 @@ def main():
     declared = {re.search(r'(\w+)\(', line).group(1) for line in functions(text)}
     complaints = ['the library exports %s, which the header does not have' % s for s in exported if s.split('@')[0] not in declared]
     complaints += ['the library lacks %s' % name for name in sorted(declared) if name + '@SLUICE_0' not in exported]
+    complaints += ['the library calls %s, which is not a guest\'s to call' % name for name in effects(library)]
     now = sorted(functions(text)) + measured(header, text) + ['symbol ' + s for s in exported]
     if '--write' in sys.argv:
         with open(abi, 'w', encoding='utf-8') as file:
