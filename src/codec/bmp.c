@@ -180,17 +180,28 @@ static int read_fields(const struct decoder *d, struct bmp_state *s, struct head
 
 /* An entry is blue, green, red and a byte without a meaning, which files with the core header do
  * not have. The palette can have no more entries than fit between header and pixels. */
-static int read_palette(const struct decoder *d, struct bmp_state *s, const struct header *h,
+static int read_palette(struct decoder *d, struct bmp_state *s, const struct header *h,
                         struct fault *fault)
 {
     size_t entry = h->size == CORE_HEADER ? 3 : 4, room = (s->pixels - h->end) / entry;
-    size_t count = (size_t)1 << s->bits;
+    size_t most = (size_t)1 << s->bits, count = most;
     if (h->colours_used > 0 && h->colours_used < count)
         count = h->colours_used;
     if (count > room)
         count = room;
     if (count == 0)
         return fault_set(fault, FAULT_DATA, "damaged bmp: no palette");
+    size_t said = h->colours_used ? h->colours_used : most;
+    if (said > count) {
+        int result =
+            said > most
+                ? decoder_warn(d, fault, "a palette of %zu colours, of which %u bits can name %zu",
+                               said, s->bits, most)
+                : decoder_warn(d, fault, "a palette of %zu colours, where there is room for %zu",
+                               said, count);
+        if (result != 0)
+            return result;
+    }
     if (d->size - h->end < count * entry)
         return truncated(fault);
     s->n_colours = (unsigned)count;

@@ -307,8 +307,14 @@ static void test_palette_bounds(void **state)
     check_odd(&kind, "none of the palette's 3 colours", (uint8_t[]){0, 1, 2, BLACK});
     kind.colours = 4;
     make_bmp(&file, &kind);
-    store_le32(file.data + 46, 70000); /* says more colours than there is room for */
-    decode_good(&file, NULL, 4, 1, 3, SAMPLE_U8, &decoded);
+    store_le32(file.data + 46, 70000); /* says more colours than a byte can name */
+    decode_odd(&file, 4, 1, 3, SAMPLE_U8, "70000 colours, of which 8 bits can name 256", &decoded);
+    decoded_finish(&decoded);
+    store_le32(file.data + 46, 200); /* than there is room for */
+    decode_odd(&file, 4, 1, 3, SAMPLE_U8, "200 colours, where there is room for 4", &decoded);
+    decoded_finish(&decoded);
+    store_le32(file.data + 46, 0); /* which stands for 256 */
+    decode_odd(&file, 4, 1, 3, SAMPLE_U8, "256 colours, where there is room for 4", &decoded);
     decoded_finish(&decoded);
     store_le32(file.data + 10, 54); /* no room at all */
     decode_bad(&file, NULL, FAULT_DATA, "no palette");
