@@ -127,6 +127,11 @@ static void test_against_reference(void **state)
         harness_few("levels:20:60000:0.8", SAMPLE_U16, channels);
         harness_few("levels:20:60000", SAMPLE_U16, channels);
         harness_few("levels:-500:700:high=100", SAMPLE_F32, channels);
+        harness_few("levels:0:300:0.01:high=1e15", SAMPLE_F32, channels);
+        harness_few("levels:0:300:100:low=-1e15", SAMPLE_F32, channels);
+        harness_few("levels:-1e15:1e15:low=1e15:high=-1e15", SAMPLE_F32, channels);
+        harness_few("levels:-1e15:1e15:0.01", SAMPLE_F32, channels);
+        harness_few("levels:100:100.0001:low=-1e15:high=1e15", SAMPLE_F32, channels);
         harness_few("levels:-500:700:2.2:high=100", SAMPLE_F32, channels);
     }
 }
@@ -151,8 +156,12 @@ static void test_joined(void **state)
 static void test_refusals(void **state)
 {
     (void)state;
-    harness_refuses("levels:gamma=0", SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "above 0");
-    harness_refuses("levels:gamma=-1", SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "above 0");
+    harness_refuses("levels:gamma=0", SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "from 0.01 to 100");
+    harness_refuses("levels:gamma=-1", SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "from 0.01 to 100");
+    harness_refuses("levels:gamma=0.001", SAMPLE_F32, 3, 3, 1, FAULT_CHAIN, "from 0.01 to 100");
+    harness_refuses("levels:black=1e16", SAMPLE_F32, 3, 3, 1, FAULT_CHAIN, "black");
+    harness_refuses("levels:high=-1e300", SAMPLE_F32, 3, 3, 1, FAULT_CHAIN, "high");
+    harness_refuses("levels:0:1e-30", SAMPLE_F32, 3, 3, 1, FAULT_CHAIN, "nothing lies between");
     harness_refuses("levels:20:20", SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "black and white are both 20");
     harness_refuses("levels:255", SAMPLE_U8, 3, 3, 1, FAULT_SHAPE, "black and white are both 255");
     harness_refuses("levels:black=255", SAMPLE_F32, 3, 3, 1, FAULT_SHAPE, "both 255");

@@ -20,27 +20,35 @@ enum {
     GAMMA,
 };
 
+/* Within these numbers, what kernels compute in f32 has its usual accuracy: a factor is at most
+ * 2e27, and a power loses 1/gamma times what the base has lost. */
+#define NUMBER_MOST   1e15
+#define BETWEEN_LEAST 1e-12
+#define GAMMA_LEAST   0.01
+#define GAMMA_MOST    100
+
 static const struct param params[] = {
     PARAM(REAL, "black", offsetof(struct levels_config, black),
-          "samples of at most this become low", DEFAULT("0")),
+          "samples of at most this become low", RANGE(-NUMBER_MOST, NUMBER_MOST), DEFAULT("0")),
     PARAM(REAL_OR_CHOICE, "white", offsetof(struct levels_config, white),
-          "samples of at least this become high; max is the picture's", .choices = max_choices,
-          DEFAULT("max")),
+          "samples of at least this become high; max is the picture's",
+          RANGE(-NUMBER_MOST, NUMBER_MOST), .choices = max_choices, DEFAULT("max")),
     PARAM(REAL, "gamma", offsetof(struct levels_config, gamma),
-          "above 1 what lies between becomes brighter, below darker", DEFAULT("1")),
-    PARAM(REAL, "low", offsetof(struct levels_config, low), "what black becomes", DEFAULT("0")),
+          "above 1 what lies between becomes brighter, below darker",
+          RANGE(GAMMA_LEAST, GAMMA_MOST), DEFAULT("1")),
+    PARAM(REAL, "low", offsetof(struct levels_config, low), "what black becomes",
+          RANGE(-NUMBER_MOST, NUMBER_MOST), DEFAULT("0")),
     PARAM(REAL_OR_CHOICE, "high", offsetof(struct levels_config, high),
-          "what white becomes; max is the picture's white", .choices = max_choices, DEFAULT("max")),
+          "what white becomes; max is the picture's white", RANGE(-NUMBER_MOST, NUMBER_MOST),
+          .choices = max_choices, DEFAULT("max")),
     {0},
 };
 
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
     const struct levels_config *config = config_;
-    if (!(config->gamma > 0))
-        return fault_set(fault, FAULT_CHAIN, "levels: gamma=%g: give a number above 0",
-                         config->gamma);
-    if (config->white.choice != LEVELS_MAX && config->white.value == config->black)
+    if (config->white.choice != LEVELS_MAX &&
+        fabs(config->white.value - config->black) < BETWEEN_LEAST)
         return fault_set(fault, FAULT_CHAIN,
                          "levels: black and white are both %g: nothing lies "
                          "between",
@@ -114,7 +122,7 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
     struct levels_range range = levels_range(config, in);
     function->type = type;
     function->keep_alpha = true;
-    if (range.black == range.white)
+    if (fabs(range.white - range.black) < BETWEEN_LEAST)
         return fault_set(fault, FAULT_SHAPE,
                          "levels: black and white are both %g in a picture of %s", range.black,
                          sample_name(type));
@@ -147,13 +155,15 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
     return 0;
 }
 
-/* pow may be off by 16 units in the last place, and what is subtracted may be as large as low. */
+/* pow may be off by 16 units in the last place, its base by three roundings, which the power makes
+ * 1/gamma times as large; and what is subtracted may be as large as low. */
 static struct tolerance tolerance(const void *config_, enum sample_type in, enum sample_type out)
 {
     const struct levels_config *config = config_;
     if (sample_is_integer(out))
         return (struct tolerance){0, 0};
-    return (struct tolerance){4e-6 * fabs(config->low) + 1e-7, 4e-6};
+    double power = config->gamma < 1 ? 1 / config->gamma : 1;
+    return (struct tolerance){4e-6 * fabs(config->low) + 1e-7, 4e-6 + 3e-7 * power};
 }
 
 const struct stage stage_levels = {
