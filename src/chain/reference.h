@@ -15,4 +15,13 @@ int reference_run(const struct plan *plan, const struct picture *in, struct pict
 int reference_compare(const struct plan *plan, const struct picture *reference,
                       const struct picture *device, double *largest, struct fault *fault);
 
+/* The same for a result of the picture `in`. Where a stage works on what another computed, an error
+ * within that one's tolerance may become any size: a difference of large samples is small, a curve
+ * is steep, a threshold is all or nothing. So what lies beyond the sum is compared with how far the
+ * references' own results spread, at each sample, when what enters and leaves each stage is off by
+ * random parts of its tolerance. */
+int reference_verify(const struct plan *plan, const struct picture *in,
+                     const struct picture *reference, const struct picture *device, double *largest,
+                     struct fault *fault);
+
 #endif

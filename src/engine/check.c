@@ -42,7 +42,7 @@ static int run_on_device(const struct plan *plan, struct device *device,
     }
     if (result == 0 && expected) {
         struct picture got = {*plan->out, (uint8_t *)run.data};
-        result = reference_compare(plan, expected, &got, &(double){0}, fault);
+        result = reference_verify(plan, picture, expected, &got, &(double){0}, fault);
     }
     if (result == 0 && recording_store(recording, &store) != 0)
         log_warning("program not kept: %s", store.text);
