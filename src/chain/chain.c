@@ -20,6 +20,10 @@ static int check_characters(const char *text, int begin, int end, struct fault *
 {
     for (int i = begin; i < end; i++) {
         char shown[] = {'\'', text[i], '\'', '\0'};
+        if (text[i] == '%')
+            return fault_set_at(fault, FAULT_CHAIN, i, 1,
+                                "'%%' has no place in a chain: half is 0.5, and half the size "
+                                "resize:by=0.5");
         if (!isalnum((unsigned char)text[i]) && (!text[i] || !strchr("._-/@:=", text[i])))
             return fault_set_at(fault, FAULT_CHAIN, i, 1,
                                 "%s has no place in a chain, which is written like "

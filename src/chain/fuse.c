@@ -44,9 +44,12 @@ void fuse_commit(const struct fuse_group *group, struct stage_plan *work)
     struct plan_step *steps = group->plan->steps, *last = &steps[group->last];
     fuse_label(group, '+', last->label, sizeof last->label);
     for (size_t i = group->first; i <= group->last; i++) {
+        const char *warning = steps[i].work.warning; /* it is about the step, not its kernels */
         steps[i].merged = i < group->last;
         plan_work_finish(&steps[i].work);
+        steps[i].work.warning = warning;
     }
+    work->warning = last->work.warning;
     last->work = *work;
     last->work.stage = last->label;
     for (unsigned i = 0; i < work->n_passes; i++)

@@ -85,7 +85,14 @@ void tried_explain(const char *name, size_t length, struct text *text)
     while (tried->names && !nearest_lists(tried->names, name, length))
         tried++;
     text_printf(text, "unknown stage '%.*s'", (int)(length > 60 ? 60 : length), name);
-    if (isdigit((unsigned char)name[0]))
+    struct plane size;
+    char small[24] = "";
+    if (length < sizeof small)
+        memcpy(small, name, length);
+    if (plane_parse_size(small, &size) && strchr(small, 'x') == strrchr(small, 'x'))
+        text_printf(text, "; a size is resize:%u:%u, or resize:%u:%u:fit=cover to cut what is over",
+                    size.width, size.height, size.width, size.height);
+    else if (isdigit((unsigned char)name[0]))
         text_append(text,
                     "; a comma ends a stage: decimals have a point (1.5), and lists are joined "
                     "by _ (1_2_1)");

@@ -279,7 +279,8 @@ static void append_skipped(const struct batch *batch, struct text *line)
         size_t count;
         const char *one, *several;
     } why[] = {{batch->n_skipped, "there already", "there already"},
-               {batch->n_no_pictures, "no picture", "no pictures"},
+               {batch->n_no_pictures - batch->n_foreign, "no picture", "no pictures"},
+               {batch->n_foreign, "in a format that is not read", "in formats that are not read"},
                {batch->inputs.n_no_files, "link or the like", "links or the like"}};
     const char *before = " (";
     text_printf(line, ", %zu skipped", count_skipped(batch));
@@ -360,7 +361,8 @@ int batch_tell(struct batch *batch, const char *chain, const struct device_count
     batch->progress.hidden = true;
     pthread_mutex_unlock(&batch->lock);
     if (!batch->alone && batch->n_begun == 0 && !batch->end.code) {
-        fault_set(&fault, FAULT_NO_INPUT, "there is no picture%s%s%s",
+        fault_set(&fault, FAULT_NO_INPUT, "there is no picture%s%s%s%s",
+                  batch->n_foreign ? " that can be read" : "",
                   batch->inputs.n_folders == 1 ? " in " : "",
                   batch->inputs.n_folders == 1 ? batch->inputs.folders[0].path : "",
                   batch->inputs.n_left_folders ? "; -r takes the directories below, too" : "");
@@ -451,13 +453,18 @@ static void drop(struct batch_file *file)
 {
     struct batch *batch = file->batch;
     bool is_twice = batch->inputs.list[file->index].clash == file->index + 1;
+    bool is_foreign = file->fault.code == FAULT_FORMAT;
     pthread_mutex_lock(&batch->lock);
     batch->n_twice += is_twice;
+    batch->n_foreign += is_foreign;
     batch->n_no_pictures += !is_twice;
-    if (batch->options->common.verbose) {
+    if (batch->options->common.verbose || (is_foreign && !batch->options->common.quiet)) {
         progress_clear(&batch->progress);
-        fprintf(stderr, "%s: %s\n", file->input,
-                is_twice ? "named twice: done once" : "no picture: left out");
+        if (is_foreign)
+            fprintf(stderr, "%s: %s: left out\n", file->input, file->fault.text);
+        else
+            fprintf(stderr, "%s: %s\n", file->input,
+                    is_twice ? "named twice: done once" : "no picture: left out");
     }
     release(file);
     pthread_mutex_unlock(&batch->lock);

@@ -85,7 +85,9 @@ struct batch {
     struct batch_file *files; /* a ring */
     size_t next;              /* of the inputs */
     size_t n_begun, n_busy, n_told;
-    size_t n_no_pictures, n_twice; /* inputs left out: no pictures; in the list twice */
+    /* inputs left out: no pictures; those of them in formats that are not read; in the list
+     * twice */
+    size_t n_no_pictures, n_foreign, n_twice;
     size_t n_ended, n_done, n_failed, n_skipped, n_replaced;
     uint64_t begun, pixels;
     enum fault_code last; /* of the file that ended last */

@@ -238,6 +238,16 @@ static bool begins_as_picture(int fd, bool any)
     return size < 0 || (size > 0 && (any || codec_find(start, (size_t)size)));
 }
 
+static int say_other(int fd, struct fault *fault)
+{
+    uint8_t start[PROBE_BYTES];
+    ssize_t size = pread(fd, start, sizeof start, 0);
+    const char *foreign = size > 0 ? codec_foreign(start, (size_t)size) : NULL;
+    if (foreign)
+        fault_set(fault, FAULT_FORMAT, "a picture in %s, which this sluice cannot read", foreign);
+    return INPUTS_OTHER;
+}
+
 int inputs_open(const struct inputs *inputs, size_t index, int *fd, struct fault *fault)
 {
     const struct input *input = &inputs->list[index];
@@ -261,7 +271,7 @@ int inputs_open(const struct inputs *inputs, size_t index, int *fd, struct fault
         result = fault_set(fault, FAULT_LIMIT, "a folder below more than %d others is not read",
                            WALK_DEPTH_MAX);
     else if (!S_ISREG(status.st_mode) || !begins_as_picture(*fd, inputs->any))
-        result = INPUTS_OTHER;
+        result = say_other(*fd, fault);
     if (result != 0) {
         close(*fd);
         *fd = -1;

@@ -58,8 +58,8 @@ char *inputs_path(const struct inputs *inputs, size_t index);
 /* The file's folder below the operand: "sub/deeper", or "". */
 const char *inputs_below(const struct inputs *inputs, size_t index);
 
-/* Opens an input; the caller owns *fd. INPUTS_OTHER, with *fd −1 and no fault: a file in a folder
- * that is no picture. */
+/* Opens an input; the caller owns *fd. INPUTS_OTHER, with *fd −1: a file in a folder that is no
+ * picture, or, if the fault says so, one that no codec reads. */
 #define INPUTS_OTHER (-1)
 int inputs_open(const struct inputs *inputs, size_t index, int *fd, struct fault *fault);
 

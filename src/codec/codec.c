@@ -45,6 +45,7 @@ struct foreign {
     const char *near;  /* the format to write instead; NULL: none */
     size_t at, size;   /* offset and size of its signature, in bytes; size 0: it has none */
     const char *mark;  /* the signature */
+    bool is_picture;
 };
 
 #define MARK(at, text) at, sizeof text - 1, text
@@ -53,45 +54,45 @@ struct foreign {
 /* The first row that fits counts. Codecs are asked before this table, so a format's rows go when it
  * gets a codec, unless builds may lack that. */
 static const struct foreign foreigns[] = {
-    {"TIFF", "tiff tif bigtiff geotiff", "png", MARK(0, "II*\0")},
-    {"TIFF", NULL, NULL, MARK(0, "MM\0*")},
-    {"TIFF", NULL, NULL, MARK(0, "II+\0")},
-    {"TIFF", NULL, NULL, MARK(0, "MM\0+")},
-    {"WebP", "webp", "jpg", MARK(8, "WEBP")},
-    {"AVIF", "avif avifs", "jpg", MARK(4, "ftypavif")},
-    {"AVIF", NULL, NULL, MARK(4, "ftypavis")},
-    {"HEIC", "heic heif hif", "jpg", MARK(4, "ftyphei")},
-    {"HEIC", NULL, NULL, MARK(4, "ftyphev")},
-    {"HEIC", NULL, NULL, MARK(4, "ftypmif1")},
-    {"HEIC", NULL, NULL, MARK(4, "ftypmsf1")},
-    {"GIF", "gif", "png", MARK(0, "GIF8")},
+    {"TIFF", "tiff tif bigtiff geotiff", "png", MARK(0, "II*\0"), true},
+    {"TIFF", NULL, NULL, MARK(0, "MM\0*"), true},
+    {"TIFF", NULL, NULL, MARK(0, "II+\0"), true},
+    {"TIFF", NULL, NULL, MARK(0, "MM\0+"), true},
+    {"WebP", "webp", "jpg", MARK(8, "WEBP"), true},
+    {"AVIF", "avif avifs", "jpg", MARK(4, "ftypavif"), true},
+    {"AVIF", NULL, NULL, MARK(4, "ftypavis"), true},
+    {"HEIC", "heic heif hif", "jpg", MARK(4, "ftyphei"), true},
+    {"HEIC", NULL, NULL, MARK(4, "ftyphev"), true},
+    {"HEIC", NULL, NULL, MARK(4, "ftypmif1"), true},
+    {"HEIC", NULL, NULL, MARK(4, "ftypmsf1"), true},
+    {"GIF", "gif", "png", MARK(0, "GIF8"), true},
     {"PDF", "pdf", "png", MARK(0, "%PDF-")},
     {"PostScript", "ps eps", "png", MARK(0, "%!PS")},
-    {"SVG", "svg svgz", "png", MARK(0, "<svg")},
+    {"SVG", "svg svgz", "png", MARK(0, "<svg"), true},
     {"XML", NULL, NULL, MARK(0, "<?xml")},
     {"HTML", NULL, NULL, MARK(0, "<!DOCTYPE")},
     {"HTML", NULL, NULL, MARK(0, "<html")},
-    {"JPEG 2000", "jp2 j2k j2c jpf jpx jpeg2000", "jpg", MARK(4, "jP  \r\n\x87\n")},
-    {"JPEG 2000", NULL, NULL, MARK(0, "\xFF\x4F\xFF\x51")},
-    {"JPEG XL", "jxl jpegxl", "jpg", MARK(4, "JXL \r\n\x87\n")},
-    {"JPEG XL", NULL, NULL, MARK(0, "\xFF\x0A")},
-    {"JPEG XR", "jxr hdp wdp", "jpg", MARK(0, "II\xBC")},
-    {"OpenEXR", "exr openexr", "npy", MARK(0, "\x76\x2F\x31\x01")},
-    {"Radiance HDR", "hdr rgbe", "npy", MARK(0, "#?R")},
-    {"PFM", "pfm", "npy", MARK(0, "PF\n")},
-    {"PFM", NULL, NULL, MARK(0, "Pf\n")},
-    {"PAM", "pam", "png", MARK(0, "P7\n")},
+    {"JPEG 2000", "jp2 j2k j2c jpf jpx jpeg2000", "jpg", MARK(4, "jP  \r\n\x87\n"), true},
+    {"JPEG 2000", NULL, NULL, MARK(0, "\xFF\x4F\xFF\x51"), true},
+    {"JPEG XL", "jxl jpegxl", "jpg", MARK(4, "JXL \r\n\x87\n"), true},
+    {"JPEG XL", NULL, NULL, MARK(0, "\xFF\x0A"), true},
+    {"JPEG XR", "jxr hdp wdp", "jpg", MARK(0, "II\xBC"), true},
+    {"OpenEXR", "exr openexr", "npy", MARK(0, "\x76\x2F\x31\x01"), true},
+    {"Radiance HDR", "hdr rgbe", "npy", MARK(0, "#?R"), true},
+    {"PFM", "pfm", "npy", MARK(0, "PF\n"), true},
+    {"PFM", NULL, NULL, MARK(0, "Pf\n"), true},
+    {"PAM", "pam", "png", MARK(0, "P7\n"), true},
     {"APNG", "apng", "png", NO_MARK},
-    {"QOI", "qoi", "png", MARK(0, "qoif")},
-    {"Photoshop", "psd psb", "png", MARK(0, "8BPS")},
-    {"XCF", "xcf", "png", MARK(0, "gimp xcf")},
-    {"ICO", "ico cur", "png", MARK(0, "\0\0\1\0")},
+    {"QOI", "qoi", "png", MARK(0, "qoif"), true},
+    {"Photoshop", "psd psb", "png", MARK(0, "8BPS"), true},
+    {"XCF", "xcf", "png", MARK(0, "gimp xcf"), true},
+    {"ICO", "ico cur", "png", MARK(0, "\0\0\1\0"), true},
     {"Targa", "tga targa", "png", NO_MARK},
     {"PCX", "pcx", "png", NO_MARK},
-    {"camera raw", "dng cr2 cr3 nef arw orf rw2 raf pef srw", "png", MARK(0, "FUJIFILM")},
-    {"camera raw", NULL, NULL, MARK(4, "ftypcrx")},
-    {"DICOM", "dcm dicom", "png", MARK(128, "DICM")},
-    {"FITS", "fits fit fts", "npy", MARK(0, "SIMPLE  =")},
+    {"camera raw", "dng cr2 cr3 nef arw orf rw2 raf pef srw", "png", MARK(0, "FUJIFILM"), true},
+    {"camera raw", NULL, NULL, MARK(4, "ftypcrx"), true},
+    {"DICOM", "dcm dicom", "png", MARK(128, "DICM"), true},
+    {"FITS", "fits fit fts", "npy", MARK(0, "SIMPLE  ="), true},
     {"HDF5", "h5 hdf5 nc", "npz", MARK(0, "\x89HDF\r\n\x1A\n")},
     {"MATLAB", "mat", "npz", MARK(0, "MATLAB")},
     {"MP4 or QuickTime film", "mp4 mov m4v", NULL, MARK(4, "ftyp")},
@@ -185,14 +186,26 @@ const struct codec *codec_find(const uint8_t *data, size_t size)
     return NULL;
 }
 
-static int unknown_format(const uint8_t *data, size_t size, struct fault *fault)
+static const struct foreign *foreign_by_mark(const uint8_t *data, size_t size)
 {
-    struct text names = {0};
-    char start[9] = "";
     const struct foreign *f = foreigns;
     while (f->name &&
            (f->size == 0 || size < f->at + f->size || memcmp(data + f->at, f->mark, f->size) != 0))
         f++;
+    return f;
+}
+
+const char *codec_foreign(const uint8_t *data, size_t size)
+{
+    const struct foreign *f = foreign_by_mark(data, size);
+    return f->is_picture ? f->name : NULL;
+}
+
+static int unknown_format(const uint8_t *data, size_t size, struct fault *fault)
+{
+    struct text names = {0};
+    char start[9] = "";
+    const struct foreign *f = foreign_by_mark(data, size);
     for (size_t i = 0; i < 8 && i < size; i++)
         start[i] = isprint(data[i]) ? (char)data[i] : '.';
     for (const struct codec *const *c = codecs; *c; c++)

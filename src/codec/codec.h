@@ -184,6 +184,10 @@ void decoder_close(struct decoder *decoder);
 /* The codec that recognises these first bytes (see probe above); NULL: none. */
 const struct codec *codec_find(const uint8_t *data, size_t size);
 
+/* The name of the picture format that no codec reads and whose files begin with these bytes:
+ * "WebP"; NULL: it is none that is known. */
+const char *codec_foreign(const uint8_t *data, size_t size);
+
 /* True if the input's bytes can be used as the picture without decoding: `frame` then has the
  * planes with their offsets and strides in `data`; the caller ends it with frame_finish. */
 bool decoder_in_place(const struct decoder *decoder, struct frame *frame);

@@ -145,11 +145,15 @@ static void complain_kind(struct reader *reader, const yaml_node_t *node, const 
                           const char *expected)
 {
     bool is_scalar = node->type == YAML_SCALAR_NODE;
-    reader_complain(reader, node, "%s: expected %s, not %s%.60s%s", what, expected,
+    const char *hint = "";
+    if (!is_scalar && (strcmp(what, "chain") == 0 || strcmp(what, "chains") == 0))
+        hint = "; a chain is one text, with commas between stages: \"luminance,sobel\"";
+    reader_complain(reader, node, "%s: expected %s, not %s%.60s%s%s", what, expected,
                     is_scalar                         ? "'"
                     : node->type == YAML_MAPPING_NODE ? "a mapping"
                                                       : "a sequence",
-                    is_scalar ? (const char *)node->data.scalar.value : "", is_scalar ? "'" : "");
+                    is_scalar ? (const char *)node->data.scalar.value : "", is_scalar ? "'" : "",
+                    hint);
 }
 
 const char *reader_scalar(struct reader *reader, yaml_node_t *node, const char *what)
@@ -249,6 +253,16 @@ static const char *key_name(struct reader *reader, const yaml_node_t *mapping,
 {
     yaml_node_t *key = yaml_document_get_node(&reader->document, pair->key);
     const char *name = reader_scalar(reader, key, what);
+    const yaml_node_t *value = yaml_document_get_node(&reader->document, pair->value);
+    if (name && mapping->data.mapping.style == YAML_FLOW_MAPPING_STYLE &&
+        value->type == YAML_SCALAR_NODE && value->data.scalar.length == 0 &&
+        value->data.scalar.style == YAML_PLAIN_SCALAR_STYLE) {
+        reader_complain(reader, key,
+                        "%s: '%.60s' is a key without a value: within { } a comma ends a value, so "
+                        "a chain of several stages needs quotes (\"luminance,sobel\")",
+                        what, name);
+        return NULL;
+    }
     for (const yaml_node_pair_t *p = mapping->data.mapping.pairs.start; name && p < pair; p++) {
         const yaml_node_t *earlier = yaml_document_get_node(&reader->document, p->key);
         if (earlier->type == YAML_SCALAR_NODE &&

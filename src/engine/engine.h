@@ -73,7 +73,7 @@ struct engine_report {
     uint32_t reduced; /* the picture was decoded at 1/reduced of its sides; 0: not known yet */
     bool verified; /* the device's result agrees with the reference's, as engine_job.verify asked */
     double largest_difference; /* between the two results; 0: they are equal */
-    struct text warnings;      /* of the decoder, one on each line (codec.h); owned */
+    struct text warnings; /* of the decoder (codec.h), then of stages; one on each line; owned */
     const char *step; /* what the job was doing last: "read", "decode", "plan", "device", "encode",
                          "write"; a constant string */
     const struct device_info *ran_on; /* NULL: the references, or nothing had to run */

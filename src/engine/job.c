@@ -48,6 +48,11 @@ static void let_go(struct job_state *s)
     picture_destroy(&s->host_out);
     s->job->report.warnings = s->decoder.warnings;
     s->decoder.warnings = (struct text){0};
+    const struct plan *plan = s->prepared ? s->prepared->plan : NULL;
+    for (size_t i = 0; plan && i < plan->n_steps; i++)
+        if (plan->steps[i].work.warning)
+            text_printf(&s->job->report.warnings, "%s: %s\n", plan->steps[i].stage->name,
+                        plan->steps[i].work.warning);
     decoder_close(&s->decoder);
     drop_file(s);
     prepared_release(s->engine, &s->prepared);
@@ -324,8 +329,8 @@ static int wait_for_device(struct job_state *s, struct fault *fault)
     if (result == 0 && s->job->verify) {
         result = reference_run(plan, &s->host_in, &s->host_out, fault);
         if (result == 0)
-            result = reference_compare(plan, &s->host_out, &s->result,
-                                       &s->job->report.largest_difference, fault);
+            result = reference_verify(plan, &s->host_in, &s->host_out, &s->result,
+                                      &s->job->report.largest_difference, fault);
         s->job->report.verified = result == 0;
         span(s);
     }

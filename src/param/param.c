@@ -1,7 +1,9 @@
 #include "param/param.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/nearest.h"
@@ -44,8 +46,9 @@ const struct param *param_find(const struct param *table, const char *name, size
     return NULL;
 }
 
-/* A fault that says what `param` accepts instead of `value`, and the nearest choice. */
-static int refuse(const struct param *param, struct span value, const char *what,
+/* A fault that says what `param` accepts instead of `value`, and the nearest choice, unless `meant`
+ * says what was. */
+static int refuse(const struct param *param, struct span value, const char *meant, const char *what,
                   struct fault *fault)
 {
     struct text allowed = {0};
@@ -57,9 +60,9 @@ static int refuse(const struct param *param, struct span value, const char *what
     const char *words = text_string(&allowed);
     if (allowed.length > 250) /* too long for a fault's text: the list of wavelets */
         words = "one of those that sluice stages lists";
-    int result =
-        fault_set_at(fault, FAULT_CHAIN, 0, (int)value.length, "%s: %s=%.*s: expected %s%s", what,
-                     param->name, shown, value.text, words, nearest_ask(&nearest, ""));
+    int result = fault_set_at(fault, FAULT_CHAIN, 0, (int)value.length,
+                              "%s: %s=%.*s: expected %s%s", what, param->name, shown, value.text,
+                              words, meant[0] ? meant : nearest_ask(&nearest, ""));
     text_finish(&allowed);
     return result;
 }
@@ -207,7 +210,7 @@ int param_set(const struct param *param, void *config, const char *text, size_t 
     struct span value = {text, length};
     if (read_value(param, (char *)config + param->offset, value, bare_allowed))
         return 0;
-    return refuse(param, value, what, fault);
+    return refuse(param, value, "", what, fault);
 }
 
 void param_defaults(const struct param *table, void *config)
@@ -240,6 +243,41 @@ static int refuse_argument(const struct param *table, struct span given, bool is
     return result;
 }
 
+/* What a value that `refused` does not take may have meant: WIDTHxHEIGHT, or another parameter's
+ * name or value. "" if nothing is likely. */
+static void guess_meant(const struct param *table, const struct param *refused, struct span value,
+                        char *meant, size_t size)
+{
+    double number;
+    bool is_number = number_parse_real(value.text, value.length, &number);
+    meant[0] = '\0';
+    const char *cross = memchr(value.text, 'x', value.length);
+    if (cross && cross > value.text && table->type == PARAM_INTEGER &&
+        table[1].type == PARAM_INTEGER) {
+        size_t left = (size_t)(cross - value.text), right = value.length - left - 1;
+        int64_t side;
+        if (read_integer(table, (struct span){value.text, left}, &side) &&
+            read_integer(table + 1, (struct span){cross + 1, right}, &side))
+            snprintf(meant, size, "; did you mean '%.*s:%.*s'?", (int)left, value.text, (int)right,
+                     cross + 1);
+    }
+    for (const struct param *p = table; p->name && !meant[0]; p++) {
+        char text[NUMBER_TEXT_MAX];
+        bool is_real = p->type == PARAM_REAL || p->type == PARAM_REAL_OR_CHOICE;
+        bool whole = refused->type == PARAM_INTEGER || refused->type == PARAM_INTEGERS;
+        if (span_equals(value, p->name) && p != refused)
+            snprintf(meant, size, "; did you mean '%s=%s'?", p->name,
+                     p->type == PARAM_FLAG ? "1" : "…");
+        else if (find_choice(p->choices, value) && p != refused)
+            snprintf(meant, size, "; did you mean '%s=%.*s'?", p->name, (int)value.length,
+                     value.text);
+        else if (is_number && is_real && whole && number != floor(number) && param_is_limited(p) &&
+                 in_range(p, number))
+            snprintf(meant, size, "; did you mean '%s=%s'?", p->name,
+                     number_format_real(number, text));
+    }
+}
+
 static int parse_argument(const struct param *table, void *config, param_given *given,
                           size_t *position, struct span argument, const char *what,
                           struct fault *fault)
@@ -267,8 +305,12 @@ static int parse_argument(const struct param *table, void *config, param_given *
         return fault_set_at(fault, FAULT_CHAIN, 0, (int)argument.length, "%s: %s is given twice",
                             what, param->name);
     *given |= (param_given)1 << index;
-    int result = param_set(param, config, value.text, value.length, true, what, fault);
-    if (result != 0 && fault && fault->position >= 0)
+    if (read_value(param, (char *)config + param->offset, value, true))
+        return 0;
+    char meant[PARAM_WORD_MAX + 80];
+    guess_meant(table, param, value, meant, sizeof meant);
+    int result = refuse(param, value, meant, what, fault);
+    if (fault && fault->position >= 0)
         fault->position += (int)(value.text - argument.text);
     return result;
 }

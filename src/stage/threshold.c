@@ -88,6 +88,20 @@ static void fill_function(const struct threshold_config *config, const struct pl
     function->args[2] = (struct pass_arg){.kind = PASS_INT, .i = as_sample(type, high)};
 }
 
+/* What a threshold that parts nothing from the rest may have been meant for. */
+static const char *doubtful(double t, const struct plane *in)
+{
+    bool whole = sample_is_integer(in->type);
+    if (whole && t > 0 && t < 1)
+        return "t is below 1, and these samples are whole numbers: all but 0 and below come out "
+               "high; half of white is 128 for u8, 32768 for u16";
+    if (whole && t > sample_max(in->type))
+        return "t is above every sample of this type: all come out low";
+    if (whole && t <= sample_min(in->type))
+        return "t is not above any sample of this type: all come out high";
+    return NULL;
+}
+
 static int pixel(const void *config_, const struct plane *in, struct pixel_function *function,
                  struct fault *fault)
 {
@@ -98,6 +112,8 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
     function->args[0] = (struct pass_arg){.kind = PASS_INT, .i = as_sample(type, t)};
     if (sample_is_integer(type) && t > sample_max(type)) /* no sample is so large */
         function->args[2] = function->args[1];
+    if (function->plan)
+        function->plan->warning = doubtful(config->t.value, in);
     return stage_require_type("threshold", type, STAGE_TYPES_BUT_F64, fault);
 }
 

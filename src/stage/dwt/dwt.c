@@ -74,6 +74,12 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
     struct frame_origin origin = {.stage = "dwt"};
     struct text text = {0};
     const char *stage = config->precision == DWT_REVERSIBLE ? "dwt:precision=reversible" : "dwt";
+    for (size_t i = 0; i < in->n_planes && config->precision == DWT_SINGLE; i++)
+        if (in->planes[i].type == SAMPLE_F64)
+            return fault_set(
+                fault, FAULT_SHAPE,
+                "dwt takes samples of type f64 with precision=double alone; give it that, not "
+                "precision=single");
     int result = stage_require_types(stage, in, dwt_types(config->precision), fault);
     param_print(dwt_params, config, ~(param_given)0, &text);
     int length = snprintf(origin.parameters, sizeof origin.parameters, "%s", text_string(&text));
