@@ -7,6 +7,7 @@
 # With --cross in place of both: built for arm64 and run under an emulator (cross/build.sh, which has more options).
 # Suites run by name:
 #   opencl              every stage on PoCL in all forms: most of an hour
+#   chains              25,000 random chains on native against the references; --sanitize has them with sanitizers
 #   http-spec, peers    install tests/requirements.txt from PyPI below build-pypi
 #   fleet               half an hour with servers of its own; as root, --suite fleet --native
 #   mean                OpenCL at its worst, ten minutes and more; --suite mean --native
@@ -184,6 +185,7 @@ not_run() { # SUITE WHY COMMAND
 }
 [ "$which" = sanitize ] || not_run sanitized 'commands and daemon, sanitized: ten minutes' 'sh tests/run.sh --sanitize'
 not_run opencl 'PoCL in all forms (here: a sample): an hour' 'sh tests/run.sh --suite opencl --native'
+not_run chains '25,000 random chains (here: 300)' 'sh tests/run.sh --suite chains'
 not_run http-spec 'installs packages from PyPI' 'sh tests/run.sh --suite http-spec'
 not_run peers 'installs packages from PyPI' 'sh tests/run.sh --suite peers'
 not_run fleet 'servers of its own, as root: half an hour' 'sh tests/run.sh --suite fleet --native'

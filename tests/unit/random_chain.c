@@ -5,6 +5,13 @@
 
 static uint64_t random_state = 88172645463325252u;
 
+void random_seed(uint64_t seed)
+{
+    random_state = seed * 0x9E3779B97F4A7C15u ^ 88172645463325252u;
+    for (int i = 0; i < 8; i++)
+        random_below(2);
+}
+
 /* Marsaglia's xorshift. */
 uint32_t random_below(uint32_t n)
 {

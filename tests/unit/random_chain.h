@@ -4,6 +4,9 @@
 
 #include "chain/plan.h"
 
+/* Begins the numbers that belong to this seed. */
+void random_seed(uint64_t seed);
+
 uint32_t random_below(uint32_t n);
 double random_between(double low, double high);
 
