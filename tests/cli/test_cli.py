@@ -70,6 +70,19 @@ class Run(Cli):
         self.assertEqual(pictures.read_pnm(self.read('out.pgm')),
                          (37, 21, 1, 255, pictures.sobel(37, 21, grey)))
 
+    def test_thresholds_that_part_nothing(self):
+        """Stages' warnings are in the plan and with the result, also of a fused stage."""
+        self.rgb()
+        for chain, says in (('luminance,threshold:0.5', 'all but 0 and below come out high; half of white is 128'),
+                            ('threshold:300', 'all come out low'), ('threshold:0', 'all come out high')):
+            out, _ = self.sluice('plan', '-c', chain, '37x21x3')
+            self.assertIn('warning: t is ', out.decode(), chain)
+            _, err = self.sluice('run', '-c', chain, '-o', 'out.png', 'rgb.ppm')
+            self.assertIn('rgb.ppm: warning: threshold: t is ', err)
+            self.assertIn(says, err)
+        out, _ = self.sluice('plan', '-c', 'threshold:128', '37x21x3')
+        self.assertNotIn('warning', out.decode())
+
     def test_png_by_name(self):
         samples = self.grey()
         self.sluice('run', '-c', 'sobel', '-o', 'out.png', 'grey.pgm')
