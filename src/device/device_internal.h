@@ -29,6 +29,7 @@ struct device_buffer {
     size_t mapped_size; /* bytes mapped, from the beginning */
     void *staging; /* our own memory of `size` bytes, for drivers that do not map; NULL otherwise */
     bool is_wrapped;  /* memory of the caller (device_buffer_wrap), which goes to no pool */
+    bool is_written;  /* the device may write it */
     bool is_imported; /* the same, of a dma-buf, which the host never maps */
     bool is_shared;   /* another buffer's memory (device_buffer_share) */
     struct device_buffer *next; /* in the pool's list of idle ones */

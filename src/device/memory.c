@@ -75,7 +75,7 @@ void device_pool_limit(struct device *device, uint64_t bytes)
     pthread_mutex_unlock(&device->pool_lock);
 }
 
-static int create(struct device *device, size_t size, const void *wrapped,
+static int create(struct device *device, size_t size, const void *wrapped, bool writes,
                   struct device_buffer **buffer, struct fault *fault)
 {
     struct device_buffer *made = calloc(1, sizeof *made);
@@ -83,6 +83,7 @@ static int create(struct device *device, size_t size, const void *wrapped,
         return fault_set(fault, FAULT_MEMORY, "no memory for a buffer");
     made->size = size;
     made->is_wrapped = wrapped != NULL;
+    made->is_written = writes;
     int result = device->info->backend->buffer_create(device, wrapped, made, fault);
     if (result != 0) {
         free(made);
@@ -104,10 +105,10 @@ static int allocate(struct device *device, size_t size, struct device_buffer **b
     struct device_buffer *excess = device->idle_bytes > room ? take_excess(device, room) : NULL;
     pthread_mutex_unlock(&device->pool_lock);
     destroy_all(device, excess);
-    int result = create(device, size, NULL, buffer, NULL);
+    int result = create(device, size, NULL, true, buffer, NULL);
     if (result != 0) { /* memory is out: free the pool's idle buffers and try again */
         device_pool_drain(device);
-        result = create(device, size, NULL, buffer, fault);
+        result = create(device, size, NULL, true, buffer, fault);
     }
     if (result == 0)
         atomic_fetch_add(&device->counters.allocations, 1);
@@ -131,10 +132,10 @@ int device_buffer_acquire(struct device *device, size_t size, struct device_buff
     return *buffer ? 0 : allocate(device, wanted, buffer, fault);
 }
 
-int device_buffer_wrap(struct device *device, const void *data, size_t size,
+int device_buffer_wrap(struct device *device, const void *data, size_t size, bool writes,
                        struct device_buffer **buffer, struct fault *fault)
 {
-    return create(device, size, data, buffer, fault);
+    return create(device, size, data, writes, buffer, fault);
 }
 
 int device_buffer_import(struct device *device, int fd, size_t size, struct device_buffer **buffer,

@@ -24,10 +24,10 @@ struct device_buffer;
 int device_buffer_acquire(struct device *device, size_t size, struct device_buffer **buffer,
                           struct fault *fault);
 
-/* Makes a buffer of `size` bytes of the caller's memory, which the device reads in place. The
- * memory must outlive the buffer and must not change. For devices whose profile says host_memory.
- */
-int device_buffer_wrap(struct device *device, const void *data, size_t size,
+/* Makes a buffer of `size` bytes of the caller's memory, which the device reads in place, and with
+ * `writes` writes. The memory must outlive the buffer and must not change. For devices whose
+ * profile says host_memory. */
+int device_buffer_wrap(struct device *device, const void *data, size_t size, bool writes,
                        struct device_buffer **buffer, struct fault *fault);
 
 /* Makes a buffer of the first `size` bytes of a dma-buf, which the device uses in place; the host

@@ -234,7 +234,7 @@ static int take_in_place(struct job_state *s, struct fault *fault)
 {
     int result = 0;
     if (s->prepared->recording)
-        result = device_buffer_wrap(s->device, s->file.data, s->file.size, &s->in_buffer, fault);
+        result = device_buffer_wrap(s->device, s->file.data, s->file.size, false, &s->in_buffer, fault);
     else
         s->host_in = (struct picture){s->prepared->plan->in, s->file.data};
     s->job->report.decode = span(s);

@@ -121,12 +121,13 @@ static bool is_in_place(const struct sluice_memory *memory)
 }
 
 /* A buffer that is the caller's memory. */
-static int take_memory(const struct sluice_memory *memory, size_t bytes,
+static int take_memory(const struct sluice_memory *memory, size_t bytes, bool writes,
                        struct device_buffer **buffer, struct fault *fault)
 {
     struct device *device = memory->device->device;
-    return memory->imported ? device_buffer_share(device, memory->imported, buffer, fault)
-                            : device_buffer_wrap(device, memory->data, bytes, buffer, fault);
+    return memory->imported
+               ? device_buffer_share(device, memory->imported, buffer, fault)
+               : device_buffer_wrap(device, memory->data, bytes, writes, buffer, fault);
 }
 
 /* A buffer of the device's own with a copy of the input. */
@@ -151,10 +152,10 @@ static int start_on_device(struct sluice_run *run, struct fault *fault)
     const struct sluice_plan *plan = run->plan;
     struct device *device = plan->device->device;
     struct device_buffer *in = NULL, *out = NULL;
-    int result = is_in_place(run->in) ? take_memory(run->in, plan->in_bytes, &in, fault)
+    int result = is_in_place(run->in) ? take_memory(run->in, plan->in_bytes, false, &in, fault)
                                       : copy_input(run, &in, fault);
     if (result == 0 && is_in_place(run->out))
-        result = take_memory(run->out, plan->out_bytes, &out, fault);
+        result = take_memory(run->out, plan->out_bytes, true, &out, fault);
     if (result == 0)
         return recording_start(plan->recording, &in, out ? &out : NULL, 1, &run->run, fault);
     device_buffer_release(device, &in);

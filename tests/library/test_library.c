@@ -1,4 +1,6 @@
-/* libsluice by its public header alone, as a program would use it. */
+/* libsluice by its public header alone, as a program would use it: test_library [DEVICE], by
+ * default native. On another device that computes in the caller's memory only what depends on the
+ * device is run. */
 #include <sluice/sluice.h>
 
 #include <fcntl.h>
@@ -18,6 +20,7 @@
 #define GUARD_BYTE 0xa5
 
 static struct sluice_device *native, *reference;
+static const char *selected = "native";
 
 static struct sluice_chain *chain_of(const char *text)
 {
@@ -42,7 +45,7 @@ static struct sluice_device *open_device(const char *select, unsigned threads)
 
 static int setup(void **state)
 {
-    native = open_device("native", 2);
+    native = open_device(selected, 2);
     reference = open_device("reference", 0);
     return 0;
 }
@@ -392,6 +395,25 @@ static void test_layouts_of_every_stage(void **state)
             fail_msg("stage %s is in no chain of this test", stage.name);
     }
     free(taken);
+}
+
+static void test_some_layouts(void **state)
+{
+    static const char *const some[] = {"",          "sobel",        "invert,sobel",
+                                       "median",    "crop:1:1:9:5", "flip:x",
+                                       "luminance", "gauss:sigma=2"};
+    static const uint32_t types[] = {SLUICE_U8, SLUICE_U16, SLUICE_F32};
+    char what[200];
+    for (size_t c = 0; c < sizeof some / sizeof *some; c++)
+        for (size_t t = 0; t < 3; t++)
+            for (uint32_t channels = 1; channels <= 4; channels += 2) {
+                struct block in;
+                make_input(&in, 37, 21, channels, types[t]);
+                snprintf(what, sizeof what, "%s on %u channels of type %u", some[c], channels,
+                         types[t]);
+                assert_true(check_chain(some[c], &in, what));
+                free(in.data);
+            }
 }
 
 /* ---- video ---- */
@@ -834,8 +856,10 @@ static void test_nothing_is_kept(void **state)
     free(in.data);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const struct CMUnitTest of_device[] = {cmocka_unit_test(test_some_layouts),
+                                           cmocka_unit_test(test_video_colours)};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_wrong_uses),
@@ -850,5 +874,7 @@ int main(void)
         cmocka_unit_test(test_costs),
         cmocka_unit_test(test_nothing_is_kept),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    selected = argc > 1 ? argv[1] : selected;
+    return argc > 1 ? cmocka_run_group_tests(of_device, setup, teardown)
+                    : cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -194,8 +194,8 @@ static int buffer_create(struct device *device, const void *wrapped, struct devi
 {
     const struct opencl *cl_device = device->own;
     cl_int error;
-    cl_mem_flags flags = wrapped ? CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR
-                                 : CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR;
+    cl_mem_flags flags = (buffer->is_written ? CL_MEM_READ_WRITE : CL_MEM_READ_ONLY) |
+                         (wrapped ? CL_MEM_USE_HOST_PTR : CL_MEM_ALLOC_HOST_PTR);
     buffer->handle =
         cl.clCreateBuffer(cl_device->context, flags, buffer->size, (void *)wrapped, &error);
     return buffer->handle ? 0 : cl_fault(fault, "clCreateBuffer", error, device->info->name);
