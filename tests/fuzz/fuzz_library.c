@@ -123,7 +123,9 @@ void fuzz_one(const uint8_t *data, size_t size)
         out.format = SLUICE_PLANES;
         out.planes = out_planes;
         out.n_planes = PLANES;
-        if (sluice_chain_result(chain, &in, &out, &errors[0]) == 0 && out.n_planes <= PLANES)
+        if (sluice_chain_result(chain, &in, &out, &errors[0]) != 0 || out.n_planes > PLANES)
+            out.n_planes = 0; /* as many as there are need not be in the array */
+        else
             sluice_layout_fill(&out, (size_t)1 << (flags >> 5));
     }
     if (sluice_plan_create(&plan, chain, device(), &in, flags & 4 ? NULL : &out, 0, &errors[0]) ==
