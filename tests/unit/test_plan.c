@@ -180,14 +180,14 @@ static void test_source(void **state)
     struct fault fault = FAULT_INIT;
     (void)state;
     struct plan *plan =
-        plan_for("luminance,sobel,sobel,sobel:scale=0.5", 64, 64, 3, SAMPLE_U8, &options);
+        plan_for("luminance,sobel,sobel,sobel:scale=0.3", 64, 64, 3, SAMPLE_U8, &options);
     assert_int_equal(program_source_create(&source, plan, &fault), 0);
     assert_int_equal(source.n_kernels, 4);
     assert_string_equal(source.names[1], source.names[2]); /* alike: one kernel */
     assert_string_not_equal(source.names[1], source.names[3]);
     assert_int_equal(count(source.text.data, "#define KERNEL "), 3);
     assert_int_equal(count(source.text.data, "#line 1 \"packed"), 1);
-    assert_int_equal(count(source.text.data, "#line 1 \"sobel"), 1); /* of scale=0.5 */
+    assert_int_equal(count(source.text.data, "#line 1 \"sobel"), 1); /* of scale=0.3 */
     assert_int_equal(count(source.text.data, "#line 1 \"prelude.cl\""), 1);
     program_source_finish(&source);
     plan_destroy(&plan);
