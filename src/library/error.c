@@ -103,8 +103,13 @@ size_t sluice_error_print(const struct sluice_error *error, const char *text, ch
     library_take(&own, sizeof own, error);
     struct fault fault = {.code = FAULT_CHAIN, .position = own.position, .length = own.length};
     text_append(&all, own.message);
-    if (text && own.code == SLUICE_E_CHAIN)
-        fault_print_caret(&fault, text, &all);
+    if (text && own.code == SLUICE_E_CHAIN) {
+        struct text place = {0};
+        fault_print_caret(&fault, text, &place);
+        if (place.length > 0) /* it ends with a line end */
+            text_printf(&all, "\n%.*s", (int)place.length - 1, text_string(&place));
+        text_finish(&place);
+    }
     size_t length = all.length;
     if (room > 0)
         snprintf(to, room, "%s", text_string(&all));
