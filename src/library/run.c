@@ -72,11 +72,20 @@ static void copy_for(struct sluice_run *run, const struct frame *from, const uin
     run->times.copies += clock_now() - before;
 }
 
-static bool overlap(const struct sluice_memory *a, size_t a_bytes, const struct sluice_memory *b,
-                    size_t b_bytes)
+/* Whether a plane of the one lies where one of the other does. A memory may span another one: that
+ * of a frame whose planes were allocated one by one. */
+static bool overlap(const struct sluice_memory *a, const struct frame *a_frame,
+                    const struct sluice_memory *b, const struct frame *b_frame)
 {
-    uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
-    return a->data && b->data && x < y + b_bytes && y < x + a_bytes;
+    for (size_t i = 0; i < a_frame->n_planes && a->data && b->data; i++)
+        for (size_t k = 0; k < b_frame->n_planes; k++) {
+            const struct plane *p = &a_frame->planes[i], *q = &b_frame->planes[k];
+            uintptr_t x = (uintptr_t)a->data + p->offset, y = (uintptr_t)b->data + q->offset;
+            if (x < y + q->stride * (q->height - 1) + plane_row_bytes(q) &&
+                y < x + p->stride * (p->height - 1) + plane_row_bytes(p))
+                return true;
+        }
+    return false;
 }
 
 static int check_memory(const struct sluice_plan *plan, const struct sluice_memory *memory,
@@ -109,7 +118,7 @@ static int check(const struct sluice_plan *plan, const struct sluice_memory *in,
     int result = check_memory(plan, in, &plan->in, SLUICE_READ, "input", error);
     if (result == 0)
         result = check_memory(plan, out, &plan->out, SLUICE_WRITE, "result", error);
-    if (result == 0 && overlap(in, plan->in_bytes, out, plan->out_bytes))
+    if (result == 0 && overlap(in, &plan->in, out, &plan->out))
         result = library_error(error, SLUICE_E_USAGE, "input and result overlap");
     return result;
 }
