@@ -25,6 +25,7 @@ ALLOWED = {
     'stage': {'base', 'param', 'bank', 'image', 'device/profile.h'},
     'chain': {'base', 'param', 'bank', 'image', 'device', 'stage'},
     'library': {'base', 'param', 'bank', 'image', 'device', 'stage', 'chain', 'version.h'},
+    'gst': set(),
     'kernels': {'base', 'param', 'bank', 'image', 'stage', 'chain'},
     'engine': PIXELS - {'config'},
     'worker': PIXELS | {'version.h'},
@@ -51,6 +52,7 @@ FOREIGN = {
     r'seccomp\.h': {'worker'},
     r'jansson\.h': {'codec', 'worker', 'daemon', 'relay', 'cli', 'bench', 'doctor'},
     r'(nats|curl|openssl)/': {'relay'},
+    r'gst/': {'gst'},
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)

@@ -10,6 +10,7 @@
 #   chains              25,000 random chains on native against the references; --sanitize has them with sanitizers
 #   http-spec, peers    install tests/requirements.txt from PyPI below build-pypi
 #   fleet               half an hour with servers of its own; as root, --suite fleet --native
+#   gst                 GStreamer: every stage in pipelines against `sluice run`, and a million frames
 #   mean                OpenCL at its worst, ten minutes and more; --suite mean --native
 #   endurance           hours of calls that fail, kills and power cuts; as root, with xfsprogs
 #   tsan                threads under ThreadSanitizer: the processor's kernels, the engine, the daemon
@@ -34,7 +35,7 @@ while [ $# -gt 0 ]; do
     --sanitize) which=sanitize ;;
     --cross) which=cross ;;
     -h | --help)
-        sed -n '2,18s/^# \{0,1\}//p' "$0"
+        sed -n '2,20s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
     *)
@@ -52,7 +53,7 @@ fleet= analyse=
 [ "$suite" != '--suite analyse' ] || analyse=$packages_analyse
 # shellcheck disable=SC2086 # lists of words
 [ $install = 0 ] || [ "$which" = cross ] ||
-    install_packages $packages_build $packages_relay $packages_test $fleet $analyse
+    install_packages $packages_build $packages_relay $packages_gstreamer $packages_test $fleet $analyse
 
 # NATS servers, which the tests find there: of 2.10 or later, which Debian 12 has not, and Debian's own, whose package
 # would start it on this machine.
@@ -189,6 +190,7 @@ not_run chains '25,000 random chains (here: 300)' 'sh tests/run.sh --suite chain
 not_run http-spec 'installs packages from PyPI' 'sh tests/run.sh --suite http-spec'
 not_run peers 'installs packages from PyPI' 'sh tests/run.sh --suite peers'
 not_run fleet 'servers of its own, as root: half an hour' 'sh tests/run.sh --suite fleet --native'
+not_run gst 'pipelines: every stage (here: a sample), a million frames' 'sh tests/run.sh --suite gst --native'
 not_run mean 'OpenCL at its worst: ten minutes and more' 'sh tests/run.sh --suite mean --native'
 not_run tsan 'ThreadSanitizer, a build of its own' 'sh tests/run.sh --suite tsan'
 not_run analyse 'analysers over src: half an hour' 'sh tests/run.sh --suite analyse --native'

@@ -32,6 +32,8 @@ NOT_RUN = {
     'board': 'needs a board and its GPU',
     'network': 'needs a network',
     'proxy': 'needs the service, and programs that are not part of sluice',
+    'gstreamer': 'needs GStreamer: tests/gst run it',
+    'camera': 'needs a camera, a screen, or viewers',
     'fleet': 'needs a NATS server: tests/fleet run it',
     'build': 'builds all of it, as was done to run this',
     'tests': 'runs all tests, this one among them',

@@ -1,0 +1,52 @@
+/* Caps and layouts: which frames a chain takes, and what it makes of them, in GStreamer's terms. */
+#ifndef SLUICE_GST_CAPS_H
+#define SLUICE_GST_CAPS_H
+
+#include <gst/video/video.h>
+#include <sluice/sluice.h>
+
+/* What is taken, and what comes out. A chain without a stage passes all that is taken on. */
+#define CAPS_INPUTS                                                                                \
+    "{ NV12, NV21, I420, YUY2, UYVY, GRAY8, GRAY16_LE, RGB, BGR, RGBx, BGRx, RGBA, BGRA }"
+#define CAPS_RESULTS                                                                               \
+    "{ GRAY8, RGB, RGBA, GRAY16_LE, RGBA64_LE, NV12, NV21, I420, YUY2, UYVY, BGR, RGBx, BGRx, "    \
+    "BGRA }"
+
+/* The DRM formats of linear dma-bufs that are the same bytes (caps of GStreamer 1.24 and later). */
+#define CAPS_DRM                                                                                   \
+    "{ NV12, NV21, YU12, YUYV, UYVY, R8, BG24, RG24, XB24, XR24, AB24, AR24, NV12:0x0, NV21:0x0, " \
+    "YU12:0x0, YUYV:0x0, UYVY:0x0, R8:0x0, BG24:0x0, RG24:0x0, XB24:0x0, XR24:0x0, AB24:0x0, "     \
+    "AR24:0x0 }"
+
+/* What a chain does with caps; immutable and counted, for any thread. */
+struct rules;
+
+/* Takes over the caller's reference to the chain. */
+struct rules *rules_create(struct sluice_chain *chain);
+struct rules *rules_ref(struct rules *rules);
+void rules_unref(struct rules *rules); /* takes NULL */
+struct sluice_chain *rules_chain(const struct rules *rules);
+gboolean rules_is_empty(const struct rules *rules); /* no stage: everything is passed on */
+
+/* False, with the reason, where no format at all gives a video. */
+gboolean rules_check(const struct rules *rules, struct sluice_error *error);
+
+/* What comes out for frames as `in`: the format and the size of `out`, in GStreamer's default
+ * layout. SLUICE_E_SHAPE: the chain does not take such frames, or what comes out is no video, and
+ * then the message has the stages to append. */
+int rules_result(const struct rules *rules, const GstVideoInfo *in, GstVideoInfo *out,
+                 struct sluice_error *error);
+
+/* The caps at the other pad: of results for those of inputs (direction GST_PAD_SINK), exact where
+ * sizes are known; of inputs for those of results as far as the chain tells. */
+GstCaps *rules_transform(const struct rules *rules, GstPadDirection direction, const GstCaps *caps);
+
+/* As gst_video_info_from_caps, and for DRM formats of linear dma-bufs. */
+gboolean caps_info(const GstCaps *caps, GstVideoInfo *info);
+
+/* The layout of a frame as `info` says; SLUICE_E_SHAPE: chains do not take it. Of `planes` one is
+ * used, for formats that are only results. */
+int caps_layout(const GstVideoInfo *info, struct sluice_layout *layout, struct sluice_plane *plane,
+                struct sluice_error *error);
+
+#endif

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""test_pipelines.py SLUICE SOURCE_ROOT [--all]: raw frames through `filesrc ! sluice ! filesink` and through `sluice run`: the
+same bytes, for every stage, or the same refusal. A sample of formats and sizes; with --all each stage at each. And the
+commands and the example of docs/gstreamer.md."""
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+# A chain for each stage, whose result is a video where the stage takes the frame.
+CHAINS = {
+    'abs': 'abs', 'analysis': 'analysis:haar,synthesis:haar', 'box': 'box:radius=2', 'clahe': 'clahe:tiles=2x2',
+    'close': 'close:radius=1', 'colour': 'colour:m=0_1_0/1_0_0/0_0_1', 'convert': 'convert:type=u16:channels=1',
+    'crop': 'crop:1:2:20:5', 'dilate': 'dilate:radius=2', 'dwt': 'dwt,idwt', 'equalize': 'equalize', 'erode': 'erode:radius=1',
+    'fir': 'fir:1_2_1/2_4_2/1_2_1:divisor=16', 'flip': 'flip:x', 'gain': 'gain:by=1.5', 'gauss': 'gauss:sigma=1.5',
+    'idwt': 'dwt:levels=2,idwt', 'invert': 'invert', 'levels': 'levels:10:200', 'luminance': 'luminance:bt709', 'median': 'median',
+    'normalize': 'normalize', 'open': 'open:radius=1', 'pad': 'pad:left=2:bottom=1', 'resize': 'resize:w=100',
+    'rotate': 'rotate:90', 'shrink': 'dwt,shrink:threshold=2,idwt', 'sobel': 'sobel', 'synthesis': 'analysis:cdf97,synthesis:cdf97',
+    'threshold': 'threshold:t=90', 'unsharp': 'unsharp:sigma=1',
+}
+FORMATS = {'GRAY8': ('gray8', 1), 'RGB': ('rgb24', 3), 'RGBA': ('rgba32', 4), 'GRAY16_LE': ('gray16', 2)}
+SIZES = [(640, 480), (321, 241), (1921, 7), (1, 1)]
+RESULTS = {'GRAY8': 1, 'RGB': 3, 'RGBA': 4, 'GRAY16_LE': 2, 'RGBA64_LE': 8}
+GST_CAPS = re.compile(r'GstPad:sink: caps = video/x-raw, format=\(string\)(\w+), width=\(int\)(\d+), height=\(int\)(\d+)')
+
+
+def run(*command):
+    return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors='replace', check=False, timeout=120)
+
+
+def read(path):
+    with open(path, 'rb') as file:
+        return file.read()
+
+
+def by_command(sluice, chain, form, size, frame, result):
+    done = run(sluice, 'run', '--device', 'native', '-c', chain, '--input', 'raw=%s:w=%d:h=%d' % (FORMATS[form][0], *size),
+               '--format', 'raw', '--on-exists', 'overwrite', '-o', result, frame)
+    return (read(result), None) if done.returncode == 0 else (None, done.stdout)
+
+
+def by_element(chain, form, size, frame, result):
+    """The rows of the result, packed; every frame has packed rows, which GStreamer's own layout has not."""
+    pixel = FORMATS[form][1]
+    done = run('gst-launch-1.0', '-v', 'filesrc', 'location=' + frame, 'blocksize=%d' % os.path.getsize(frame), '!',
+               'rawvideoparse', 'use-sink-caps=false', 'format=' + form.replace('_', '-').lower(), 'width=%d' % size[0],
+               'height=%d' % size[1], 'plane-strides=<%d>' % (size[0] * pixel), 'plane-offsets=<0>',
+               'frame-size=%d' % (size[0] * size[1] * pixel), '!', 'sluice', 'name=it', 'device=native', 'chain=' + chain, '!',
+               'filesink', 'location=' + result)
+    caps = [found for found in map(GST_CAPS.search, done.stdout.split('\n')) if found and 'GstFileSink' in found.string]
+    if done.returncode != 0 or not caps:
+        return None, done.stdout
+    name, width, height = caps[-1].group(1), int(caps[-1].group(2)), int(caps[-1].group(3))
+    data, row = read(result), width * RESULTS[name]
+    stride = (row + 3) // 4 * 4
+    if len(data) == row * height:  # a frame that was passed through
+        return data, None
+    if len(data) < stride * (height - 1) + row:
+        return None, '%d bytes of %s %dx%d' % (len(data), name, width, height)
+    return b''.join(data[y * stride:y * stride + row] for y in range(height)), None
+
+
+def check_pair(sluice, folder, stage, form, size):
+    frame, result = os.path.join(folder, 'frame'), os.path.join(folder, 'result')
+    with open(frame, 'wb') as file:
+        file.write(random.Random('%s%s%s' % (stage, form, size)).randbytes(size[0] * size[1] * FORMATS[form][1]))
+    for path in (result, result + '.raw'):
+        if os.path.exists(path):
+            os.remove(path)
+    wanted, refusal = by_command(sluice, CHAINS[stage], form, size, frame, result + '.raw')
+    got, why = by_element(CHAINS[stage], form, size, frame, result)
+    if wanted == got:
+        return None if wanted is not None or 'ERROR' in why else 'no error: %s' % why
+    return '%s of %s %dx%d: %s' % (CHAINS[stage], form, *size, 'other samples' if wanted and got else
+                                   'sluice run: %s\ngst-launch: %s' % (refusal or 'done', why or 'done'))
+
+
+def check_pairs(sluice, folder, everything):
+    names = re.findall(r'(?m)^(\w+)', run(sluice, 'stages').stdout)
+    missing = set(names) - set(CHAINS)
+    assert names and not missing, 'no chain here for %s' % missing
+    wrong, count, refused = [], 0, 0
+    for index, stage in enumerate(sorted(CHAINS)):
+        forms, sizes = sorted(FORMATS), SIZES
+        if not everything:
+            forms, sizes = [['RGB', 'GRAY8', 'GRAY16_LE', 'RGBA'][index % 4]], [SIZES[1 + index // 4 % 2]]
+            if stage == 'colour':
+                forms = ['RGB']
+        for form in forms:
+            for size in sizes:
+                problem = check_pair(sluice, folder, stage, form, size)
+                count += 1
+                if problem:
+                    wrong.append(problem)
+                    print(problem, flush=True)
+    print('%d pairs, %d differ' % (count, len(wrong)))
+    return not wrong
+
+
+def check_page(root, folder):
+    with open(os.path.join(root, 'docs', 'gstreamer.md'), encoding='utf-8') as file:
+        page = file.read()
+    blocks = re.findall(r'(?ms)^```sh gstreamer\n(.*?)^```', page)
+    assert blocks
+    good = True
+    for block in blocks:
+        commands = [line for line in block.split('\n') if not line.startswith('export ')]
+        done = run('sh', '-ec', '\n'.join(commands))
+        if done.returncode != 0 or 'ERROR' in done.stdout:
+            print('docs/gstreamer.md: %s\n%s' % (block, done.stdout))
+            good = False
+    with open(os.path.join(root, 'docs', 'examples', 'frames.py'), encoding='utf-8') as file:
+        program = file.read()
+    part = re.search(r'(?ms)^```python\n(.*?)^```', page).group(1)
+    if part.strip() not in program:
+        print('docs/gstreamer.md shows another example than docs/examples/frames.py')
+        good = False
+    python = next((name for name in ('python3', '/usr/bin/python3')
+                   if run(name, '-c', 'import gi, numpy; gi.require_version("GstVideo", "1.0")').returncode == 0), None)
+    if not python:
+        print('frames.py is not run: python3-gst-1.0 or python3-numpy is not here')
+        return good
+    done = run(python, os.path.join(root, 'docs', 'examples', 'frames.py'), 'luminance,sobel')
+    if done.returncode != 0 or done.stdout.count('(240, 320)') != 30 or 'bytes-copied=(guint64)0' not in done.stdout:
+        print('frames.py:', done.stdout)
+        good = False
+    return good
+
+
+def main():
+    if not shutil.which('gst-launch-1.0') or run('gst-inspect-1.0', 'rawvideoparse').returncode != 0:
+        print('no gst-launch-1.0 with rawvideoparse: gstreamer1.0-tools and gstreamer1.0-plugins-base')
+        sys.exit(SKIPPED)
+    sluice, root, everything = sys.argv[1], sys.argv[2], '--all' in sys.argv[3:]
+    with tempfile.TemporaryDirectory() as folder:
+        good = check_pairs(sluice, folder, everything)
+        good = (everything or check_page(root, folder)) and good
+    sys.exit(0 if good else 1)
+
+
+main()
