@@ -7,7 +7,7 @@ the ratio is that of the round's best times, and the median over the rounds is p
 information.
 
 Usage: peers.py [--build DIR] [--rounds N] [--photo FILE.jpg] [SECTION…]
-Sections: kernels, pictures, files, thumbnails, folder, service, native; all unless named."""
+Sections: kernels, pictures, files, thumbnails, folder, service, native, live; all unless named."""
 import argparse
 import concurrent.futures
 import http.client
@@ -631,6 +631,55 @@ def native(r):
     building(r)
 
 
+# ---- the element for GStreamer
+
+FULL_HD = 1920 * 1080
+RGB_CHAIN = 'sluice chain=resize:w=960,colour:m=0.9_0.1_0/0_1_0/0_0.1_0.9,gauss:sigma=1.5'
+# (what, candidate, beside what, times as long at most or (at_least) as fast at least). A copy is one thread's memcpy of half of
+# the bytes that a frame and its result have.
+LIVE = [
+    ('invert GRAY8, in copies', 'GRAY8=sluice chain=invert', 'copy=%d' % FULL_HD, 0.7, False),
+    ('sobel GRAY8, in copies', 'GRAY8=sluice chain=sobel', 'copy=%d' % FULL_HD, 2.2, False),
+    ('NV12 → luminance:bt709,sobel, in copies', 'NV12=sluice chain=luminance:bt709,sobel', 'copy=%d' % (FULL_HD * 5 // 4), 1.6, False),
+    ('… against videoconvert ! cvsobel', 'NV12=sluice chain=luminance:bt709,sobel', 'NV12=videoconvert ! cvsobel', 20, True),
+    ('NV12 → resize, colour, gauss against videoconvert in front', 'NV12=' + RGB_CHAIN,
+     'NV12=videoconvert ! video/x-raw,format=RGB ! ' + RGB_CHAIN, 4, True)]
+
+
+def live(r):
+    """The element beside memcpy and other elements, in turns, with real-time priority where that may be had."""
+    program = os.path.join(r.build, 'tests', 'bench_live')
+    if not os.path.exists(program):
+        print('\nno element: tests/bench_live is not built (docs/gstreamer.md)')
+        return
+    environment = dict(os.environ, GST_PLUGIN_PATH=os.path.join(r.build, 'src', 'gst'), GST_REGISTRY=r.path('registry'))
+    first = ['chrt', '-f', '10'] if subprocess.run(['chrt', '-f', '10', 'true'], stderr=subprocess.DEVNULL,
+                                                   check=False).returncode == 0 else []
+
+    def measure(frames, fps, *candidates):
+        done = subprocess.run(first + [program, '1920', '1080', str(frames), str(fps), *candidates], env=environment,
+                              stdout=subprocess.PIPE, text=True, check=True)
+        return [tuple(map(float, line.split())) for line in done.stdout.splitlines()]
+
+    rows, copied = [], 0
+    for what, own, other, target, at_least in LIVE:
+        if 'cvsobel' in other and subprocess.run(['gst-inspect-1.0', 'cvsobel'], stdout=subprocess.DEVNULL,
+                                                 check=False).returncode != 0:
+            rows.append([what, '–', '–', 'cvsobel is in gstreamer1.0-opencv'])
+            continue
+        times = [measure(120, 0, own, other) for _ in range(r.rounds)]
+        copied += sum(one[0][2] for one in times)
+        value = statistics.median(b[0] / a[0] if at_least else a[0] / b[0] for a, b in times)
+        best = [min(one[i][0] for one in times) for i in (0, 1)]
+        rows.append([what, '%.0f' % best[0], '%.0f' % best[1], aim(value, target, at_least)])
+    times = [measure(300, 60, 'GRAY8=sluice chain=sobel')[0] for _ in range(r.rounds)]
+    rows.append(['sobel GRAY8, 60 frames a second: p99 / p50', '%.0f' % statistics.median(one[0] for one in times), '',
+                 aim(statistics.median(one[1] / one[0] for one in times), 1.5, False)])
+    rows.append(['bytes that were copied', '', '', aim(copied, 0, False)])
+    table('The element for GStreamer, 1920×1080%s' % ('' if first else ' (without real-time priority)'),
+          ['what', 'µs', 'beside it, µs', 'ratio'], rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--build', default=os.path.join(HERE, '..', '..', 'build'))
@@ -640,7 +689,7 @@ def main():
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)
     sections = {'kernels': kernels, 'pictures': pictures, 'files': files, 'thumbnails': thumbnails, 'folder': folder,
-                'service': service, 'native': native}
+                'service': service, 'native': native, 'live': live}
     for name in options.sections:
         if name not in sections:
             parser.error('no section %s; there are %s' % (name, ', '.join(sections)))
