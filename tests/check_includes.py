@@ -26,6 +26,7 @@ ALLOWED = {
     'chain': {'base', 'param', 'bank', 'image', 'device', 'stage'},
     'library': {'base', 'param', 'bank', 'image', 'device', 'stage', 'chain', 'version.h'},
     'gst': set(),
+    'python': set(),
     'kernels': {'base', 'param', 'bank', 'image', 'stage', 'chain'},
     'engine': PIXELS - {'config'},
     'worker': PIXELS | {'version.h'},

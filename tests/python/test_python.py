@@ -1,0 +1,480 @@
+#!/usr/bin/env python3
+"""test_python.py PACKAGES SLUICE [SOURCE_ROOT]: the module `sluice` in the folder PACKAGES, against the command, and the page
+docs/python.md. Ends with 77 where cffi or numpy are missing."""
+import ctypes
+import doctest
+import gc
+import multiprocessing
+import os
+import pickle
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+import warnings
+
+try:
+    import cffi # noqa: F401
+    import numpy
+except ImportError as missing:
+    print('skipped: %s: install python3-cffi and python3-numpy' % missing)
+    sys.exit(77)
+
+packages, command, *more = sys.argv[1:]
+sys.path.insert(0, packages)
+import sluice # noqa: E402
+
+NATIVE = sluice.Device('native', threads=2)
+TYPES = ('uint8', 'uint16', 'float32')
+# What a stage is given that needs something, and what comes before a stage that takes transforms.
+CHAINS = {
+    'analysis': 'analysis:haar', 'synthesis': 'analysis:haar,synthesis', 'idwt': 'dwt:levels=2,idwt', 'dwt': 'dwt:levels=2',
+    'shrink': 'dwt:levels=2,shrink,idwt', 'fir': 'fir:1_2_1/2_4_2/1_2_1', 'resize': 'resize:w=30:h=20', 'crop': 'crop:3:2:20:10',
+    'box': 'box:radius=2', 'convert': 'convert:f32', 'pad': 'pad:left=3:top=2', 'gain': 'gain:factor=1.5',
+    'rotate': 'rotate:90', 'flip': 'flip:x', 'erode': 'erode:radius=1', 'dilate': 'dilate:radius=1', 'open': 'open:radius=1',
+    'close': 'close:radius=1', 'gauss': 'gauss:sigma=2', 'median': 'median:radius=1', 'colour': 'colour:sepia',
+    'threshold': 'threshold:otsu',
+}
+
+
+def chain(text, **options):
+    return sluice.Chain(text, NATIVE, **options)
+
+
+def picture(shape, dtype='uint8', seed=1):
+    dtype = numpy.dtype(dtype)
+    top = 255 if dtype.kind == 'f' else numpy.iinfo(dtype).max
+    return (numpy.random.default_rng(seed).random(shape) * top).astype(dtype)
+
+
+def run(text, folder, names):
+    """What the command makes of NPY files: for each, arrays by names, or what it says is wrong."""
+    os.makedirs(os.path.join(folder, 'out'), exist_ok=True)
+    done = subprocess.run([command, 'run', '--device', 'native', '-c', text, '-f', 'npz', '-q', '-o', os.path.join(folder, 'out/'),
+                           *(os.path.join(folder, name + '.npy') for name in names)], capture_output=True, text=True, timeout=300)
+    results = {}
+    for name in names:
+        path = os.path.join(folder, 'out', name + '.npz')
+        if os.path.exists(path):
+            with numpy.load(path) as file:
+                results[name] = {key: file[key] for key in file.files if key != 'meta.json'}
+            os.remove(path)
+        else:
+            results[name] = done.stderr
+    return results
+
+
+class Stages(unittest.TestCase):
+    def test_as_the_command(self):
+        """Every stage with u8, u16 and f32 of 1, 3 and 4 channels, bit by bit; and what one refuses the other does, too."""
+        kinds = [(dtype, channels) for dtype in TYPES for channels in (1, 3, 4)]
+        compared = refused = 0
+        with tempfile.TemporaryDirectory() as folder:
+            inputs = {}
+            for dtype, channels in kinds:
+                inputs['%s-%d' % (dtype, channels)] = picture((37, 53) if channels == 1 else (37, 53, channels), dtype)
+            for name, array in inputs.items():
+                numpy.save(os.path.join(folder, name + '.npy'), array)
+            for stage in sluice.stages():
+                text = CHAINS.get(stage.name, stage.name)
+                for name, wanted in run(text, folder, inputs).items():
+                    with self.subTest(chain=text, input=name):
+                        if isinstance(wanted, str):
+                            with self.assertRaises(sluice.Error) as caught:
+                                chain(text)(inputs[name])
+                            self.assertIn(caught.exception.message, wanted)
+                            refused += 1
+                            continue
+                        made = chain(text)(inputs[name])
+                        made = made if isinstance(made, dict) else {'': made}
+                        if len(made) == 1:
+                            wanted, made = {'': list(wanted.values())[0]}, {'': list(made.values())[0]}
+                        self.assertEqual(set(made), set(wanted))
+                        for key, array in made.items():
+                            self.assertEqual(array.dtype, wanted[key].dtype)
+                            numpy.testing.assert_array_equal(array, wanted[key].reshape(array.shape))
+                            compared += 1
+        print('%d planes equal, %d inputs refused alike' % (compared, refused))
+        self.assertGreater(compared, 300)
+
+    def test_as_data(self):
+        found = {stage.name: stage for stage in sluice.stages()}
+        self.assertEqual(list(found), sorted(found))
+        self.assertGreaterEqual(len(found), 31)
+        radius = {one.name: one for one in found['box'].parameters}['radius']
+        self.assertEqual((radius.kind, radius.min), ('numbers', 0))
+        self.assertIn('integers', radius.allowed)
+        self.assertTrue(all(stage.summary and all(one.help and one.kind for one in stage.parameters) for stage in found.values()))
+
+
+class Arrays(unittest.TestCase):
+    def test_strided_views(self):
+        """Rows apart, rows from a wider array, and offsets: read where they lie."""
+        base = picture((60, 90, 3), 'uint16')
+        sobel = chain('luminance,sobel')
+        for view in (base[::2], base[5:, 7:50], base[3::3, 1:2], base[10:11, 4:80]):
+            numpy.testing.assert_array_equal(sobel(view), sobel(numpy.ascontiguousarray(view)))
+        grey = picture((64, 64))
+        invert = chain('invert')
+        numpy.testing.assert_array_equal(invert(grey[:, :1]), 255 - grey[:, :1])
+        numpy.testing.assert_array_equal(invert(grey[:1, ::64]), 255 - grey[:1, :1])
+        numpy.testing.assert_array_equal(invert(grey[:, :, None]), 255 - grey)
+
+    def test_out(self):
+        """Written where it is wanted, and nowhere else."""
+        given = picture((31, 41, 3))
+        for text in ('invert', 'sobel', 'crop:2:3:20:10', 'rotate:90', 'gauss:sigma=1.5', 'luminance,sobel'):
+            wanted = chain(text)(given)
+            room = numpy.full(tuple(side + 10 for side in wanted.shape[:2]) + wanted.shape[2:], 77, wanted.dtype)
+            out = room[4:4 + wanted.shape[0], 3:3 + wanted.shape[1]]
+            self.assertIs(chain(text)(given, out=out), out)
+            numpy.testing.assert_array_equal(out, wanted)
+            out[...] = 77
+            self.assertTrue((room == 77).all(), text)
+            whole = numpy.empty_like(wanted)
+            self.assertIs(chain(text)(given, out=whole), whole)
+            numpy.testing.assert_array_equal(whole, wanted)
+        for bad, says in (
+                (numpy.empty((31, 40, 3), 'uint8'), 'where (31, 41, 3) uint8 comes out'),
+                (numpy.empty((31, 41, 3), 'uint16'), 'where (31, 41, 3) uint8 comes out'),
+                (numpy.empty((31, 82, 3), 'uint8')[:, ::2], 'ascontiguousarray'),
+                (given, 'overlap')):
+            with self.assertRaisesRegex(sluice.Error, says.replace('(', r'\(').replace(')', r'\)')):
+                chain('invert')(given, out=bad)
+        for locked in (numpy.empty((31, 41, 3), 'uint8'), numpy.empty((40, 41, 3), 'uint8')[:31], numpy.empty((31, 50, 3), 'uint8')[:, :41]):
+            locked.flags.writeable = False
+            with self.assertRaisesRegex(sluice.Error, 'only for reading'):
+                chain('invert')(given, out=locked)
+
+    def test_never_copied(self):
+        """What would need a copy is an error that says what makes it."""
+        given = picture((20, 30, 4))
+        for bad in (given[::-1], given[:, ::-1], given[:, ::2], given[..., :3], given[..., ::-1], given.transpose(1, 0, 2),
+                    numpy.broadcast_to(given[:1], given.shape), numpy.asfortranarray(given)):
+            with self.assertRaisesRegex(sluice.Error, 'ascontiguousarray') as caught:
+                chain('flip:x')(bad)
+            self.assertEqual(caught.exception.code, 'usage')
+            numpy.testing.assert_array_equal(chain('flip:x')(numpy.ascontiguousarray(bad)), bad[:, ::-1])
+
+    def test_shapes_and_types(self):
+        invert = chain('invert')
+        for bad, says in (
+                (numpy.zeros(5, 'uint8'), 'H×W'), (numpy.zeros((2, 2, 2, 2), 'uint8'), 'H×W'), (numpy.zeros((0, 5), 'uint8'), 'H×W'),
+                (numpy.zeros((3, 20, 20), 'uint8'), 'moveaxis'), (numpy.zeros((2, 2), 'float16'), 'float32'),
+                (numpy.zeros((2, 2), bool), 'bool'), (numpy.zeros((2, 2), '>u2'), 'samples of >u2'), (numpy.uint8(3), 'H×W'),
+                (numpy.zeros((2, 2), 'int64'), 'int64')):
+            with self.assertRaisesRegex(sluice.Error, says):
+                invert(bad)
+        for bad in ([[1, 2]], 'text', 7, None):
+            with self.assertRaises(TypeError):
+                invert(bad)
+        misaligned = numpy.frombuffer(bytes(41), 'uint8')[1:].view('uint16').reshape(4, 5)
+        with self.assertRaisesRegex(sluice.Error, 'multiple of a sample'):
+            invert(misaligned)
+        for dtype in ('uint8', 'int8', 'uint16', 'int16', 'int32', 'float32', 'float64'):
+            self.assertEqual(chain('flip:x')(picture((4, 5), dtype)).dtype, dtype)
+
+    def test_buffers(self):
+        """Whatever has a buffer."""
+        given = picture((6, 8))
+        for other in (memoryview(given), memoryview(bytearray(given)).cast('B', (6, 8)), (ctypes.c_uint8 * 8 * 6).from_buffer(given)):
+            numpy.testing.assert_array_equal(chain('invert')(other), 255 - given)
+        room = bytearray(48)
+        chain('invert')(given, out=memoryview(room).cast('B', (6, 8)))
+        self.assertEqual(bytes(room), (255 - given).tobytes())
+        with self.assertRaisesRegex(sluice.Error, 'only for reading'):
+            chain('invert')(given, out=memoryview(bytes(48)).cast('B', (6, 8)))
+
+    def test_planes(self):
+        given = picture((32, 48))
+        forward, back = chain('dwt:levels=2'), chain('idwt:wavelet=cdf97:type=u8')
+        planes = forward(given)
+        self.assertEqual(list(planes), ['LL2', 'HL2', 'LH2', 'HH2', 'HL1', 'LH1', 'HH1'])
+        numpy.testing.assert_array_equal(back(planes), given)
+        apart = {name: plane.copy() for name, plane in planes.items()}
+        with self.assertRaisesRegex(sluice.Error, r'sluice\.pack'):
+            back(apart)
+        numpy.testing.assert_array_equal(back(sluice.pack(apart)), given)
+        again = sluice.pack({name: numpy.zeros_like(plane) for name, plane in planes.items()})
+        self.assertIs(forward(given, out=again), again)
+        for name, plane in planes.items():
+            numpy.testing.assert_array_equal(again[name], plane)
+        self.assertEqual(forward.result((32, 48))['HH1'], ((16, 24), numpy.dtype('float32')))
+        with self.assertRaisesRegex(sluice.Error, 'HH1'):
+            forward(given, out=sluice.pack({name: plane for name, plane in planes.items() if name != 'HH1'}))
+        banks = chain('analysis:haar')(given)
+        numpy.testing.assert_array_equal(banks.zeros.keys() - banks.keys(), set())
+
+    def test_result(self):
+        self.assertEqual(chain('luminance,sobel').result((480, 640, 3)), ((480, 640), numpy.dtype('uint8')))
+        self.assertEqual(chain('sobel:out=both').result((48, 64), 'uint8')['dx'].dtype, numpy.dtype('int8'))
+        self.assertEqual(chain('rotate:90').result((4, 6, 3), 'f4'), ((6, 4, 3), numpy.dtype('float32')))
+        self.assertEqual(chain('resize:w=30:h=20').result((72, 64), layout='NV12'), ((20, 27, 3), numpy.dtype('uint8')))
+        with self.assertRaisesRegex(sluice.Error, 'reaches outside'):
+            chain('crop:w=100:h=100').result((9, 9))
+
+    def test_white(self):
+        given = numpy.float32([[0, 0.25, 1]])
+        numpy.testing.assert_array_equal(chain('invert')(given, white=1), 1 - given)
+        numpy.testing.assert_array_equal(chain('invert')(given), 255 - given)
+
+    def test_layouts(self):
+        """Video frames as OpenCV has them; BGR is RGB that lies the other way round."""
+        colour = picture((24, 32, 3))
+        gauss = chain('gauss:sigma=1')
+        numpy.testing.assert_array_equal(gauss(numpy.ascontiguousarray(colour[..., ::-1]), layout='BGR'), gauss(colour))
+        four = picture((24, 32, 4))
+        numpy.testing.assert_array_equal(gauss(four, layout='RGBx'), gauss(numpy.ascontiguousarray(four[..., :3])))
+        nv12 = picture((36, 32))
+        i420 = nv12.copy()
+        chroma = nv12[24:].reshape(12, 16, 2)
+        i420[24:30] = chroma[..., 0].reshape(6, 32)
+        i420[30:] = chroma[..., 1].reshape(6, 32)
+        self.assertEqual(gauss(nv12, layout='NV12').shape, (24, 32, 3))
+        numpy.testing.assert_array_equal(gauss(nv12, layout='NV12:bt709'), gauss(i420, layout='I420:bt709'))
+        self.assertFalse((gauss(nv12, layout='NV12') == gauss(nv12, layout='NV12:bt709:full')).all())
+        padded = numpy.zeros((36, 50), 'uint8')[:, :32]
+        padded[...] = nv12
+        numpy.testing.assert_array_equal(gauss(nv12, layout='NV12'), gauss(padded, layout='NV12'))
+        numpy.testing.assert_array_equal(chain('luminance')(nv12, layout='NV12:full'), nv12[:24])
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, 'frame.raw'), 'wb') as file:
+                file.write(nv12.tobytes())
+            subprocess.run([command, 'run', '-q', '--device', 'native', '-c', 'gauss:sigma=1', '--input', 'raw=nv12:32:24', '-o', os.path.join(folder, 'o.npy'),
+                            os.path.join(folder, 'frame.raw')], check=True)
+            numpy.testing.assert_array_equal(numpy.load(os.path.join(folder, 'o.npy')), gauss(nv12, layout='NV12'))
+        for layout, array, says in (('NV99', nv12, 'NV12'), ('NV12:bt7', nv12, 'bt709'), ('NV12', nv12[:34], r'H·3/2'), ('NV12', colour, 'NV12'),
+                                    ('I420', padded, 'packed'), ('BGR', nv12, r'\(H, W, 3\)'), ('GRAY16_LE', nv12, 'uint16')):
+            with self.assertRaisesRegex(sluice.Error, says):
+                gauss(array, layout=layout)
+
+
+class Mistakes(unittest.TestCase):
+    def test_places(self):
+        """All mistakes of a text, each below its place; in characters, not bytes."""
+        with self.assertRaises(sluice.Error) as caught:
+            chain('sobal,box:radius=x')
+        error = caught.exception
+        self.assertEqual((error.code, error.position, error.length), ('chain', 0, 5))
+        self.assertEqual([one.position for one in error.mistakes], [0, 17])
+        self.assertIn('\n  sobal,box:radius=x\n  ^^^^^', str(error))
+        self.assertIn('\n                   ^', str(error))
+        self.assertNotIn('\n', error.message)
+        with self.assertRaises(sluice.Error) as caught:
+            chain('invert,ünbekannt,sobal')
+        self.assertEqual([one.position for one in caught.exception.mistakes], [7, 17])
+        with self.assertRaises(sluice.Error) as caught:
+            chain('invert\0')
+        self.assertEqual(caught.exception.code, 'chain')
+        with self.assertRaises(sluice.Error) as caught:
+            chain('crop:w=100:h=100')(picture((5, 5)))
+        self.assertEqual((caught.exception.code, caught.exception.position), ('shape', None))
+        self.assertIsNone(caught.exception.__context__)
+        with self.assertRaises(sluice.Error) as caught:
+            sluice.Device('no such device')
+        self.assertEqual(caught.exception.code, 'no-device')
+
+    def test_errors_of_other_threads(self):
+        """An error is the thread's that made it."""
+        wrong = [numpy.frombuffer(bytes(41), 'uint8')[1:].view('uint16').reshape(4, 5), 'multiple of a sample']
+        same = picture((64, 64), 'uint16')
+        failed = []
+
+        def work(given, out, says):
+            invert = chain('invert')
+            for _ in range(300):
+                try:
+                    invert(given, out=out)
+                    failed.append('no error')
+                except sluice.Error as error:
+                    if says not in str(error):
+                        failed.append(str(error))
+        threads = [threading.Thread(target=work, args=args) for args in ((wrong[0], None, wrong[1]), (same, same, 'overlap')) * 3]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+        self.assertEqual(failed, [])
+
+
+class Chains(unittest.TestCase):
+    def test_texts(self):
+        own = sluice.Chain('luminance,box:radius=3', NATIVE)
+        self.assertIn('weights=bt601', own.text)
+        self.assertEqual(sluice.Chain(own.text).short, own.short)
+        self.assertEqual(repr(own), 'Chain(%r)' % own.short)
+        numpy.testing.assert_array_equal(chain('')(picture((3, 3))), picture((3, 3)))
+
+    def test_kernels(self):
+        kernel = [[1, 2, 1], [2, 4, 2], [1, 2, 1]]
+        own = chain('fir:@mine', kernels={'mine': kernel})
+        numpy.testing.assert_array_equal(own(picture((20, 20))), chain('fir:1_2_1/2_4_2/1_2_1')(picture((20, 20))))
+        with self.assertRaises(sluice.Error):
+            chain('fir:@other', kernels={'mine': kernel})
+        with self.assertRaises(sluice.Error):
+            chain('fir:@mine', kernels={'mine': [1, 2, 1]})
+
+    def test_pickled(self):
+        for one in (chain('luminance,sobel'), chain('fir:@mine', kernels={'mine': numpy.ones((3, 3))})):
+            again = pickle.loads(pickle.dumps(one))
+            numpy.testing.assert_array_equal(again(picture((9, 9, 3))), one(picture((9, 9, 3))))
+            self.assertEqual(again.device.info, one.device.info)
+
+    def test_forked(self):
+        """A child computes with what its parent made, on threads of its own."""
+        own = chain('gauss:sigma=3')
+        large = picture((1200, 1600))
+        wanted = own(large)
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore')
+            with multiprocessing.get_context('fork').Pool(2) as pool:
+                for made in pool.map(own, [large] * 4):
+                    numpy.testing.assert_array_equal(made, wanted)
+        numpy.testing.assert_array_equal(own(large), wanted)
+
+    def test_plans_are_bounded(self):
+        own = chain('invert')
+        for side in range(1, 200):
+            own(numpy.zeros((1, side), 'uint8'))
+        self.assertLessEqual(len(own._plans), 64)
+
+    def test_devices(self):
+        self.assertIn('native', [one.kind for one in sluice.devices()])
+        self.assertEqual((NATIVE.info.kind, NATIVE.info.threads, NATIVE.info.in_place), ('native', 2, True))
+        reference = sluice.Chain('luminance,sobel', sluice.Device('reference'))
+        numpy.testing.assert_array_equal(reference(picture((20, 30, 3))), chain('luminance,sobel')(picture((20, 30, 3))))
+
+
+class Use(unittest.TestCase):
+    def test_threads(self):
+        """Eight threads, one chain, sizes that come and go."""
+        own = chain('luminance,sobel')
+        inputs = [picture((20 + 7 * i, 300, 3), seed=i) for i in range(12)]
+        wanted = [own(one) for one in inputs]
+        failed = []
+
+        def work(first):
+            for i in range(60):
+                number = (first + i) % len(inputs)
+                out = numpy.empty_like(wanted[number]) if i % 2 else None
+                if not (own(inputs[number], out=out) == wanted[number]).all():
+                    failed.append((first, number))
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+        self.assertEqual(failed, [])
+
+    def test_other_threads_run(self):
+        """The lock of Python is given up while a chain computes: its thread counts on."""
+        own, counted, stop = sluice.Chain('gauss:sigma=20', sluice.Device('native', threads=1)), [0], threading.Event()
+        given = picture((4000, 4000))
+        own(given)
+
+        def count():
+            while not stop.is_set():
+                counted[0] += 1
+                stop.wait(0.0005)
+        thread = threading.Thread(target=count)
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(1000) # nobody is made to give it up
+        try:
+            thread.start()
+            while counted[0] < 3:
+                stop.wait(0.001)
+            begin = counted[0]
+            own(given)
+            end = counted[0]
+        finally:
+            sys.setswitchinterval(before)
+            stop.set()
+            thread.join()
+        self.assertGreater(end, begin + 2)
+
+    def test_stream(self):
+        own = chain('invert')
+        frames = [numpy.full((40, 50), i, 'uint8') for i in range(20)]
+        for depth in (1, 2, 5, None):
+            with own.stream(depth) as stream:
+                self.assertEqual([made[0, 0] for made in stream.map(frames)], [255 - i for i in range(20)])
+                self.assertEqual(len(stream), 0)
+        stream = own.stream(2)
+        out = numpy.empty((40, 50), 'uint8')
+        stream.put(frames[1], out=out)
+        for frame in frames[2:6]:
+            stream.put(frame)
+        self.assertEqual(len(stream), 5)
+        self.assertIs(stream.get(), out)
+        self.assertEqual([stream.get()[0, 0] for _ in range(4)], [253, 252, 251, 250])
+        with self.assertRaises(IndexError):
+            stream.get()
+        with self.assertRaises(sluice.Error):
+            stream.put(frames[0], out=frames[0])
+        stream.put(frames[3])
+        del stream # waits
+        with self.assertRaises(ValueError):
+            own.stream(0)
+
+    def test_nothing_is_kept(self):
+        """Memory after ten thousand calls, and references after some."""
+        given = picture((64, 64, 3))
+        own, planes, out = chain('luminance,sobel'), chain('dwt:levels=1'), numpy.empty((64, 64), 'uint8')
+
+        def resident():
+            gc.collect()
+            with open('/proc/self/statm', encoding='ascii') as file:
+                return int(file.read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
+
+        def calls(n):
+            for i in range(n):
+                own(given)
+                own(given, out=out)
+                own(given[::2])
+                if i % 10 == 0:
+                    planes(given[..., 0].copy())
+                    try:
+                        chain('sobal')
+                    except sluice.Error:
+                        pass
+                    chain('invert')(given)
+                    with own.stream(2) as stream:
+                        stream.put(given)
+        calls(300)
+        before, counts = resident(), [sys.getrefcount(one) for one in (given, out, own, given.dtype)]
+        calls(3400) # more than 10,000 frames
+        self.assertLess(resident() - before, 2 << 20)
+        self.assertEqual([sys.getrefcount(one) for one in (given, out, own, given.dtype)], counts)
+        made = own(given)
+        self.assertEqual(sys.getrefcount(made), 2)
+        self.assertTrue(made.flags.owndata)
+
+    @unittest.skipUnless(more, 'no source')
+    def test_page(self):
+        """docs/python.md, as it is written."""
+        page = os.path.join(more[0], 'docs/python.md')
+        try:
+            import cv2 # noqa: F401
+            flags = 0
+        except ImportError:
+            flags = None
+        with open(page, encoding='utf-8') as file:
+            text = file.read()
+        if flags is None: # what needs OpenCV stands between these
+            before, rest = text.split('<!-- cv2 -->')
+            text = before + rest.split('<!-- /cv2 -->')[1]
+        parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+        text = re.sub(r'```\w*', '', text)
+        test = parser.get_doctest(text, {}, 'python.md', page, 0)
+        with tempfile.TemporaryDirectory() as folder:
+            before = os.getcwd()
+            os.chdir(folder)
+            try:
+                runner.run(test)
+            finally:
+                os.chdir(before)
+        self.assertEqual(runner.failures, 0)
+        self.assertGreater(runner.tries, 25)
+        self.assertEqual(doctest.testmod(sluice).failed, 0)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1], verbosity=1)
