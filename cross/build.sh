@@ -10,15 +10,16 @@
 #   --no-install     install no packages
 #   --no-test        build only
 #   --tests SUITE    of the tests, those of one suite: unit, stage, cli, daemon, fault, fuzz
+#   --targets LIST   build only these of the build's targets, and stop there
 #   --full           also tests that take long under an emulator and say little about arm64
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/docs/packages.sh"
-suite=bookworm work=$root/build-cross install=1 test=1 tests= full=0
+suite=bookworm work=$root/build-cross install=1 test=1 tests= full=0 targets=
 while [ $# -gt 0 ]; do
     case $1 in
-    --suite | --work | --tests)
+    --suite | --work | --tests | --targets)
         [ $# -ge 2 ] || {
             echo "build.sh: $1 what?" >&2
             exit 64
@@ -27,6 +28,7 @@ while [ $# -gt 0 ]; do
         --suite) suite=$2 ;;
         --work) work=$2 ;;
         --tests) tests="--suite $2" ;;
+        --targets) targets=$2 ;;
         esac
         shift
         ;;
@@ -34,7 +36,7 @@ while [ $# -gt 0 ]; do
     --no-test) test=0 ;;
     --full) full=1 ;;
     -h | --help)
-        sed -n '2,13s/^# \{0,1\}//p' "$0"
+        sed -n '2,14s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
     --)
@@ -90,7 +92,9 @@ if [ ! -f "$build/build.ninja" ] || [ $# -gt 0 ]; then
         --prefix=/usr --sysconfdir=/etc --localstatedir=/var -Dlibdir=lib/aarch64-linux-gnu \
         -Dkernel_cache="$work/kernels-$suite" "$@"
 fi
-ninja -C "$build" --quiet
+# shellcheck disable=SC2086 # a list of words
+ninja -C "$build" --quiet $targets
+[ -z "$targets" ] || exit 0
 
 status=0
 if [ $test = 1 ]; then
