@@ -646,7 +646,7 @@ LIVE = [
      'NV12=videoconvert ! video/x-raw,format=RGB ! ' + RGB_CHAIN, 4, True)]
 
 
-def live(r):
+def live_element(r):
     """The element beside memcpy and other elements, in turns, with real-time priority where that may be had."""
     program = os.path.join(r.build, 'tests', 'bench_live')
     if not os.path.exists(program):
@@ -678,6 +678,69 @@ def live(r):
     rows.append(['bytes that were copied', '', '', aim(copied, 0, False)])
     table('The element for GStreamer, 1920×1080%s' % ('' if first else ' (without real-time priority)'),
           ['what', 'µs', 'beside it, µs', 'ratio'], rows)
+
+
+# ---- arrays of Python
+
+def python_rows():
+    """(work, peer's name, peer, ours, times faster at least), all into arrays that are there."""
+    import sluice
+    rng = numpy.random.default_rng(1)
+    grey = cv2.GaussianBlur(rng.integers(0, 256, (1080, 1920), numpy.uint8), (5, 5), 0)
+    out, scaled = numpy.empty_like(grey), numpy.empty_like(grey)
+    small, small_out = numpy.zeros((16, 16), numpy.uint8), numpy.zeros((16, 16), numpy.uint8)
+    x, y, length = (numpy.empty(grey.shape, numpy.float32) for _ in range(3))
+    dx, dy = (numpy.empty(grey.shape, numpy.int16) for _ in range(2))
+    device = sluice.Device('native')
+    sobel, invert, both = (sluice.Chain(text, device) for text in ('sobel', 'invert', 'sobel:out=both'))
+    planes = both(grey)
+
+    def magnitude():
+        cv2.Sobel(grey, cv2.CV_32F, 1, 0, dst=x)
+        cv2.Sobel(grey, cv2.CV_32F, 0, 1, dst=y)
+        cv2.convertScaleAbs(cv2.magnitude(x, y, length), scaled, 0.125)
+
+    def gradient():
+        cv2.spatialGradient(grey, dx, dy)
+
+    return [
+        ('sobel', 'Sobel ×2, magnitude', magnitude, lambda: sobel(grey, out=out), 8),
+        ('sobel', 'spatialGradient', gradient, lambda: sobel(grey, out=out), 1.3),
+        ('sobel, a new array', 'spatialGradient', lambda: cv2.spatialGradient(grey), lambda: sobel(grey), None),
+        ('sobel:out=both', 'spatialGradient', gradient, lambda: both(grey, out=planes), None),
+        ('invert', 'bitwise_not', lambda: cv2.bitwise_not(grey, out), lambda: invert(grey, out=out), None),
+        ('invert of 16×16', 'bitwise_not', lambda: cv2.bitwise_not(small, small_out), lambda: invert(small, out=small_out), None),
+    ]
+
+
+def live_python(r):
+    """The module beside OpenCV's, call by call in turns, with real-time priority where that may be had."""
+    sys.path.insert(0, os.path.join(r.build, 'src/python'))
+    try:
+        candidates = python_rows()
+    except (ImportError, AttributeError) as missing:
+        print('\nno arrays of Python: %s (docs/python.md)' % missing)
+        return
+    before = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10)) # before the threads of either start, which get it, too
+    except PermissionError:
+        pass
+    rows = []
+    for name, peer, theirs, ours, faster in candidates:
+        rounds = []
+        for _ in range(r.rounds):
+            pairs = [(best(theirs, 1), best(ours, 1)) for _ in range(60)]
+            rounds.append([min(spans) for spans in zip(*pairs)])
+        ratio = statistics.median(p / s for p, s in rounds)
+        rows.append([name, peer, *('%.4f' % (statistics.median(column) * 1e3) for column in zip(*rounds)), aim(ratio, faster, True)])
+    os.sched_setscheduler(0, *before)
+    table('Arrays of Python, 1920×1080 grey, native', ['chain', 'OpenCV', 'OpenCV, ms', 'sluice, ms', 'times faster'], rows)
+
+
+def live(r):
+    live_element(r)
+    live_python(r)
 
 
 def main():
