@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import warnings
 
@@ -37,6 +38,23 @@ CHAINS = {
     'close': 'close:radius=1', 'gauss': 'gauss:sigma=2', 'median': 'median:radius=1', 'colour': 'colour:sepia',
     'threshold': 'threshold:otsu',
 }
+# A child that ends as any other process does, and its parent, which was in the middle of something.
+FORK = '''
+import os, sys, numpy
+sys.path.insert(0, sys.argv[1])
+import sluice
+own = sluice.Chain('gauss:sigma=3', sluice.Device('native', threads=2))
+large = numpy.random.default_rng(1).integers(0, 256, (1200, 1600), numpy.uint8)
+wanted = own(large)
+stream = own.stream(2)
+stream.put(large)
+child = os.fork()
+if child == 0:
+    stream.close()
+    sys.exit(0 if numpy.array_equal(own(large), wanted) else 3)
+assert os.waitpid(child, 0)[1] == 0
+assert numpy.array_equal(stream.get(), wanted) and numpy.array_equal(own(large), wanted)
+'''
 
 
 def chain(text, **options):
@@ -331,6 +349,8 @@ class Chains(unittest.TestCase):
                 for made in pool.map(own, [large] * 4):
                     numpy.testing.assert_array_equal(made, wanted)
         numpy.testing.assert_array_equal(own(large), wanted)
+        done = subprocess.run([sys.executable, '-c', FORK, packages], timeout=300)
+        self.assertEqual(done.returncode, 0)
 
     def test_plans_are_bounded(self):
         own = chain('invert')
@@ -446,6 +466,25 @@ class Use(unittest.TestCase):
         made = own(given)
         self.assertEqual(sys.getrefcount(made), 2)
         self.assertTrue(made.flags.owndata)
+
+    def test_cost(self):
+        """What Python adds to the call of the library, the shortest of many."""
+        given, out = picture((16, 16)), numpy.empty((16, 16), 'uint8')
+        own = chain('invert')
+        plan, source, target, _ = own._ready(given, out, None, None)
+
+        def shortest(call):
+            spans = []
+            for _ in range(3000):
+                begin = time.perf_counter_ns()
+                call()
+                spans.append(time.perf_counter_ns() - begin)
+            return min(spans) / 1000
+        bare = shortest(lambda: sluice._process(plan.handle, plan.device, source, plan.in_bytes, target, plan.out_bytes))
+        calls = {'a new array': lambda: own(given), 'out=': lambda: own(given, out=out), 'rows apart': lambda: own(given[::2])}
+        costs = {name: shortest(call) - bare for name, call in calls.items()}
+        print('the library %.2f µs, and beside it: %s' % (bare, ', '.join('%s %.2f µs' % one for one in costs.items())))
+        self.assertLess(max(costs.values()), 6)
 
     @unittest.skipUnless(more, 'no source')
     def test_page(self):

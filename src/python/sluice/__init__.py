@@ -33,7 +33,11 @@ __all__ = ['Chain', 'Device', 'DeviceInfo', 'Error', 'Parameter', 'Plane', 'Plan
 
 Picture = Union[numpy.ndarray, 'Planes', Mapping[str, Any], Any]
 
-_text = lambda pointer: _ffi.string(pointer).decode() if pointer else None
+
+def _text(pointer) -> Any:
+    return _ffi.string(pointer).decode() if pointer else None
+
+
 __version__: str = _text(_lib.sluice_version())
 
 _TYPES = {numpy.dtype(name): number for name, number in (
@@ -158,7 +162,7 @@ class Device:
         return _info(own)
 
     def _forget(self):
-        _leaked.append(self._handle)
+        _leak(self._handle)
         self._lock = threading.Lock()
         self._handle = None
 
@@ -184,7 +188,11 @@ def _default_device() -> Device:
 # ---- after a fork: a child must not touch what its parent opened, so it opens its own when it first needs to
 
 _forked_objects: weakref.WeakSet = weakref.WeakSet()
-_leaked: list = []
+
+
+def _leak(handle):
+    if handle is not None:
+        _ffi.gc(handle, None)
 
 
 def _forked():
@@ -486,7 +494,8 @@ class Chain:
         return _ffi.gc(made[0], _lib.shim_drop_chain)
 
     def _forget(self):
-        _leaked.append((self._handle, self._plans))
+        for handle in (self._handle, *(plan.handle for plan in self._plans.values())):
+            _leak(handle)
         self._plans = {}
         self._lock = threading.Lock()
         self._handle = self._parse()
@@ -702,5 +711,4 @@ class Stream:
             self.close()
 
     def _forget(self):
-        _leaked.append(self._under_way)
         self._under_way = collections.deque()
