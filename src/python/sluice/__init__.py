@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Union
 
 import numpy
 
-from sluice._sluice import ffi as _ffi, lib as _lib
+from sluice._sluice import ffi as _ffi, lib as _lib # type: ignore[import-untyped]
 
 # What each call needs, found once.
 _cast, _empty, _from_buffer, _ndarray = _ffi.cast, numpy.empty, _ffi.from_buffer, numpy.ndarray
@@ -242,7 +242,8 @@ def _parameter(stage: bytes, index: int) -> Parameter:
 
 def stages() -> list[Stage]:
     """The stages that chains are made of, in alphabetical order."""
-    found, own = [], _sized('sluice_stage')
+    found: list[Stage] = []
+    own = _sized('sluice_stage')
     while _lib.sluice_stage_get(len(found), own) == 0:
         name = _ffi.string(own.name)
         found.append(Stage(name.decode(), _text(own.summary), tuple(_parameter(name, i) for i in range(own.n_parameters))))
@@ -441,6 +442,16 @@ def _layout(lies: tuple[_Lies, ...], layout: str | None, white: float | None, wh
 class _Plan:
     """A plan of the library's for arrays that lie in one way, and what a run of it needs."""
     __slots__ = ('handle', 'device', 'in_bytes', 'out_bytes', 'shape', 'dtype', 'planes', 'zeros', 'whole', 'out_whole')
+    handle: Any
+    device: Any
+    in_bytes: int
+    out_bytes: int
+    shape: tuple[int, ...] | None # of a result of one plane
+    dtype: numpy.dtype | None
+    planes: dict[str, Plane] | None # of several
+    zeros: dict[str, tuple[int, int]]
+    whole: bool # the input's samples lie one behind the other throughout
+    out_whole: bool
 
     def empty(self):
         """Arrays for a result."""
@@ -542,7 +553,7 @@ class Chain:
         single = list(result) == ['']
         made = _Plan()
         made.planes = None if single else {name: plane for name, (plane, _) in result.items()}
-        made.zeros = None if single else {name: zero for name, (_, zero) in result.items() if zero != (0, 0)}
+        made.zeros = {name: zero for name, (_, zero) in result.items() if zero != (0, 0)}
         made.shape, made.dtype = result[''][0] if single else (None, None)
         if out_lies is None:
             out_lies, _, _ = _lies(made.empty(), 'out')
@@ -597,6 +608,7 @@ class Chain:
             if out.__class__ is not _ndarray and not isinstance(out, Mapping):
                 out = _array(out, 'out')
             several = isinstance(array, Mapping) or isinstance(out, Mapping)
+        key: tuple
         if several:
             key = (_lies(array, 'input')[0], None if out is None else _lies(out, 'out')[0], layout, white)
         elif out is None:
