@@ -716,16 +716,17 @@ def python_rows():
 def live_python(r):
     """The module beside OpenCV's, call by call in turns, with real-time priority where that may be had."""
     sys.path.insert(0, os.path.join(r.build, 'src/python'))
-    try:
-        candidates = python_rows()
-    except (ImportError, AttributeError) as missing:
-        print('\nno arrays of Python: %s (docs/python.md)' % missing)
-        return
     before = os.sched_getscheduler(0), os.sched_getparam(0)
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10)) # before the threads of either start, which get it, too
     except PermissionError:
         pass
+    try:
+        candidates = python_rows()
+    except (ImportError, AttributeError) as missing:
+        os.sched_setscheduler(0, *before)
+        print('\nno arrays of Python: %s (docs/python.md)' % missing)
+        return
     rows = []
     for name, peer, theirs, ours, faster in candidates:
         rounds = []
