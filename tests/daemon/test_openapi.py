@@ -53,7 +53,7 @@ class Source(OpenApi):
         told = {key: {one['name'] for one in operation.get('parameters', [])}
                 for key, operation in self.document.operations().items()}
         self.assertEqual(routes, told)
-        bodies = {path for path, takes in re.findall(r'\{"([^"]+)",[^}]*?, (true|false), \w+\}', table) if takes == 'true'}
+        bodies = {path for path, takes in re.findall(r'\{"([^"]+)",[^}]*?, (true|false), (?:true|false), \w+\}', table) if takes == 'true'}
         self.assertEqual(bodies, {path for (path, _), one in self.document.operations().items() if 'requestBody' in one})
 
     def problems(self):

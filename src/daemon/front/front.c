@@ -487,12 +487,13 @@ static void finish(struct front *front)
     free(front->folders);
 }
 
-/* libuv ends the process where it has no descriptors for a loop: one, and a pipe. Here the reason
- * is told. */
+/* libuv ends the process where it has no descriptors for a loop and its signals: four, and wire
+ * needs one more. Here the reason is told. */
 static int loop_init(uv_loop_t *loop, struct fault *fault)
 {
-    int fds[4] = {-1, -1, -1, -1};
-    if (pipe2(fds, O_CLOEXEC) != 0 || pipe2(fds + 2, O_CLOEXEC) != 0)
+    int fds[6] = {-1, -1, -1, -1, -1, -1};
+    if (pipe2(fds, O_CLOEXEC) != 0 || pipe2(fds + 2, O_CLOEXEC) != 0 ||
+        pipe2(fds + 4, O_CLOEXEC) != 0)
         fault_set_errno(fault, FAULT_IO, "no descriptors for a loop");
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         file_close(&fds[i]);

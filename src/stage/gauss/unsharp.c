@@ -42,15 +42,17 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return gauss_plan(&config->blur, &config->sharpen, plan, fault);
 }
 
-/* f32: gauss's own difference, times the amount. Where |d| is about the threshold, either result is
- * right, and they differ by amount · threshold. */
+/* f32: gauss's own difference, times the amount; the relative one, too, since the result may be
+ * much smaller than what it is the difference of. Where |d| is about the threshold, either result
+ * is right, and they differ by amount · threshold. */
 static struct tolerance tolerance(const void *config_, enum sample_type in, enum sample_type out)
 {
     const struct unsharp_config *config = config_;
     double amount = config->sharpen.amount < 0 ? -config->sharpen.amount : config->sharpen.amount;
     if (sample_is_integer(out))
         return (struct tolerance){0, 0};
-    return (struct tolerance){1e-3 * (1 + amount) + amount * config->sharpen.threshold, 1e-5};
+    return (struct tolerance){1e-3 * (1 + amount) + amount * config->sharpen.threshold,
+                              1e-5 * (1 + amount)};
 }
 
 const struct stage stage_unsharp = {
