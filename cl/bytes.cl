@@ -1,6 +1,8 @@
 /* In front of kernels for GPUs that work on four bytes at a time, in words: the lesser and the larger ones of two
  * words. Of bytes a and b, 128 + a % 128 - b % 128 has the highest bit where a % 128 is not less, which decides
  * between bytes whose highest bits are alike. */
+#include <border.cl>
+#include <words.cl>
 inline uint FN(not_less)(uint a, uint b)
 {
     uint lower = (a | 0x80808080u) - (b & 0x7f7f7f7fu), signs = (a & ~b) | (~(a ^ b) & lower);

@@ -10,6 +10,9 @@
  *
  * A line is a float16 whose lanes 4 to 7 are the work-item's own samples: AT_0. AT_1 are those one sample to the
  * right. Neighbours are CH samples apart. */
+#include <border.cl>
+#include <memory.cl>
+#include <words.cl>
 #define LINES (ROWS + TOP + BOTTOM)
 
 #define AT_m4(v) (v).s0123

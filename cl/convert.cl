@@ -1,3 +1,6 @@
+#include <double.cl>
+#include <round.cl>
+#include <share.cl>
 #ifdef KERNEL_channels
 /* Changes the number of channels: grey becomes three equal colours, colours become their luma (bt601), and missing
  * alpha becomes white. The grid counts pixels. */

@@ -15,6 +15,12 @@
  * Without TAPS or COLUMNS the window's size is an argument. Samples under a coefficient of 0 are not used, even if
  * they are infinite or NaN. Sums are added in the order of rows. Vectors compute positions whose window lies inside
  * the plane; all others, and all in the scalar form, are computed sample by sample. */
+#include <alpha.cl>
+#include <border.cl>
+#include <memory.cl>
+#include <quotient.cl>
+#include <round.cl>
+#include <shift.cl>
 #if defined(NUM_BITS) && defined(GENERIC) && NUM_BITS == 16
 /* As quotient_by_uint of cl/prelude.cl, but for any n + d/2 of 16 bits (quotient_numbers in src/stage/quotient.c). The upper half of a
  * product is one instruction if both factors are converted right beside it. `volatile` keeps LLVM from moving the

@@ -1,5 +1,8 @@
 /* gain: v * gain + offset. In f32 with two roundings; for integers exactly (src/stage/gain.c), from N = FACTOR * v,
  * where INPUT clamps v so that N fits. With GENERIC the numbers are arguments. */
+#include <quotient.cl>
+#include <round.cl>
+#include <words.cl>
 #if defined(IN_WORDS) && defined(GAIN)
 /* Bytes: f32 gives exact results, too, and conversions between bytes and floats only take permutations and
  * additions (cl/prelude.cl). */

@@ -1,6 +1,8 @@
 /* A luminance sample for each pixel of CH channels: 3, or 4 with alpha, which is dropped; of grey (CH 1 or 2) a copy.
  * The grid counts pixels. Of integers it is (r*R + g*G + b*B + 32768) >> 16 with weights whose sum is 65536; for
  * samples of 16 bits, too, that fits 32 bits. */
+#include <memory.cl>
+#include <words.cl>
 #if CH < 3
 #define WEIGHT_PARAMETERS
 #elif defined(SRC_IS_float)

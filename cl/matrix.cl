@@ -9,6 +9,7 @@
  * FN(add_su) and the like add a * b to the sum; the letters say whether bytes of a and of b have signs. All work-items
  * of a group call them together. For tests they are there without such instructions, too: then work-items exchange
  * their words through MATRIX_MEMORY. */
+#include <words.cl>
 /* On a CPU, for tests: code that compiles fast. With unrolled loops PoCL 3.1 also writes behind the ends of rows in
  * gauss_matrix, although the IR that clang hands it compares with the row's end; Oclgrind sees no such write. */
 #if defined(__x86_64__) || defined(__aarch64__)

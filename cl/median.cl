@@ -6,6 +6,8 @@
  * networks were found by leaving comparators out of sorting networks, one by one, as long as the middle one came out
  * for all inputs of zeros and ones, which proves it for all others (D. Knuth, The art of computer programming 3,
  * 5.3.4, the zero-one principle). tests/stage/test_median.c tries all of them. */
+#include <border.cl>
+#include <memory.cl>
 #define SIDE (2 * RADIUS + 1)
 #if defined(__clang__) || defined(HAS_PTX) /* others need not have _Pragma */
 #define UNROLLED _Pragma("unroll")
@@ -75,6 +77,7 @@
 #endif
 
 #ifdef FORM_ROWS
+#include "strips.cl"
 /* Behind cl/strips.cl. Scratch memory has SIDE lines for rows with what is outside, and SIDE for
  * a row's columns by rank. */
 #if defined(SRC_IS_uchar)
@@ -145,6 +148,7 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
 }
 
 #elif defined(KERNEL_words)
+#include "bytes.cl"
 /* Bytes on GPUs, behind cl/bytes.cl, four of them at a time: the columns of a word and of its neighbours are sorted,
  * and moved to where the networks want them. Written without loops over arrays: unless a compiler sees every index,
  * these lie in memory. */

@@ -9,6 +9,9 @@
  * loads, but need registers, so that fewer work-items run at once: 4 rows are best.
  *
  * There are no arrays, because a compiler puts an array into memory unless it knows every index. */
+#include <border.cl>
+#include <quotient.cl>
+#include <words.cl>
 #define LANES_OF_WORD 0x00ff00ffu
 #define TWICE(v)      ((v) * 0x00010001u) /* the same number in both lanes */
 
@@ -401,6 +404,7 @@ inline OWN FN(finish)(OWN s0, OWN s1)
     if (y + i < height)                                                                            \
         DOWN(i, ENTER_##i, k0, width - x)
 #elif defined(KERNEL_morph)
+#include "bytes.cl"
 /* All four bytes of a word are compared at once, BETTER (cl/bytes.cl): first down columns, DOWNS, which makes
  * of the lines the words r0 to r3 of each row; then along rows, ACROSS, which makes of these, as t, what RESULT
  * takes the results from. */

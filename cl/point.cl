@@ -4,6 +4,9 @@
  * Vectors are aligned in the vector form, and 16 samples at any address in the rows form (from a plain loop LLVM
  * makes code with wider integers than needed for some stages: 2.7 ms instead of 1.0). If a row is no multiple of the
  * vector, its last vector begins earlier and computes some samples a second time. */
+#include <alpha.cl>
+#include <memory.cl>
+#include <words.cl>
 #if ALPHA
 #define SAMPLE(x, v) (IS_ALPHA(ALPHA, x) ? (DST)(v) : FIRST(PIXEL((V(SRC))(v))))
 #define COPY_ALPHA(w, v) TAKE_ALPHA(LANES, ALPHA, w, v)

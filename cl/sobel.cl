@@ -7,6 +7,10 @@
  * `step` is the number of channels, as an argument. With a constant LLVM would keep loaded samples
  * for the next pixel, and then could not vectorise the loop (with PoCL 3.1: 17 ms instead of 2.3
  * ms). */
+#include <alpha.cl>
+#include <border.cl>
+#include <memory.cl>
+#include <shift.cl>
 #define GRADIENT_X(nw, n, ne, w, e, sw, s, se) ((ne) - (nw) + (WORK)2 * ((e) - (w)) + (se) - (sw))
 #define GRADIENT_Y(nw, n, ne, w, e, sw, s, se)                                                     \
     ((nw) + (WORK)2 * (n) + (ne) - (sw) - (WORK)2 * (s) - (se))

@@ -3,6 +3,7 @@
  * `bottom` after it; the result's pixel (0, 0) has the source's (centre_x, centre_y) in its window's middle. `line`
  * is the number of samples for which a line of scratch memory has room: the strip and what windows need on both
  * sides. */
+#include <border.cl>
 #define STRIP_PARAMETERS                                                                           \
     __global uchar *restrict scratch, int item_units, int strip, int line, int band, int channels, \
         int width, int height, int samples, int out_height, int left, int right, int top,          \

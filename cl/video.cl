@@ -7,6 +7,7 @@
  *     SOURCE_CH a pixel is so many bytes, red R_AT, green 1, blue B_AT
  *
  * LUMA: y alone comes out. */
+#include <memory.cl>
 #if defined(PAIRS)
 #define PLANES PLANE_IN(uchar, src), PLANE_IN(uchar, chroma)
 #elif defined(THIRDS)

@@ -187,6 +187,12 @@ def split(source):
     return prelude, {text.split('\n', 1)[0]: text for text in kernels}
 
 
+def join_preludes(one, other):
+    """The parts of both preludes, each once."""
+    parts = dict.fromkeys(re.split('(?m)^(?=#line 1 )', one))
+    return ''.join(parts | dict.fromkeys(re.split('(?m)^(?=#line 1 )', other)))
+
+
 def programs_of(sources):
     """The programs put together, the prelude and each kernel once: a compiler takes longest to read the prelude, and
     takes several kernels at once. Kernels that share a name but not their text (numbers are written into it) stand in
@@ -199,9 +205,10 @@ def programs_of(sources):
         new = {name: text for name, text in kernels.items() if all(p[1].get(name) != text for p in group)}
         fits = [p for p in group[-1:] if not p[1].keys() & new.keys() and len(p[1]) + len(new) < KERNELS_MAX]
         if new and fits:
+            fits[0][0] = join_preludes(fits[0][0], prelude)
             fits[0][1].update(new)
         elif new:
-            group.append((prelude, new))
+            group.append([prelude, new])
     return ['\n#define KERNEL '.join([prelude, *kernels.values()]) for prelude, kernels in programs + clashing]
 
 

@@ -14,6 +14,9 @@
  *
  * Windows that reach beyond the row read a copy of the samples there, extended by the border (a pad), so the loop over
  * blocks knows nothing of borders. */
+#include <border.cl>
+#include <memory.cl>
+#include "box_lanes.cl"
 #if CH == 2
 #define ALPHA_MASK (PAIRS)(~LOW_HALF)
 #elif SAMPLE_BITS == 8

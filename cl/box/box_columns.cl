@@ -11,6 +11,10 @@
  * Sums are floats if they are below 2^24 (SUM_IS_float), so that everything is exact; otherwise uints modulo 2^32. Signed
  * samples become unsigned by adding 128 (FLIP). LEFT and RIGHT are the distances of the window's two ends from addresses
  * at which 16 samples can be loaded at once. */
+#include <border.cl>
+#include <memory.cl>
+#include <quotient.cl>
+#include <words.cl>
 #define CHUNK   12
 #define FLIPPED (FLIP * 0x80808080u)
 

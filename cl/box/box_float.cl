@@ -14,6 +14,7 @@
  *
  * Along rows, sums of 1, 2, 4, 8 … neighbours are computed, and added according to the bits of the window's width. So no
  * sum takes more than a few dozen additions, which keeps rounding errors small. */
+#include <border.cl>
 typedef float16 FN(floats) __attribute__((aligned(4)));
 #define LOAD(p)     (*(__global const FN(floats) *)(p))
 #define STORE(v, p) (*(__global FN(floats) *)(p) = (v))

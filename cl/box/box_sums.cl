@@ -11,6 +11,8 @@
  * done along both axes that is a summed-area table.
  *
  * Sums of integers are modulo 2^32 or 2^64; a window's sum fits. */
+#include <border.cl>
+#include <quotient.cl>
 #define CHANNEL   (GRID_Y % STEP)
 #define BAND      (GRID_Y / STEP)
 #define AT(p)     ROW(src, (p) * STEP + channel)[lane]

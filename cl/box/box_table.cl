@@ -4,6 +4,8 @@
  *
  * A border needs no larger table. Along one axis, the sum of all samples in front of a position outside is a sum inside
  * plus multiples of the first sample, of all samples but the last, and of all samples (struct front). */
+#include <border.cl>
+#include <quotient.cl>
 #define SUM_AT(x, y) ROW(table, y)[(x) * CH + channel]
 
 #if defined(KERNEL_table)

@@ -13,6 +13,8 @@
  * Windows begin BEHIND samples behind the begin of a quad, and end AHEAD samples behind that of another one. The stretches
  * of work-items are multiples of a unit of 16 bytes (with three channels, of three of these), so that this is the same
  * for all. */
+#include <border.cl>
+#include <quotient.cl>
 #define ITEMS        128
 #define ROWS_AT_ONCE 16
 #if defined(__x86_64__) || defined(__aarch64__) /* a CPU, in tests: unrolled code would compile too slowly */

@@ -12,6 +12,8 @@
  *
  * With NARROW sums of columns have 16 bits, two in a word (even samples, then odd ones); otherwise 32. Signed samples
  * become unsigned by adding 128 (FLIP). */
+#include <border.cl>
+#include <quotient.cl>
 #define FLIPPED       (FLIP * 0x80808080u)
 #define EVEN(w)       ((w) & 0x00ff00ffu)
 #define ODD(w)        ((w) >> 8 & 0x00ff00ffu)

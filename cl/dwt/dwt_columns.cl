@@ -13,6 +13,8 @@
  *
  * a, b, c and e are the factors of the steps. low_gain and high_gain scale low and high results along rows, and again
  * down columns; in the synthesis even and odd ones. */
+#include <memory.cl>
+#include <round.cl>
 #define BEYOND (STEPS / 2) /* rows of the bands that the steps need above and below a block's own */
 #define LINE   CAT(WORK, 8)
 #define PAIR   CAT(WORK, 2)

@@ -11,6 +11,8 @@
  * early that the wrong results do not reach what is stored.
  *
  * `lift` holds a, b, c, e, the factor of the low band and that of the high band. */
+#include <border.cl>
+#include <memory.cl>
 #ifdef WORK_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif

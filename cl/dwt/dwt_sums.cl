@@ -8,6 +8,7 @@
  *
  * The pass defines the taps L0, L1 … of the low filter and H0, H1 … of the high one, for both directions. WINDOW_AT is
  * the column of the picture at which the windows of the bands' column 0 begin: BEGIN, a multiple of four, plus OFFSET. */
+#include <border.cl>
 #ifdef WORK_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif

@@ -13,6 +13,10 @@
  * The pass defines TAPS taps of each filter. For the analysis these are L0, L1 … of the low band's filter and H0, H1 …
  * of the high band's. For the synthesis EL0 … and EH0 … are those of low and high samples for even results, OL0 … and
  * OH0 … those for odd ones; and results are multiplied with GAIN. */
+#include <border.cl>
+#include <memory.cl>
+#include <round.cl>
+#include <words.cl>
 #define PERIODIZATION 5 /* a border, as in cl/dwt/dwt.cl */
 #define ENDS_NONE     0
 #define ENDS_REFLECT  1

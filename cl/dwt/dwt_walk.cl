@@ -12,6 +12,7 @@
  * steps (REVERSIBLE) round, so there columns come first, as the standard demands.
  *
  * `lift` holds a, b, c, e, the factor of the low band and that of the high band. */
+#include <round.cl>
 #ifdef WORK_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif

@@ -9,6 +9,8 @@
  * KERNEL_vertical combines down the columns.
  *
  * WORK is the type of sums and bands, DST that of the result, and C the number of channels. */
+#include <border.cl>
+#include <round.cl>
 #ifdef WORK_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif

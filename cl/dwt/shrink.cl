@@ -9,6 +9,7 @@
  * the other forms a column of a band, in counts that it shares with others.
  *
  * WORK is float or double, SRC the coefficients' type, C the number of channels. */
+#include <round.cl>
 #ifdef WORK_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif

@@ -4,6 +4,7 @@
  *
  * Taps are a table, so all filter banks use the same program. SRC is the type of the signal's samples, DST (float or
  * double) that of bands and sums. */
+#include <border.cl>
 #ifdef DST_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif

@@ -4,6 +4,7 @@
  *
  * Taps are a table, so all filter banks use the same program. SRC0 and SRC1 are the types of the bands, ACC (float or
  * double) that of sums, DST that of the result. */
+#include <round.cl>
 #ifdef ACC_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif

@@ -4,6 +4,9 @@
  * Both sums take the two samples at one distance together, whose weights are alike. `table` holds the weights from
  * distance 0 on, in 2^14ths or as f32, with zeros up to an even count. TABLE or REAL: unsharp, by a table of the
  * changes or in f32. */
+#include <memory.cl>
+#include <round.cl>
+#include "strips.cl"
 #define UNROLLED _Pragma("unroll")
 #define DISTANCES 258
 

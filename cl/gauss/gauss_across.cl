@@ -1,5 +1,6 @@
 /* gauss along rows on GPUs: sums around each sample of the source's rows, into scratch memory. The grid counts samples
  * of the result's rows, and rows of the source. `table`: weights from distance 0 to radius, in 2^14ths or f32. */
+#include <border.cl>
 #if defined(SRC_IS_uchar)
 #define MIDDLE     short
 #define WEIGHT     short

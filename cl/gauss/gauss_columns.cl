@@ -3,6 +3,11 @@
  * weights in the text and no loops a sample is loaded and converted once for all results of a work-item. (Mesa would
  * read an array of constants from memory.) Offsets are unsigned, so that an address is the base plus one sum of 32
  * bits. */
+#include <alpha.cl>
+#include <border.cl>
+#include <memory.cl>
+#include <words.cl>
+#include "gauss_sums.cl"
 
 #if defined(KERNEL_across)
 /* Along rows: 8 results from CHUNKS loads of 16 samples, the first of which is BEFORE samples in front of the middle of

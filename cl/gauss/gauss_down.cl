@@ -1,5 +1,8 @@
 /* gauss and unsharp down columns on GPUs: sums of what gauss_across.cl has made. The grid counts samples of the result,
  * in vectors of LANES where rows are aligned. Behind gauss_sums.cl. */
+#include <alpha.cl>
+#include <border.cl>
+#include "gauss_sums.cl"
 #define LINE(y) CONVERT(WORK, *(__global const V(MIDDLE) *)(ROW(middle, y) + x))
 
 /* ALPHA: channels of pixels that end in alpha, which is copied; else 0. `skip`: samples of a row of the source in

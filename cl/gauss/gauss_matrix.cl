@@ -6,6 +6,9 @@
  *
  * Weights and sums along rows have 16 bits, and are multiplied by their lower and upper bytes. A window is 32 * STEPS
  * columns by as many rows around the 16 by 16 of the result, with weights of 0 where the filter does not reach. */
+#include <border.cl>
+#include "gauss_sums.cl"
+#include "matrix.cl"
 #define ITEMS  128
 #define MARGIN (16 * STEPS - 8)
 #define WORDS  (2 * STEPS) /* of each column in a window; in one, four work-items share 16 rows */

@@ -1,5 +1,7 @@
 /* In front of the kernels of gauss and unsharp for GPUs that sum down columns: a sum `k` is begun, added to and
  * finished, and unsharp made of it, by a table of the changes (TABLE) or in f32 (REAL). */
+#include <lookup.cl>
+#include <round.cl>
 #if defined(SRC_IS_uchar)
 #define MIDDLE    short
 #define WEIGHT    short

@@ -5,6 +5,9 @@
  * The tile has `rows` rows, a multiple of 4, of BLOCKS times four pixels, which local memory has by channels. WEIGHTS
  * are those from distance 0 to RADIUS. They are part of the program, and loops over a window are unrolled, so that
  * weights are loaded from nowhere. */
+#include <border.cl>
+#include <words.cl>
+#include "gauss_sums.cl"
 #define ITEMS 256
 #define QUADS (BLOCKS * CH)
 #define TAPS  (2 * RADIUS + 4)

@@ -6,6 +6,8 @@
  * a factor of four. Rows of results lie in blocks of as many as the window is high. A window's rows are the end of one
  * block and the beginning of the next: of the finished block, row i is the best of rows i to the last; of the one that
  * is being filled, `begun` is the best of all so far. */
+#include <memory.cl>
+#include "strips.cl"
 #ifdef TAKE_LEAST
 #define BETTER(a, b) ((a) < (b) ? (a) : (b))
 #else

@@ -3,6 +3,8 @@
  * `last` samples or rows from there. Each of these has been made of a window as large as `distance`, or is one
  * sample. The grid counts samples; a work-item takes a word of a row (across), or four (down). Where `ends`, alpha
  * is that of the stage's own source, `whole`. */
+#include <border.cl>
+#include "bytes.cl"
 #ifdef KERNEL_down
 #define OWN        uint4
 #define BEST(a, b) BETTER_4(a, b)

@@ -1,5 +1,7 @@
 /* erode and dilate of bytes on GPUs, behind cl/bytes.cl: the least or the largest of a window of one row (across) or
  * one column (down), from the samples themselves. Where `ends`, alpha is that of the stage's own source, `whole`. */
+#include <border.cl>
+#include "bytes.cl"
 
 /* Stores 16 samples, of which `count` are in the row. */
 inline void FN(put)(__global uchar *out, __global const uchar *whole, uint4 v, int count, int ends)

@@ -2,6 +2,7 @@
  * along a row or a column, none further than `last`. A step's result covers windows up to four times as large as its
  * source does. The grid counts samples; positions begin with (x0, y0) of the bordered source. Where `ends`, alpha is
  * that of the stage's own source, whose pixel (skip_x, skip_y) belongs to the first one. */
+#include <border.cl>
 #ifdef TAKE_LEAST
 #define BETTER(a, b) ((a) < (b))
 #else

@@ -3,6 +3,8 @@
  *
  * As vectors, a work-item takes 16 bytes of the result, or 12 where a pixel is 3, 6 or 12. In the source they may begin
  * at any byte: then words are loaded and shifted. */
+#include <memory.cl>
+#include <words.cl>
 #ifdef FORM_VECTOR
 #define PIXEL_BYTES (UNITS * UNIT_BYTES)
 #if PIXEL_BYTES % 3 == 0

@@ -3,6 +3,8 @@
  *
  * Vectors are 16 bytes, aligned in the result. In the source they may begin at any byte: then words are loaded and
  * shifted. */
+#include <border.cl>
+#include <memory.cl>
 
 /* The background's pixel: its units, one after the other, in a … d. */
 #define BACKGROUND_PARAMETERS ulong a, ulong b, ulong c, ulong d

@@ -5,6 +5,8 @@
  * If a pixel is one unit (src/stage/move/move.h), squares of N × N pixels are transposed in registers, on CPUs those of
  * a tile at a time. At an edge, on CPUs the last tile begins earlier and writes some pixels a second time; on GPUs, where
  * a work-item takes one square, pixels are copied one by one. */
+#include <memory.cl>
+#include <words.cl>
 #if defined(__clang__) || defined(HAS_PTX) /* others need not have _Pragma */
 #define UNROLLED _Pragma("unroll")
 #else

@@ -7,6 +7,8 @@
  * into columns, as far as the next sums need them, and the sums are transposed back into rows. FIXED sums add two
  * samples at a time; then a column holds pairs, and the table's first samples and counts along rows are numbers of
  * pairs. */
+#include <memory.cl>
+#include <round.cl>
 #define ROWS     16
 #define UNROLLED _Pragma("unroll")
 

@@ -1,6 +1,8 @@
 /* resize, second pass: down columns, over the rows that resize_across.cl or its like have stored. The first of them
  * belongs to row `row` of the source. The grid counts samples of the result, or pixels if there is alpha. The table is
  * laid out as in resize_across.cl. */
+#include <memory.cl>
+#include <round.cl>
 #define FIRST_TAP(at, n, x)   (table[(at) + (x)])
 #define TAP_COUNT(at, n, x)   (table[(at) + (n) + (x)])
 #define WEIGHTS_AT(at, n)     (table + (at) + 2 * (n))

@@ -6,6 +6,7 @@
  *
  * Weights have 16 bits; a sum along a row, too. Both are multiplied by their lower bytes, without signs, and their upper
  * ones, with signs. */
+#include "matrix.cl"
 #define ITEMS (32 * ACROSS * DOWN)
 #define SUMS  (2 * CH * TILES) /* of four numbers, by each work-item */
 

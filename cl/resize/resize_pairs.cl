@@ -5,6 +5,8 @@
  * A step takes four samples. The table holds, from index `at` on, the first sample for each of `n` pairs of results;
  * then, for each of `steps` steps, n times four words: four weights of 16 bits for the first result, and four for the
  * second. Offsets count bytes and are unsigned, so that an address is the base plus one sum of 32 bits. */
+#include <memory.cl>
+#include <words.cl>
 #if defined(__clang__) || defined(HAS_PTX) /* others need not have _Pragma */
 #define UNROLLED _Pragma("unroll")
 #else

@@ -5,6 +5,8 @@
  * A step takes four source pixels. The table holds, from index `at` on, the first source pixel for each of `n` pixels
  * of the result, a multiple of four; then, for each of `steps` steps, n pairs of words: four weights of 16 bits. With
  * one channel four steps are done at once, with a load of 16 bytes. */
+#include <memory.cl>
+#include <words.cl>
 #if defined(__clang__) || defined(HAS_PTX) /* others need not have _Pragma */
 #define UNROLLED _Pragma("unroll")
 #else

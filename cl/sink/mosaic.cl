@@ -1,6 +1,8 @@
 /* Writes a plane of coefficients into its rectangle of a mosaic: sat(rne(factor * c)) of the type RANGE, plus MIDDLE;
  * with COPY unchanged samples. The grid counts the rectangle's samples; where the rectangle is larger than the plane,
  * coefficients are zero. f64 comes as its bits, for devices without fp64. */
+#include <double.cl>
+#include <round.cl>
 #ifdef COPY
 #define TO_MOSAIC(v) (v)
 #define BESIDE       0

@@ -1,6 +1,9 @@
 /* Converts a plane to what a picture format can store: samples of u8 or u16; alpha is dropped, or grey with alpha
  * becomes RGBA. SCALED is for floats whose white is not DST_MAX. The grid counts pixels. f64 comes as its bits, for
  * devices without fp64. */
+#include <double.cl>
+#include <round.cl>
+#include <share.cl>
 #if defined(SRC_IS_uchar) && defined(DST_IS_uchar) || defined(SRC_IS_ushort) && defined(DST_IS_ushort)
 #define TO_SINK(v) (v)
 #elif defined(SRC_IS_ushort)

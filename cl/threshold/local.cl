@@ -16,6 +16,8 @@ __kernel void KERNEL(GRID, PLANE_IN(float, src), PLANE_OUT(short, dst), float sc
  * to the source's sample (left, top). With ALPHA, every ALPHA-th sample is alpha and is copied. Vectors are 16 bytes.
  *
  * With LEVELS, samples are compared in levels, and `whole` has them as they came: floats, as low and high are. */
+#include <alpha.cl>
+#include <words.cl>
 #if ALPHA
 #define COPIED(x) IS_ALPHA(ALPHA, x)
 #else

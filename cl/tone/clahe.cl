@@ -5,6 +5,11 @@
  * the table. Of bytes on CPUs there follows a joined table for each region, which is the pixels that lie between the
  * same four tiles: regions begin and end in the middle of tiles. For bytes on GPUs with local memory (ITEMS) it has
  * BINS counts for each band of each tile, tile by tile, and then the tables. */
+#include <border.cl>
+#include <lookup.cl>
+#include <memory.cl>
+#include <round.cl>
+#include <words.cl>
 #ifdef SRC_IS_uchar
 #define BINS  256
 #define TABLE (BINS / 4)

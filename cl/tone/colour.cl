@@ -4,6 +4,7 @@
  * these are to be divided by, at most 10^9. The sum in f32 is less than 0.4 off, so its nearest integer is at most
  * one off; what is then left of the whole numbers' sum is below 2^30 and right modulo 2^32. `wide`: the whole
  * numbers alone, in 64 bits. */
+#include <round.cl>
 #if defined(SRC_IS_uchar)
 #define MOST 255
 #elif defined(SRC_IS_ushort)

@@ -1,5 +1,6 @@
 /* equalize: samples out of the table that cl/tone/histogram.cl makes, or luma, whose change is added to each
  * colour. */
+#include <lookup.cl>
 #ifdef KERNEL_colours
 #ifdef SRC_IS_uchar
 #define MOST 255

@@ -1,5 +1,7 @@
 /* levels: along a line in f32, of f32 along a curve, or out of a table (src/stage/tone/levels.c). NaN counts
  * as black. */
+#include <lookup.cl>
+#include <round.cl>
 #if defined(LINE)
 inline V(DST) FN(levels_pixel)(V(SRC) v, float black, float gain, float low, float least,
                                float most)

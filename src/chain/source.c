@@ -15,17 +15,71 @@ size_t plan_count_passes(const struct plan *plan)
     return count;
 }
 
-static void add_file(struct text *text, const char *name, const char *content)
+/* What a line of a template asks for: '"' for a file in its place (#include "NAME.cl"), '<' for a
+ * part of the prelude (#include <NAME.cl>), 0 for nothing. */
+static char included(const char *line, char name[64])
 {
-    text_printf(text, "#line 1 \"%s.cl\"\n", name);
-    text_append(text, content);
+    size_t length = strlen("#include ");
+    if (strncmp(line, "#include ", length) != 0 || (line[length] != '"' && line[length] != '<'))
+        return 0;
+    snprintf(name, 64, "%.*s", (int)strcspn(line + length + 1, ".\">\n"), line + length + 1);
+    return line[length];
 }
 
-/* Undefines every macro that `content` defines with #define at the beginning of a line. */
-static void undefine_all(struct text *text, const char *content)
+static const char *next_line(const char *line)
 {
-    for (const char *line = content; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
+    const char *end = strchr(line, '\n');
+    return end ? end + 1 : line + strlen(line);
+}
+
+static bool add_file(struct program_text *program, struct text *text, const char *name);
+
+/* Adds a part of the prelude behind those that it needs, unless the program has it. */
+static bool add_part(struct program_text *program, const char *name)
+{
+    char begin[80];
+    struct text part = {0};
+    snprintf(begin, sizeof begin, "#line 1 \"%s.cl\"\n", name);
+    if (strstr(text_string(&program->prelude), begin))
+        return true;
+    bool found = add_file(program, &part, name);
+    text_append(&program->prelude, text_string(&part));
+    program->prelude.failed |= part.failed;
+    text_finish(&part);
+    return found;
+}
+
+/* Adds a file with what it includes; false: there is none. */
+static bool add_file(struct program_text *program, struct text *text, const char *name)
+{
+    const char *line = stage_source(name);
+    unsigned number = 1;
+    bool found = line != NULL;
+    text_printf(text, "#line 1 \"%s.cl\"\n", name);
+    for (; found && *line; line = next_line(line), number++) {
+        char other[64];
+        char kind = included(line, other);
+        if (kind == 0) {
+            text_append_bytes(text, line, (size_t)(next_line(line) - line));
+        } else if (kind == '<') {
+            found = add_part(program, other);
+            text_append(text, "\n");
+        } else {
+            found = add_file(program, text, other);
+            text_printf(text, "#line %u \"%s.cl\"\n", number + 1, name);
+        }
+    }
+    return found;
+}
+
+/* Undefines every macro that a file, or what stands in it, defines with #define at the beginning of
+ * a line. */
+static void undefine_all(struct text *text, const char *file)
+{
+    for (const char *line = stage_source(file); *line; line = next_line(line)) {
+        char other[64];
+        if (included(line, other) == '"')
+            undefine_all(text, other);
         if (strncmp(line, "#define ", 8) != 0)
             continue;
         const char *name = line + 8;
@@ -74,35 +128,30 @@ static bool pixel_source(const char *defines, unsigned index, char *name, size_t
 }
 
 /* Adds the parts of a fused kernel, as functions named after it. */
-static int add_parts(struct text *text, const struct fused *fused, const char *name,
+static int add_parts(struct program_text *program, const struct fused *fused, const char *name,
                      struct fault *fault)
 {
     int result = 0;
     for (unsigned i = 0; fused && i < fused->n_parts && result == 0; i++) {
         struct text part = {0};
         text_printf(&part, "%s_f%u", name, i);
-        result = source_add_kernel(text, &fused->parts[i], text_string(&part), fault);
+        result = program_text_add(program, &fused->parts[i], text_string(&part), fault);
         text_finish(&part);
     }
     return result;
 }
 
-int source_add_kernel(struct text *text, const struct pass *pass, const char *name,
-                      struct fault *fault)
+int program_text_add(struct program_text *program, const struct pass *pass, const char *name,
+                     struct fault *fault)
 {
     char pixel[64];
-    if (pass->fused && pass->fused->by_rows)
-        return add_parts(text, pass->fused, name, fault);
-    const char *content = stage_source(pass->source);
-    for (unsigned i = 0; pixel_source(pass->defines, i, pixel, sizeof pixel); i++)
-        if (!stage_source(pixel))
-            content = NULL;
-    if (!content)
-        return fault_set(fault, FAULT_INTERNAL, "stage %s has no kernel source", pass->stage);
-    const char *more = pass->fused ? text_string(&pass->fused->defines) : "";
-    int result = add_parts(text, pass->fused, name, fault);
-    if (result != 0)
+    struct text *text = &program->kernels;
+    int result = add_parts(program, pass->fused, name, fault);
+    if (result != 0 || (pass->fused && pass->fused->by_rows))
         return result;
+    if (program->prelude.length == 0)
+        add_file(program, &program->prelude, "prelude");
+    const char *more = pass->fused ? text_string(&pass->fused->defines) : "";
     text_printf(text, "\n#define KERNEL %s\n#define FN(name) %s_##name\n", name, name);
     if (pass->lanes > 0)
         text_printf(text, "#define LANES %u\n", pass->lanes);
@@ -110,16 +159,17 @@ int source_add_kernel(struct text *text, const struct pass *pass, const char *na
         text_append(text, "#define LANES\n");
     define_all(text, pass->defines);
     define_all(text, more);
-    bool has_then = pass->fused && pass->fused->has_then;
+    bool has_then = pass->fused && pass->fused->has_then, found = true;
     if (!has_then)
         text_append(text, "#define OUT DST\n#define THEN(v) (v)\n#define THEN_PARAMETERS\n"
                           "#define THEN_WORD(w) (w)\n");
+    for (unsigned i = 0; found && pixel_source(pass->defines, i, pixel, sizeof pixel); i++)
+        found = add_file(program, text, pixel);
+    if (!found || !add_file(program, text, pass->source))
+        return fault_set(fault, FAULT_INTERNAL, "stage %s has no kernel source", pass->stage);
+    undefine_all(text, pass->source);
     for (unsigned i = 0; pixel_source(pass->defines, i, pixel, sizeof pixel); i++)
-        add_file(text, pixel, stage_source(pixel));
-    add_file(text, pass->source, content);
-    undefine_all(text, content);
-    for (unsigned i = 0; pixel_source(pass->defines, i, pixel, sizeof pixel); i++)
-        undefine_all(text, stage_source(pixel));
+        undefine_all(text, pixel);
     undefine_pass(text, pass->defines);
     undefine_pass(text, more);
     if (!has_then)
@@ -128,9 +178,13 @@ int source_add_kernel(struct text *text, const struct pass *pass, const char *na
     return 0;
 }
 
-void source_add_prelude(struct text *text)
+void program_text_join(struct program_text *program, struct text *text)
 {
-    add_file(text, "prelude", stage_source("prelude"));
+    *text = program->prelude;
+    text_append_bytes(text, text_string(&program->kernels), program->kernels.length);
+    text->failed |= program->kernels.failed;
+    text_finish(&program->kernels);
+    *program = (struct program_text){0};
 }
 
 static bool same_instance(const struct pass *a, const struct pass *b)
@@ -185,7 +239,7 @@ int program_source_create(struct program_source *source, const struct plan *plan
                                       .names = calloc(count + 1, sizeof *source->names)};
     if (!source->names)
         return fault_set(fault, FAULT_MEMORY, "no memory for a program");
-    source_add_prelude(&source->text);
+    struct program_text program = {0};
     int result = 0;
     for (size_t i = 0; i < count && result == 0; i++) {
         name_kernel(source, plan, i);
@@ -193,8 +247,9 @@ int program_source_create(struct program_source *source, const struct plan *plan
         for (size_t k = 0; k < i && !known; k++)
             known = strcmp(source->names[k], source->names[i]) == 0;
         if (!known)
-            result = source_add_kernel(&source->text, pass_at(plan, i), source->names[i], fault);
+            result = program_text_add(&program, pass_at(plan, i), source->names[i], fault);
     }
+    program_text_join(&program, &source->text);
     if (result == 0 && source->text.failed)
         result = fault_set(fault, FAULT_MEMORY, "no memory for a program");
     if (result != 0)

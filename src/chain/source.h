@@ -21,9 +21,17 @@ void program_source_finish(struct program_source *source);
 /* Passes of all steps. */
 size_t plan_count_passes(const struct plan *plan);
 
-/* Parts of that: the beginning of a program, and one pass's kernel under the name `name`. */
-void source_add_prelude(struct text *text);
-int source_add_kernel(struct text *text, const struct pass *pass, const char *name,
-                      struct fault *fault);
+/* A program while kernels are added to it, one for a pass under a name: cl/prelude.cl with the parts
+ * of cl/prelude/ that templates ask for (#include <border.cl>), each once; and the kernels, in which
+ * #include "strips.cl" stands for that file under the pass's definitions. */
+struct program_text {
+    struct text prelude, kernels;
+};
+
+int program_text_add(struct program_text *program, const struct pass *pass, const char *name,
+                     struct fault *fault);
+
+/* Makes one text of it, which the caller finishes, and empties it. */
+void program_text_join(struct program_text *program, struct text *text);
 
 #endif

@@ -22,7 +22,7 @@ struct kernel {
 struct texts {
     size_t n, capacity;
     struct kernel *kernels;
-    struct text *of_stage; /* in the order of the registry */
+    struct program_text *of_stage; /* in the order of the registry */
     int status;
 };
 
@@ -82,12 +82,12 @@ static void add_pass(void *texts_, const struct stage *stage, const struct pass 
     size_t index = 0;
     while (stage_registry[index] != stage)
         index++;
-    struct text *text = &texts->of_stage[index];
+    struct program_text *text = &texts->of_stage[index];
     kernel->hash = hash;
     snprintf(kernel->name, sizeof kernel->name, "%s_%zu", pass->name, texts->n);
-    if (source_add_kernel(text, pass, kernel->name, &fault) != 0)
+    if (program_text_add(text, pass, kernel->name, &fault) != 0)
         fail(texts, fault.text);
-    add_function(text, pass, kernel->name);
+    add_function(&text->kernels, pass, kernel->name);
 }
 
 static int compare(const void *a, const void *b)
@@ -157,13 +157,10 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < n_stages; i++) {
         char name[64];
         struct text whole = {0};
-        source_add_prelude(&whole);
-        text_append_bytes(&whole, texts.of_stage[i].data, texts.of_stage[i].length);
-        whole.failed |= texts.of_stage[i].failed;
+        program_text_join(&texts.of_stage[i], &whole);
         snprintf(name, sizeof name, "%s.cl", stage_registry[i]->name);
         write_file(&texts, argv[1], name, &whole);
         text_finish(&whole);
-        text_finish(&texts.of_stage[i]);
     }
     qsort(texts.kernels, texts.n, sizeof *texts.kernels, compare);
     make_table(&texts, argv + 2, argc - 2, &table);

@@ -2,8 +2,8 @@
 """find.py SOURCE_ROOT STAGE…: the files of these stages and their kernels, a path a line.
 
 A stage NAME is src/stage/NAME.c and NAME_ref.c, or stage_NAME is defined in a folder of src/stage/,
-of which every .c file is taken. Kernels are the files of cl/, and those of its folders that are
-called like a stage or a stage's folder."""
+of which every .c file is taken. Kernels are the files of cl/, those of cl/prelude/, and those of its folders
+that are called like a stage or a stage's folder."""
 import glob
 import os
 import re
@@ -28,7 +28,7 @@ def definition(root, stage):
 
 def main():
     root, stages = sys.argv[1], sys.argv[2:]
-    sources, folders = set(), set(stages)
+    sources, folders = set(), {'prelude', *stages}
     for stage in stages:
         path = definition(root, stage)
         folder = os.path.dirname(path)

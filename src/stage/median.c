@@ -88,7 +88,6 @@ static bool add_words(const struct median_config *config, struct stage_plan *pla
         return false;
     uint32_t samples = in->width * in->channels;
     struct pass *pass = pass_begin(plan, "median", "words", FORM_SCALAR, 4, samples, in->height);
-    pass_define(pass, "PIXEL_SOURCE", "bytes");
     describe(config, pass, in);
     pass->work = 2 * work_of(config); /* of a sample: a word takes its four at once */
     pass_plane(pass, OPERAND_IN, i);

@@ -56,7 +56,6 @@ struct pass *strips_begin(struct stage_plan *plan, const char *source, const cha
     stage_plan_memory(plan, scratch, item_bytes * strips->count * strips->bands);
     struct pass *pass =
         pass_begin(plan, source, variant, FORM_ROWS, 1, strips->count, strips->bands);
-    pass_define(pass, "PIXEL_SOURCE", "strips"); /* put in front of the kernel */
     pass_define_type(pass, "SRC", in->plane.type);
     pass->bytes_read = plane_bytes(&in->plane);
     pass->bytes_written = plane_bytes(&out->plane);

@@ -29,8 +29,8 @@ static bool none_left_out;
 
 /* ---- choices ---- */
 
-/* Whether a line of the template asks for the definition's value (#if) or makes a name of it (CAT).
- * Other numbers are constants of one and the same code. */
+/* Whether a line of the template, or of a file that stands in it, asks for the definition's value
+ * (#if) or makes a name of it (CAT). Other numbers are constants of one and the same code. */
 static bool is_asked_in(const char *file, const char *name, size_t length)
 {
     const char *content = stage_source(file), *line = content;
@@ -44,6 +44,10 @@ static bool is_asked_in(const char *file, const char *name, size_t length)
             !isalnum((unsigned char)at[-1]) && at[-1] != '_')
             return true;
     }
+    char other[64];
+    for (const char *at = content; at && (at = strstr(at, "#include \"")); at++)
+        if (sscanf(at, "#include \"%63[a-z_]", other) == 1 && is_asked_in(other, name, length))
+            return true;
     return false;
 }
 

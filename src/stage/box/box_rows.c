@@ -38,7 +38,6 @@ static void add_integers(const struct box_task *task)
 
     struct pass *pass = pass_begin(task->plan, "box", "", FORM_ROWS, 1, 1, bands);
     pass_name(pass, sample_name(in->type));
-    pass_define(pass, "PIXEL_SOURCE", "box_lanes"); /* put in front of box.cl */
     pass_define(pass, "SAMPLE_BITS", "%zu", size * 8);
     pass_define(pass, "FLIP", "%d", box_lowest(in->type) > 0);
     pass_define(pass, "SUM_BITS", "%u", divider.sum_bits);

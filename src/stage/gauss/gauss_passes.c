@@ -147,7 +147,6 @@ static void add_down(struct task *task, const struct strips_view *middle)
     pass_define(pass, "ALPHA", "%u", alpha ? in->channels : 0);
     pass_name(pass, alpha ? in->channels == 2 ? "alpha2" : "alpha4" : "plain");
     pass_name(pass, kernel_form_name(pass->form));
-    pass_define(pass, "PIXEL_SOURCE", "gauss_sums");
     pass->work = (4.0 * (double)task->config->radius + 8) * (wide ? lanes : 1);
     pass->bytes_read = plane_bytes(&middle->plane);
     pass->bytes_written = plane_bytes(out);
@@ -214,7 +213,6 @@ static bool add_tile(struct task *task)
     pass->group[0] = TILE_ITEMS;
     pass->group[1] = 1;
     pass->lanes = 4;
-    pass_define(pass, "PIXEL_SOURCE", "gauss_sums");
     pass_define_type(pass, "SRC", in->type);
     pass_channels(pass, channels, channels);
     pass_define(pass, "RADIUS", "%u", radius);
@@ -289,7 +287,6 @@ static struct pass *begin_columns(const struct task *task, const char *direction
     const struct plane *in = &task->in.plane;
     struct pass *pass = pass_begin(task->plan, "gauss_columns", direction, FORM_VECTOR,
                                    COLUMNS_LANES, grid_width, grid_height);
-    pass_define(pass, "PIXEL_SOURCE", "gauss_sums");
     pass_define_type(pass, "SRC", in->type);
     pass_channels(pass, in->channels, in->channels);
     pass_define(pass, "RADIUS", "%u", (uint32_t)task->config->radius);
@@ -386,7 +383,6 @@ static bool add_products(struct task *task)
     pass->group[0] = MATRIX_ITEMS;
     pass->group[1] = 1;
     pass->lanes = 4;
-    pass_define(pass, "PIXEL_SOURCE", "gauss_sums,matrix");
     pass_define_type(pass, "SRC", in->type);
     pass_channels(pass, in->channels, in->channels);
     pass_define(pass, "STEPS", "%u", steps);

@@ -104,7 +104,6 @@ static void add_near(struct morph_task *task, const struct packed_reach *reach)
     struct plane samples = of_samples(in);
     unsigned rows = reach->top + reach->bottom + 1;
     struct pass *pass = packed_begin(task->plan, "morph", &samples, reach, rows > 3 ? 2 : 4);
-    pass_define(pass, "PIXEL_SOURCE", "bytes");
     pass_define_type(pass, "DST", in->type);
     pass_channels(pass, in->channels, in->channels);
     morph_describe(pass, task->kind);
@@ -138,7 +137,6 @@ static struct pass *begin_step(struct morph_task *task, const struct step *step,
     const struct plane *plane = &in->plane;
     struct pass *pass = pass_begin(task->plan, source, step->down ? "down" : "across", FORM_SCALAR,
                                    span, plane->width * plane->channels, grid_height);
-    pass_define(pass, "PIXEL_SOURCE", "bytes");
     pass_channels(pass, plane->channels, plane->channels);
     morph_describe(pass, task->kind);
     pass->bytes_read = pass->bytes_written = plane_bytes(plane);

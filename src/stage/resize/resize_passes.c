@@ -312,7 +312,6 @@ static bool add_matrices(struct task *task, const struct sums *sums)
     struct pass *pass = pass_begin(task->plan, "resize_matrix", "", FORM_SCALAR, 1,
                                    stage_round_up(along.n, MATRIX_ACROSS) * 32 * tiles, down.n);
     describe_pass(pass, sums);
-    pass_define(pass, "PIXEL_SOURCE", "matrix");
     pass_define(pass, "ACROSS", "%d", MATRIX_ACROSS);
     pass_define(pass, "DOWN", "%u", tiles);
     pass_define(pass, "TILES", "%u", tiles);
