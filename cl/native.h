@@ -362,7 +362,7 @@ OUT_OF_LINE void pairs_begin(struct pair_counts *pairs)
 }
 
 /* Adds what was counted to the counts of single bytes. */
-__attribute__((min_vector_width(512))) OUT_OF_LINE void pairs_add(const struct pair_counts *pairs, __global int *counts)
+__attribute__((min_vector_width(512))) OUT_OF_LINE void pairs_add(const struct pair_counts *pairs, int *counts)
 {
     uint16 firsts[16]; /* of 32 values each two, the even ones and the odd ones */
     for (int k = 0; k < 16; k++)
@@ -385,7 +385,7 @@ __attribute__((min_vector_width(512))) OUT_OF_LINE void pairs_add(const struct p
 }
 
 /* Counts n bytes, a multiple of eight, and fetches those that lie `ahead` bytes behind each. */
-BUILT_IN void pairs_count(struct pair_counts *pairs, __global const uchar *in, int n, int ahead, __global int *counts)
+BUILT_IN void pairs_count(struct pair_counts *pairs, __global const uchar *in, int n, int ahead, int *counts)
 {
     for (int x = 0; x < n;) {
         if (pairs->room == 0) {

@@ -332,7 +332,7 @@ inline OWN FN(limited)(OWN n)
 }
 #endif
 
-/* The results, as bytes, of sums that include OFFSET (see EXACT_RESULT in cl/prelude.cl). If the divisor is a power of
+/* The results, as bytes, of sums that include OFFSET (see EXACT_RESULT in cl/prelude/quotient.cl). If the divisor is a power of
  * two everything is computed in lanes. */
 inline OWN FN(finish)(OWN s0, OWN s1)
 {

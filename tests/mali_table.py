@@ -160,7 +160,7 @@ AIMS = [
     ('box:radius=1', 'box', 1.3, 1.15),
     ('box:radius=4', 'box', 3, 2),
     ('box:radius=50', 'box', 3, 2),
-    ('threshold:otsu', 'otsu_count', 1.5, None),
+    ('threshold:otsu', 'count_count', 1.5, None),
     ('resize:by=0.25', 'resize', 1.5, None),
     ('dwt:cdf97:levels=1,idwt', 'dwt', 4, 1.3),
     ('dwt:cdf53:levels=1,idwt', 'dwt', 4, 1.3),

@@ -1,5 +1,5 @@
-/* clahe: a table of each tile, and each pixel looked up in the four around it. Of colours it is luma that is counted
- * and looked up, and its change is added to each.
+/* clahe: a table of each tile from its counts (cl/count.cl), and each pixel looked up in the four around it. Of colours it
+ * is luma that is counted and looked up, and its change is added to each.
  *
  * `state` has for each tile BINS counts, of each group of 256 of them what is above the limit and what is not, and
  * the table. Of bytes on CPUs there follows a joined table for each region, which is the pixels that lie between the
@@ -54,107 +54,7 @@
         STORE_ALPHA(to, in)                                                                        \
     }
 
-#if defined(KERNEL_clear)
-__kernel void KERNEL(GRID, __global int *restrict state)
-{
-    int tile = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (tile >= grid_y_end || x >= grid_width)
-        return;
-    for (int end = SPAN_END(x); x < end; x++)
-        state[tile * TILE + x] = 0;
-}
-#elif defined(KERNEL_count)
-/* Rows of a tile are in pages of their own, where a processor's own fetching begins anew: they are fetched so many rows
- * ahead. */
-#define AHEAD 4
-#if defined(SRC_IS_uchar) && CH == 1 && defined(PAIRS_FROM)
-#define IN_PAIRS
-#endif
-/* A tile by each work-item. Bytes are counted in four parts, whose stores do not wait for each other, or in pairs. */
-__kernel void KERNEL(GRID, __global int *restrict state, PLANE_IN(SRC, src), int width, int height,
-                     int across, int tile_width, int tile_height, int bands)
-{
-    int tile = GRID_Y, tile_x = tile % across, tile_y = tile / across;
-    if (tile >= grid_y_end || SPAN_BEGIN >= grid_width)
-        return;
-    __global int *counts = state + tile * TILE;
-    int begin = tile_x * tile_width, end = begin + tile_width, inside = clamp(width, begin, end);
-#ifdef SRC_IS_uchar
-    int parts[4 * BINS];
-    for (int i = 0; i < 4 * BINS; i++)
-        parts[i] = 0;
-#define COUNT(x, v) parts[((x) & 3) * BINS + (v)]++
-#else
-#define COUNT(x, v) counts[v]++
-#endif
-#ifdef IN_PAIRS
-    struct pair_counts pairs;
-    bool in_pairs = tile_width * tile_height >= PAIRS_FROM;
-    if (in_pairs)
-        pairs_begin(&pairs);
-#endif
-    for (int y = tile_y * tile_height; y < tile_y * tile_height + tile_height; y++) {
-        __global const SRC *in = ROW(src, border_index(y, height, BORDER_REFLECT));
-        int x = begin;
-#if defined(SRC_IS_uchar) && CH == 1
-        int whole = begin + ((inside - begin) & ~7);
-#endif
-#ifdef IN_PAIRS
-        if (in_pairs) {
-            pairs_count(&pairs, in + x, whole - x, AHEAD * src_stride, counts);
-            x = whole;
-        }
-#endif
-        for (int i = x * CH; i < inside * CH; i += 64 / (int)sizeof(SRC))
-            FETCH_AHEAD(ROW(src, min(y + AHEAD, height - 1)) + i);
-#if defined(SRC_IS_uchar) && CH == 1
-        for (; x < whole; x += 8) {
-            uchar8 v = vload8(0, in + x);
-            COUNT(0, v.s0), COUNT(1, v.s1), COUNT(2, v.s2), COUNT(3, v.s3);
-            COUNT(0, v.s4), COUNT(1, v.s5), COUNT(2, v.s6), COUNT(3, v.s7);
-        }
-#endif
-        for (; x < inside; x++)
-            COUNT(x, TONE(in + x * CH));
-        for (; x < end; x++)
-            COUNT(x, TONE(in + border_index(x, width, BORDER_REFLECT) * CH));
-    }
-#ifdef IN_PAIRS
-    if (in_pairs)
-        pairs_add(&pairs, counts);
-#endif
-#ifdef SRC_IS_uchar
-    for (int i = 0; i < BINS; i++)
-        counts[i] += parts[i] + parts[BINS + i] + parts[2 * BINS + i] + parts[3 * BINS + i];
-#endif
-}
-#elif defined(KERNEL_tally)
-/* A column of a band of a tile's rows by each work-item. Runs of one value are added at once. */
-__kernel void KERNEL(GRID, __global int *restrict state, PLANE_IN(SRC, src), int width, int height,
-                     int across, int tile_width, int tile_height, int bands)
-{
-    int band = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (band >= grid_y_end || x >= grid_width)
-        return;
-    int tile_y = band / bands, top = tile_y * tile_height, first = top + band % bands * 32;
-    int last = min(first + 32, top + tile_height), value = 0, run = 0;
-    int column = border_index(x, width, BORDER_REFLECT) * CH;
-    __global int *counts = state + (tile_y * across + x / tile_width) * TILE;
-    for (int y = first; y < last; y++) {
-        int v = TONE(ROW(src, border_index(y, height, BORDER_REFLECT)) + column);
-        if (v != value && run > 0) {
-            atomic_add(counts + value, run);
-            run = 0;
-        }
-        value = v;
-        run++;
-    }
-    if (run > 0)
-        atomic_add(counts + value, run);
-}
-#elif defined(KERNEL_clip)
+#if defined(KERNEL_clip)
 __kernel void KERNEL(GRID, __global int *restrict state, int limit)
 {
     int tile = GRID_Y;
@@ -193,60 +93,6 @@ __kernel void KERNEL(GRID, __global int *restrict state, int limit, float scale)
         given += one;
         sum += min(counts[v], limit) + each + one;
         table[v] = SATURATE(SRC, (float)sum * scale);
-    }
-}
-#elif defined(KERNEL_band)
-/* A band of a tile's rows by each work-group, of which each 32 work-items, which most likely run side by side, have
- * counts of their own. */
-#define COPIES (ITEMS / 32)
-__attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
-KERNEL(GRID, __global int *restrict state, PLANE_IN(SRC, src), int width, int height, int across,
-       int tile_width, int tile_height, int rows, int bands)
-{
-    __local int counts[COPIES * BINS];
-    int item = (int)get_local_id(0), tile_x = (int)get_group_id(0), tile_y = GRID_Y / bands;
-    __local int *own = counts + item / 32 * BINS;
-    for (int i = item; i < COPIES * BINS; i += ITEMS)
-        counts[i] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    int begin = tile_x * tile_width, end = begin + tile_width;
-    int top = tile_y * tile_height + GRID_Y % bands * rows;
-    rows = min(rows, (tile_y + 1) * tile_height - top);
-#if CH == 1 && ALIGNED
-#define CHUNK 16
-#else
-#define CHUNK 1
-#endif
-    int first = begin / CHUNK, chunks = (end + CHUNK - 1) / CHUNK - first;
-    for (int i = item; i < rows * chunks; i += ITEMS) {
-        int x = (first + i % chunks) * CHUNK, y = border_index(top + i / chunks, height, BORDER_REFLECT);
-        __global const SRC *in = ROW(src, y);
-#if CHUNK > 1
-        if (x >= begin && x + CHUNK <= min(end, width)) {
-            uint4 v = *(__global const uint4 *)(in + x);
-            for (int k = 0; k < 4; k++, v = v.s1233) {
-                if (v.x == (v.x & 255u) * 0x01010101u) {
-                    atomic_add(own + (v.x & 255u), 4);
-                    continue;
-                }
-                atomic_inc(own + (v.x & 255u));
-                atomic_inc(own + (v.x >> 8 & 255u));
-                atomic_inc(own + (v.x >> 16 & 255u));
-                atomic_inc(own + (v.x >> 24));
-            }
-            continue;
-        }
-#endif
-        for (int k = max(x, begin); k < min(x + CHUNK, end); k++)
-            atomic_inc(own + TONE(in + border_index(k, width, BORDER_REFLECT) * CH));
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    state += ((tile_y * across + tile_x) * bands + GRID_Y % bands) * BINS;
-    for (int i = item; i < BINS; i += ITEMS) {
-        int sum = 0;
-        for (int c = 0; c < COPIES; c++)
-            sum += counts[c * BINS + i];
-        state[i] = sum;
     }
 }
 #elif defined(KERNEL_spread)

@@ -1,7 +1,7 @@
 /* normalize: (v - black) / (white - black) of the range, 0 to `full`, with black and white where
  * cl/tone/histogram.cl left them. Integers: the exact quotient, to nearest with ties to even. An estimate in f32
  * is at most one off, and its remainder, which is small, is right modulo 2^32. */
-#define BLACK ((__global const int *)state)[2]
+#define BLACK ((__global const int *)state)[0] /* FOUND in cl/bins.cl */
 #define WHITE ((__global const int *)state)[3]
 
 inline V(DST) FN(normalize_pixel)(V(SRC) v, __global const uchar *restrict state, float full)

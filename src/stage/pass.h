@@ -165,7 +165,8 @@ void pass_define_type(struct pass *pass, const char *name, enum sample_type type
 void pass_channels(struct pass *pass, uint32_t source, uint32_t destination);
 
 /* As pass_define_type, but f64 becomes ulong, the bits of a double (and NAME_IS_double is defined),
- * for kernels without fp64; saturate_f64 and float_of_f64 in cl/prelude.cl read such bits. */
+ * for kernels without fp64; saturate_f64 and float_of_f64 in cl/prelude/double.cl read such bits.
+ */
 void pass_define_type_bits(struct pass *pass, const char *name, enum sample_type type);
 
 void pass_plane(struct pass *pass, unsigned operand, unsigned plane);
@@ -216,7 +217,7 @@ unsigned pass_vector_length(const struct device_profile *profile, enum sample_ty
                             enum sample_type out);
 
 /* Defines IN_WORDS if the pass's vectors are whole words of bytes, for per-pixel functions
- * (cl/prelude.cl). */
+ * (cl/prelude/words.cl). */
 void pass_define_words(struct pass *pass, enum sample_type in, enum sample_type out);
 
 /* Adds a per-pixel stage's pass for one plane: `function` of the plan's stage in cl/point.cl. */

@@ -3,7 +3,8 @@
  *
  * A kernel sums N + OFFSET modulo 2^bits. OFFSET contains the constant part of N, and ZERO · D,
  * which makes the sum positive. The quotient is rounded, and ZERO is subtracted again. ZERO is
- * even, so ties stay even. EXACT_RESULT in cl/prelude.cl does the rounding and what follows. */
+ * even, so ties stay even. EXACT_RESULT in cl/prelude/quotient.cl does the rounding and what
+ * follows. */
 #ifndef SLUICE_STAGE_QUOTIENT_H
 #define SLUICE_STAGE_QUOTIENT_H
 
@@ -31,9 +32,9 @@ bool quotient_plan(struct quotient *quotient, wide_int least, wide_int most, wid
  * modulo 2^bits, and NUM_BITS; one on each line. */
 void quotient_define(const struct quotient *quotient, char *lines, size_t size);
 
-/* For kernels that take these numbers as arguments (`QUOTIENT_PARAMETERS` in cl/prelude.cl):
- * changes the planned quotient to one of 16, 32 or 64 bits, but at least `least`. Returns false
- * when 63 bits are not enough for its numerators. */
+/* For kernels that take these numbers as arguments (`QUOTIENT_PARAMETERS` in
+ * cl/prelude/quotient.cl): changes the planned quotient to one of 16, 32 or 64 bits, but at least
+ * `least`. Returns false when 63 bits are not enough for its numerators. */
 #define QUOTIENT_NUMBERS 7
 bool quotient_make_generic(struct quotient *quotient, unsigned least);
 void quotient_define_generic(const struct quotient *quotient, char *lines, size_t size);

@@ -45,7 +45,7 @@ struct strips strips_cut(const struct device_profile *profile, const struct plan
 uint32_t strips_line(const struct strips *strips, const struct strips_window *window,
                      uint32_t channels);
 
-/* Begins the pass of a kernel whose arguments are those of STRIP_PARAMETERS (cl/prelude.cl);
+/* Begins the pass of a kernel whose arguments are those of STRIP_PARAMETERS (cl/strips.cl);
  * `item_bytes` of `scratch`, an operand that stage_plan_memory knows, for each work-item. */
 struct pass *strips_begin(struct stage_plan *plan, const char *source, const char *variant,
                           const struct strips *strips, const struct strips_view *in,

@@ -1,7 +1,7 @@
 /* With a number, threshold is per-pixel. With t=otsu each plane takes more passes, which find the
- * threshold on the device and leave it there: the range of the samples, how many of them are in
- * each of 256 bins, and the best place to split the bins. The algorithm is in cl/threshold/otsu.cl,
- * the definition in docs/stages/threshold.md. */
+ * threshold on the device and leave it there: they count samples, and look for the best place to
+ * split the counts. The algorithm is in cl/threshold/otsu.cl, the definition in
+ * docs/stages/threshold.md. */
 #include "stage/threshold.h"
 
 #include <math.h>
@@ -10,6 +10,7 @@
 
 #include "stage/box/box.h"
 #include "stage/common.h"
+#include "stage/count.h"
 
 extern const struct stage stage_box;
 
@@ -156,83 +157,16 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
     return result;
 }
 
-/* How a plane is divided for counting. On a CPU, a work-item counts a band of rows; on a GPU, a
- * column of a band, or 16 columns of bytes. Counts go to `parts` histograms: on a CPU four for each
- * band, so that stores do not wait for each other. */
-struct cut {
-    enum kernel_form form;
-    bool local; /* on a GPU: counts go to local memory, and those of all groups to one histogram */
-    uint32_t span; /* columns for each work-item */
-    uint32_t rows, bands, parts;
-};
-
-static struct cut cut_plane(const struct stage_plan *plan, const struct plane *plane)
-{
-    struct cut cut = {.form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR};
-    cut.rows = cut.form == FORM_ROWS ? (plane->height + 63) / 64 : 32;
-    cut.bands = (plane->height + cut.rows - 1) / cut.rows;
-    bool bytes =
-        sample_size(plane->type) == 1 && plane->offset % 16 == 0 && plane->stride % 16 == 0;
-    cut.local = plan->profile->local_memory > 0 && bytes;
-    cut.span = cut.form == FORM_ROWS                                              ? PASS_WHOLE_ROW
-               : bytes && plan->profile->takes_columns && !plane_has_alpha(plane) ? 16
-                                                                                  : 1;
-    cut.parts = cut.form == FORM_ROWS ? 4 * cut.bands : cut.local ? 1 : 16;
-    return cut;
-}
-
-static struct pass *begin(struct stage_plan *plan, const char *part, const struct cut *cut,
-                          const struct plane *plane, uint32_t width, uint32_t height)
-{
-    struct pass *pass = pass_begin(plan, "otsu", part, cut->form, cut->span, width, height);
-    pass_define_type(pass, "SRC", plane->type);
-    pass_define(pass, "LEVELS", "%d", sample_size(plane->type) == 1);
-    pass_define(pass, "LEVEL_MIN", "%d", plane->type == SAMPLE_I8 ? INT8_MIN : 0);
-    pass_define(pass, "ALPHA", "%u", plane_has_alpha(plane) ? plane->channels : 0);
-    if (plane_has_alpha(plane))
-        pass_name(pass, plane->channels == 2 ? "c2" : "c4");
-    pass_name(pass, kernel_form_name(cut->form));
-    return pass;
-}
-
-/* Adds a pass over all samples of the plane, band by band. */
-static void add_scan(struct stage_plan *plan, const char *part, const struct cut *cut,
-                     unsigned index, unsigned state)
-{
-    const struct plane *plane = &plan->in->planes[index];
-    uint32_t width = plane->width * plane->channels;
-    struct pass *pass = begin(plan, cut->local ? "tally" : part, cut, plane,
-                              cut->local ? (width + 4095) / 4096 * 256 : width, cut->bands);
-    pass->work = 8.0 * cut->rows;
-    pass->bytes_read = plane_bytes(plane);
-    pass_plane(pass, OPERAND_IN, index);
-    pass_plane(pass, state, 0);
-    pass_ints(pass, cut->rows, plane->height, cut->parts);
-    if (cut->local) {
-        pass->group[0] = 256;
-        pass->group[1] = 1;
-        pass->work *= 16;
-        pass_int(pass, (int32_t)width);
-    }
-}
-
 static void add_passes(const struct threshold_config *config, struct stage_plan *plan,
                        unsigned index, unsigned state)
 {
     const struct plane *plane = &plan->in->planes[index];
-    struct cut cut = cut_plane(plan, plane);
-    uint64_t state_bytes = (cut.parts + 1) * OTSU_BINS * sizeof(int32_t);
-    struct pass *clear = begin(plan, "clear", &cut, plane, OTSU_BINS, cut.parts + 1);
-    clear->bytes_written = state_bytes;
-    pass_plane(clear, state, 0);
-    if (sample_size(plane->type) > 1) /* with 8 bits each value is counted, so no range is needed */
-        add_scan(plan, "range", &cut, index, state);
-    add_scan(plan, "count", &cut, index, state);
-    struct pass *split = begin(plan, "split", &cut, plane, 1, 1);
-    split->work = 100.0 * OTSU_BINS + cut.parts * OTSU_BINS;
-    split->bytes_read = state_bytes;
-    pass_plane(split, state, 0);
-    pass_int(split, (int32_t)cut.parts);
+    struct count count;
+    count_plane(plan, plane, false, OTSU_BINS, &count);
+    count_add(plan, index, state, &count);
+    struct pass *split = count_pass(plan, "otsu", "", plane, state, &count, 1);
+    split->work = 100.0 * OTSU_BINS + count.bins;
+    split->bytes_read = count.bins * sizeof(int32_t);
 
     struct pixel_function function = {0};
     fill_function(config, plane, &function);
@@ -341,14 +275,9 @@ static int local_passes(const struct threshold_config *config, struct stage_plan
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
     const struct threshold_config *config = config_;
-    uint32_t parts = 0;
     if (config->t.choice == THRESHOLD_LOCAL)
         return local_passes(config, plan, fault);
-    for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        struct cut cut = cut_plane(plan, &plan->in->planes[i]);
-        parts = cut.parts > parts ? cut.parts : parts;
-    }
-    unsigned state = stage_plan_scratch(plan, OTSU_BINS, parts + 1, 1, SAMPLE_I32);
+    unsigned state = count_state(plan, false, OTSU_BINS);
     for (unsigned i = 0; i < plan->in->n_planes; i++)
         add_passes(config, plan, i, state);
     return 0;

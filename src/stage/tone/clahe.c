@@ -5,15 +5,13 @@
 #include <math.h>
 
 #include "stage/common.h"
+#include "stage/count.h"
 
 #define GROUP 256 /* bins of which sums are kept */
 
-/* Where work-groups work together: their items; pixels that one counts, about; and columns and rows
- * of which one makes the result. */
-#define ITEMS  256
-#define COUNTS 16384
-#define STRIP  256
-#define BAND   64
+/* Columns and rows of which a work-group makes the result, where its items work together. */
+#define STRIP 256
+#define BAND  64
 
 static const struct param params[] = {
     PARAM(WORD, "tiles", offsetof(struct clahe_config, tiles),
@@ -69,13 +67,17 @@ static bool joins(const struct stage_plan *plan, const struct plane *plane)
     return plan->profile->form == FORM_ROWS && plane->type == SAMPLE_U8;
 }
 
+/* Of a tile: counts, two sums of each group of them, and a table. */
+static uint32_t ints_of_tile(const struct plane *plane)
+{
+    uint32_t bins = bins_of(plane);
+    return bins + 2 * (bins / GROUP) + bins * (uint32_t)sample_size(plane->type) / 4;
+}
+
 /* Where the regions' tables begin: behind all tiles. */
 static uint64_t joined_at(const struct plane *plane, const struct clahe_tiles *tiles)
 {
-    uint64_t bins = bins_of(plane);
-    /* of a tile: counts, two sums of each group of them, and a table */
-    uint64_t ints = bins + 2 * (bins / GROUP) + bins * sample_size(plane->type) / sizeof(int32_t);
-    return ints * tiles->across * tiles->down;
+    return (uint64_t)ints_of_tile(plane) * tiles->across * tiles->down;
 }
 
 /* `reads`: the kernel looks at pixels. */
@@ -92,23 +94,6 @@ static struct pass *begin(struct stage_plan *plan, const char *part, bool reads,
     pass_name(pass, kernel_form_name(form));
     pass_buffer(pass, state);
     return pass;
-}
-
-/* On a CPU a work-item counts a tile, on a GPU a column of up to 32 rows of one. */
-static void add_count(struct stage_plan *plan, unsigned index, unsigned state,
-                      const struct clahe_tiles *tiles)
-{
-    const struct plane *plane = &plan->in->planes[index];
-    bool by_tile = plan->profile->form == FORM_ROWS;
-    uint32_t rows = by_tile || tiles->height < 32 ? tiles->height : 32;
-    uint32_t bands = (tiles->height + rows - 1) / rows;
-    struct pass *pass = begin(plan, by_tile ? "count" : "tally", true, FORM_SCALAR, index, state,
-                              by_tile ? 1 : tiles->across * tiles->width,
-                              by_tile ? tiles->across * tiles->down : tiles->down * bands);
-    pass->work = 8.0 * rows * (by_tile ? tiles->width : 1);
-    pass->bytes_read = plane_bytes(plane);
-    pass_plane(pass, OPERAND_IN, index);
-    pass_ints(pass, plane->width, plane->height, tiles->across, tiles->width, tiles->height, bands);
 }
 
 static void add_tables(struct stage_plan *plan, unsigned index, unsigned state,
@@ -145,11 +130,6 @@ static void add_apart(struct stage_plan *plan, unsigned index, unsigned state,
                       const struct clahe_tiles *tiles)
 {
     const struct plane *plane = &plan->in->planes[index];
-    enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    uint32_t count = tiles->across * tiles->down;
-    struct pass *clear = begin(plan, "clear", false, form, index, state, bins_of(plane), count);
-    clear->bytes_written = sizeof(int32_t) * (uint64_t)bins_of(plane) * count;
-    add_count(plan, index, state, tiles);
     add_tables(plan, index, state, tiles);
     if (joins(plan, plane)) {
         struct pass *join = begin(plan, "join", false, FORM_SCALAR, index, state, tiles->across + 1,
@@ -158,20 +138,6 @@ static void add_apart(struct stage_plan *plan, unsigned index, unsigned state,
         pass_ints(join, tiles->across, tiles->down, joined_at(plane, tiles));
     }
     add_apply(plan, index, state, tiles);
-}
-
-/* Whether work-groups count in local memory, where each 32 of their items have bins of their own.
- */
-static bool works_together(const struct stage_plan *plan, const struct plane *plane)
-{
-    return plane->type == SAMPLE_U8 &&
-           plan->profile->local_memory >= ITEMS / 32 * 256 * sizeof(int32_t);
-}
-
-static uint32_t rows_together(const struct clahe_tiles *tiles)
-{
-    uint32_t rows = tiles->width < COUNTS ? COUNTS / tiles->width : 1;
-    return rows < tiles->height ? rows : tiles->height;
 }
 
 static uint32_t parts(uint32_t whole, uint32_t part)
@@ -183,10 +149,10 @@ static struct pass *begin_together(struct stage_plan *plan, const char *part, un
                                    unsigned state, uint32_t groups, uint32_t grid_height)
 {
     struct pass *pass =
-        begin(plan, part, true, FORM_SCALAR, index, state, groups * ITEMS, grid_height);
-    pass->group[0] = ITEMS;
+        begin(plan, part, true, FORM_SCALAR, index, state, groups * COUNT_ITEMS, grid_height);
+    pass->group[0] = COUNT_ITEMS;
     pass->group[1] = 1;
-    pass_define(pass, "ITEMS", "%d", ITEMS);
+    pass_define(pass, "ITEMS", "%d", COUNT_ITEMS);
     pass_define(pass, "ALIGNED", "%d",
                 pass_is_aligned(&plan->in->planes[index]) &&
                     pass_is_aligned(&plan->out->planes[index]));
@@ -202,7 +168,7 @@ static void add_blend(struct stage_plan *plan, unsigned index, unsigned state,
     uint32_t strips = parts(tiles->width + 9, STRIP), bands = parts(tiles->height + 2, BAND);
     struct pass *pass = begin_together(plan, "blend", index, state, (tiles->across + 1) * strips,
                                        (tiles->down + 1) * bands);
-    pass->work = 32.0 * STRIP * BAND / ITEMS;
+    pass->work = 32.0 * STRIP * BAND / COUNT_ITEMS;
     pass_planes(pass, plan, index);
     pass_ints(pass, plane->width, plane->height, tiles->across, tiles->down, tiles->width,
               tiles->height);
@@ -212,44 +178,40 @@ static void add_blend(struct stage_plan *plan, unsigned index, unsigned state,
 }
 
 static void add_together(struct stage_plan *plan, unsigned index, unsigned state,
-                         const struct clahe_tiles *tiles)
+                         const struct clahe_tiles *tiles, const struct count *count)
 {
-    const struct plane *plane = &plan->in->planes[index];
-    uint32_t rows = rows_together(tiles), bands = parts(tiles->height, rows);
-    uint32_t count = tiles->across * tiles->down;
-    struct pass *band =
-        begin_together(plan, "band", index, state, tiles->across, tiles->down * bands);
-    band->work = 8.0 * rows * tiles->width / ITEMS;
-    band->bytes_read = plane_bytes(plane);
-    pass_plane(band, OPERAND_IN, index);
-    pass_ints(band, plane->width, plane->height, tiles->across, tiles->width, tiles->height, rows,
-              bands);
-    struct pass *spread = begin_together(plan, "spread", index, state, count, 1);
-    spread->work = 2.0 * bands + 60;
-    pass_ints(spread, count, bands, tiles->limit);
+    struct pass *spread = begin_together(plan, "spread", index, state, count->tiles, 1);
+    spread->work = 2.0 * count->bands + 60;
+    pass_ints(spread, count->tiles, count->bands, tiles->limit);
     pass_float(spread, tiles->scale);
-    add_blend(plan, index, state, tiles, count * bands * 256);
+    add_blend(plan, index, state, tiles, count->tiles * count->bands * 256);
+}
+
+static void cut(const void *config, const struct stage_plan *plan, const struct plane *plane,
+                struct clahe_tiles *tiles, struct count *count)
+{
+    clahe_cut(config, plane, tiles);
+    count_tiles(plan, plane, tiles->across, tiles->down, tiles->width, tiles->height,
+                ints_of_tile(plane), count);
 }
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
     unsigned state = 0;
     struct clahe_tiles tiles;
+    struct count count;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];
-        clahe_cut(config, plane, &tiles);
-        uint64_t bands = parts(tiles.height, rows_together(&tiles));
+        cut(config, plan, plane, &tiles, &count);
         uint64_t regions = joins(plan, plane) ? (tiles.across + 1) * (tiles.down + 1) : 0;
-        uint64_t ints = joined_at(plane, &tiles) + 256 * regions;
-        if (works_together(plan, plane))
-            ints = (256 * bands + 256 / sizeof(int32_t)) * tiles.across * tiles.down;
-        stage_plan_memory(plan, &state, sizeof(int32_t) * ints);
+        uint64_t tables = count.together ? 256 / sizeof(int32_t) * count.tiles : 256 * regions;
+        stage_plan_memory(plan, &state, count_bytes(&count) + sizeof(int32_t) * tables);
     }
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        const struct plane *plane = &plan->in->planes[i];
-        clahe_cut(config, plane, &tiles);
-        if (works_together(plan, plane))
-            add_together(plan, i, state, &tiles);
+        cut(config, plan, &plan->in->planes[i], &tiles, &count);
+        count_add(plan, i, state, &count);
+        if (count.together)
+            add_together(plan, i, state, &tiles, &count);
         else
             add_apart(plan, i, state, &tiles);
     }

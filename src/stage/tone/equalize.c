@@ -3,7 +3,7 @@
 #include "stage/tone/equalize.h"
 
 #include "stage/common.h"
-#include "stage/tone/histogram.h"
+#include "stage/count.h"
 
 static void add_colours(struct stage_plan *plan, unsigned index, unsigned state)
 {
@@ -21,12 +21,14 @@ static void add_colours(struct stage_plan *plan, unsigned index, unsigned state)
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
-    unsigned state = histogram_state(plan);
+    unsigned state = count_state(plan, true, 4096);
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];
-        histogram_add(plan, i, state, plane->channels > 2);
+        struct count count;
+        count_plane(plan, plane, plane->channels > 2, 4096, &count);
+        count_add(plan, i, state, &count);
         struct pass *spread =
-            histogram_pass(plan, "spread", plane, state, plane->type == SAMPLE_U8 ? 1 : 256);
+            count_pass(plan, "histogram", "spread", plane, state, &count, count.bins / 256);
         spread->work = 256 * 20;
         if (plane->channels > 2) {
             add_colours(plan, i, state);

@@ -1,10 +1,12 @@
 /* normalize counts samples, finds black and white, and spreads the values between them, all on the
- * device: nothing is read back. cl/tone/histogram.cl does the first two. */
+ * device: nothing is read back. */
 #include "stage/tone/normalize.h"
 
 #include "base/ratio.h"
 #include "stage/common.h"
-#include "stage/tone/histogram.h"
+#include "stage/count.h"
+
+#define F32_BINS 4096
 
 static const struct param params[] = {
     PARAM(REAL, "clip", offsetof(struct normalize_config, clip),
@@ -24,11 +26,13 @@ int32_t normalize_share(const struct normalize_config *config, const struct plan
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
-    unsigned state = histogram_state(plan);
+    unsigned state = count_state(plan, false, F32_BINS);
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];
-        histogram_add(plan, i, state, false);
-        struct pass *limits = histogram_pass(plan, "limits", plane, state, 1);
+        struct count count;
+        count_plane(plan, plane, false, F32_BINS, &count);
+        count_add(plan, i, state, &count);
+        struct pass *limits = count_pass(plan, "histogram", "limits", plane, state, &count, 1);
         limits->work = 4096;
         pass_int(limits, normalize_share(config, plane));
         struct pixel_function function = {.type = plane->type, .keep_alpha = true, .work = 20};

@@ -1,0 +1,200 @@
+#include "stage/count.h"
+
+#include "stage/common.h"
+
+/* Ints at the beginning of the state of a whole plane: what was found, and sums of 256 bins each.
+ * Then come a table of as many ints as bins, and the counts. */
+#define HEAD 16
+#define SUMS 256
+
+/* Where its items work together a work-group counts so many samples, or pixels, of each row; of a
+ * tile all, and about so many in all. */
+#define STRIP       (16 * COUNT_ITEMS)
+#define OF_ONE_TILE 16384
+
+static uint32_t parts_of(uint32_t whole, uint32_t part)
+{
+    return (whole + part - 1) / part;
+}
+
+bool count_together(const struct stage_plan *plan)
+{
+    return plan->profile->local_memory >= COUNT_ITEMS / 32 * 256 * sizeof(int32_t);
+}
+
+static uint32_t rows_of(const struct count *count, uint32_t samples)
+{
+    uint32_t rows = samples / count->tile_width;
+    return rows < 1 ? 1 : rows > count->tile_height ? count->tile_height : rows;
+}
+
+void count_plane(const struct stage_plan *plan, const struct plane *plane, bool luma, uint32_t bins,
+                 struct count *count)
+{
+    size_t size = sample_size(plane->type);
+    bool on_cpu = plan->profile->form == FORM_ROWS;
+    *count = (struct count){
+        .pixel = luma || plane->channels == 2 ? plane->channels : 1,
+        .bins = bins,
+        .levels = size == 1 || (size == 2 && (bins > 256 || on_cpu)),
+        .tiles = 1,
+        .across = 1,
+        .tile_height = plane->height,
+        .form = on_cpu ? FORM_ROWS : FORM_SCALAR,
+        .together = size == 1 && count_together(plan) && pass_is_aligned(plane),
+    };
+    if (count->levels)
+        count->bins = size == 1 ? 256 : 65536;
+    count->tile_width = plane->width * plane->channels / count->pixel;
+    /* A CPU's parts of 65536 counts are too large for its caches: no more than it needs. */
+    uint32_t most = count->bins > 4096 && plan->profile->units < 8 ? 2 * plan->profile->units : 16;
+    count->rows = on_cpu ? parts_of(plane->height, most) : count->together ? (luma ? 4 : 16) : 32;
+    count->bands = parts_of(plane->height, count->rows);
+    count->parts = on_cpu ? count->bands : 65536 / count->bins < 16 ? 65536 / count->bins : 16;
+    if (count->together)
+        count->parts = 1;
+    count->counts_at = HEAD + SUMS + count->bins;
+    count->apart = count->bins;
+}
+
+void count_tiles(const struct stage_plan *plan, const struct plane *plane, uint32_t across,
+                 uint32_t down, uint32_t width, uint32_t height, uint32_t apart,
+                 struct count *count)
+{
+    bool on_cpu = plan->profile->form == FORM_ROWS;
+    *count = (struct count){
+        .pixel = plane->channels,
+        .bins = (uint32_t)sample_max(plane->type) + 1,
+        .levels = true,
+        .tiled = true,
+        .tiles = across * down,
+        .across = across,
+        .tile_width = width,
+        .tile_height = height,
+        .parts = 1,
+        .apart = apart,
+        .form = on_cpu ? FORM_ROWS : FORM_SCALAR,
+        .together = plane->type == SAMPLE_U8 && count_together(plan),
+    };
+    count->rows = on_cpu            ? height
+                  : count->together ? rows_of(count, OF_ONE_TILE)
+                                    : rows_of(count, 32 * width);
+    count->bands = parts_of(height, count->rows);
+    if (count->together) {
+        count->parts = count->bands;
+        count->apart = 256;
+    }
+}
+
+uint64_t count_bytes(const struct count *count)
+{
+    return sizeof(int32_t) *
+           (count->counts_at + (uint64_t)count->apart * count->parts * count->tiles);
+}
+
+unsigned count_state(struct stage_plan *plan, bool luma, uint32_t bins)
+{
+    unsigned state = 0;
+    for (size_t i = 0; i < plan->in->n_planes; i++) {
+        const struct plane *plane = &plan->in->planes[i];
+        struct count count;
+        count_plane(plan, plane, luma && plane->channels > 2, bins, &count);
+        stage_plan_memory(plan, &state, count_bytes(&count));
+    }
+    return state;
+}
+
+static struct pass *begin(struct stage_plan *plan, const char *source, const char *part,
+                          enum kernel_form form, uint32_t span, const struct plane *plane,
+                          unsigned state, const struct count *count, uint32_t grid_width,
+                          uint32_t grid_height)
+{
+    struct pass *pass = pass_begin(plan, source, part, form, span, grid_width, grid_height);
+    pass_define_type(pass, "SRC", plane->type);
+    pass_define(pass, "BINS", "%u", count->bins);
+    if (count->levels)
+        pass_define(pass, "LEVEL_MIN", "%d", (int)sample_min(plane->type));
+    pass_name(pass, kernel_form_name(form));
+    pass_buffer(pass, state);
+    return pass;
+}
+
+static void work_together(struct pass *pass)
+{
+    pass->group[0] = COUNT_ITEMS;
+    pass->group[1] = 1;
+    pass_define(pass, "ITEMS", "%d", COUNT_ITEMS);
+    pass_define(pass, "TOGETHER", "1");
+}
+
+struct pass *count_pass(struct stage_plan *plan, const char *source, const char *part,
+                        const struct plane *plane, unsigned state, const struct count *count,
+                        uint32_t groups)
+{
+    bool together = count_together(plan);
+    struct pass *pass = begin(plan, source, part, FORM_SCALAR, 1, plane, state, count,
+                              groups * (together ? COUNT_ITEMS : 1), 1);
+    if (together)
+        work_together(pass);
+    return pass;
+}
+
+/* Adds a pass over all samples, band by band. */
+static void add_scan(struct stage_plan *plan, const char *part, unsigned index, unsigned state,
+                     const struct count *count)
+{
+    const struct plane *plane = &plan->in->planes[index];
+    bool on_cpu = count->form == FORM_ROWS;
+    uint32_t alpha = count->pixel == 1 && plane_has_alpha(plane) ? plane->channels : 0;
+    bool words = !on_cpu && !count->together && !count->tiled && count->pixel == 1 && !alpha &&
+                 plan->profile->takes_columns && sample_size(plane->type) == 1 &&
+                 pass_is_aligned(plane);
+    uint32_t columns = on_cpu            ? 1
+                       : count->together ? count->across * COUNT_ITEMS
+                                         : count->across * count->tile_width;
+    uint32_t down = on_cpu ? count->tiles : count->tiles / count->across;
+    struct pass *pass = begin(plan, "count", count->together ? "tally" : part, count->form,
+                              words ? 16 : 1, plane, state, count, columns, down * count->bands);
+    pass_define(pass, "PIXEL", "%u", count->pixel);
+    pass_define(pass, "ALPHA", "%u", alpha);
+    if (count->tiled) {
+        pass_define(pass, "TILED", "1");
+        pass_name(pass, "tiled");
+    }
+    if (count->together) {
+        work_together(pass);
+        pass_define(pass, "ALIGNED", "%d", pass_is_aligned(plane));
+    }
+    if (plane->channels > 1)
+        pass_name(pass, (const char *const[]){"c2", "c3", "c4"}[plane->channels - 2]);
+    double samples = (double)count->rows * (count->tiled || on_cpu ? count->tile_width : STRIP);
+    pass->work = 8.0 * (on_cpu ? samples : count->together ? samples / COUNT_ITEMS : count->rows);
+    pass->bytes_read = plane_bytes(plane);
+    pass_plane(pass, OPERAND_IN, index);
+    pass_ints(pass, count->counts_at, count->apart, count->parts,
+              plane->width * plane->channels / count->pixel, plane->height, count->across,
+              count->tile_width, count->tile_height, count->rows, count->bands);
+}
+
+void count_add(struct stage_plan *plan, unsigned index, unsigned state, const struct count *count)
+{
+    const struct plane *plane = &plan->in->planes[index];
+    if (!count->tiled || !count->together) {
+        uint32_t span = count->form == FORM_ROWS ? PASS_WHOLE_ROW : 1;
+        struct pass *clear = begin(plan, "count", "clear", count->form, span, plane, state, count,
+                                   count->counts_at + count->bins, count->parts * count->tiles);
+        clear->bytes_written = count_bytes(count);
+        pass_ints(clear, count->counts_at, count->apart);
+    }
+    if (!count->levels)
+        add_scan(plan, "range", index, state, count);
+    add_scan(plan, "count", index, state, count);
+    if (count->tiled)
+        return;
+    uint32_t span = count->form == FORM_ROWS ? 256 : 1;
+    struct pass *merge =
+        begin(plan, "count", "merge", count->form, span, plane, state, count, count->bins, 1);
+    merge->work = 2.0 * count->parts;
+    merge->bytes_read = count_bytes(count);
+    pass_int(merge, (int32_t)count->parts);
+}

@@ -1,0 +1,60 @@
+/* Passes that count a plane's samples by value (cl/count.cl), for stages that look for tones.
+ * Kernels that make something of the counts find them as cl/bins.cl says. */
+#ifndef SLUICE_STAGE_COUNT_H
+#define SLUICE_STAGE_COUNT_H
+
+#include "stage/pass.h"
+
+enum {
+    COUNT_ITEMS = 256 /* of a work-group that works together */
+};
+
+/* How a plane is counted. */
+struct count {
+    uint32_t pixel; /* samples of what counts once: 1, or those of a pixel */
+    uint32_t bins;  /* counts of a part */
+    bool levels;    /* each value has a bin; else bins lie between the least and the greatest */
+    bool tiled;     /* by tiles, `across` in a row; else the plane is one */
+    uint32_t tiles, across;
+    uint32_t tile_width, tile_height; /* in samples, or pixels */
+    uint32_t rows, bands, parts;      /* of a tile: bands of so many rows are counted in `parts` */
+    uint32_t counts_at, apart;        /* ints in front of the first part, and from part to part */
+    enum kernel_form form;
+    bool together; /* work-groups count in local memory */
+};
+
+/* Whether work-groups have local memory for a histogram of bytes for each 32 of their work-items.
+ */
+bool count_together(const struct stage_plan *plan);
+
+/* The whole plane: all colours together, or with `luma` the luma (bt601) of its pixels, without
+ * alpha. Values of 8 bits each have a bin; those of 16 bits, too, if `bins` is more than 256 or on
+ * CPUs; others lie in so many bins from the least finite sample to the greatest. */
+void count_plane(const struct stage_plan *plan, const struct plane *plane, bool luma, uint32_t bins,
+                 struct count *count);
+
+/* Tiles of a plane of u8 or u16, in pixels: a value, or of colours luma. `apart`: ints of a tile in
+ * `state`, of which the first ones are its counts; where work-groups count together, each band has
+ * 256 counts of its own, of which nothing need be cleared or added up. */
+void count_tiles(const struct stage_plan *plan, const struct plane *plane, uint32_t across,
+                 uint32_t down, uint32_t width, uint32_t height, uint32_t apart,
+                 struct count *count);
+
+/* Bytes of `state`. */
+uint64_t count_bytes(const struct count *count);
+
+/* Scratch memory for counts of each plane of the plan's input, as count_plane does it; an operand.
+ */
+unsigned count_state(struct stage_plan *plan, bool luma, uint32_t bins);
+
+/* Adds the passes that count an input plane. */
+void count_add(struct stage_plan *plan, unsigned plane, unsigned state, const struct count *count);
+
+/* Begins a pass of `source` that makes something of a plane's counts; its first argument is
+ * `state`. Its grid counts `groups` of work-items that work together, where they do (TOGETHER), or
+ * work-items. */
+struct pass *count_pass(struct stage_plan *plan, const char *source, const char *part,
+                        const struct plane *plane, unsigned state, const struct count *count,
+                        uint32_t groups);
+
+#endif
