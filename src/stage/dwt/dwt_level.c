@@ -107,11 +107,11 @@ struct pass *dwt_begin_walk(const struct dwt_task *task, const char *variant, ui
     struct pass *pass =
         pass_begin(task->plan, columns ? "dwt_columns" : "dwt_walk", variant, FORM_VECTOR, pairs,
                    l->low_width, (l->low_height + *rows - 1) / *rows);
-    if (columns)
-        return pass;
-    pass->group[0] = WALK_ITEMS;
-    pass->group[1] = 1;
     pass_define(pass, "PAIRS", "%u", pairs);
+    if (!columns) {
+        pass->group[0] = WALK_ITEMS;
+        pass->group[1] = 1;
+    }
     return pass;
 }
 
