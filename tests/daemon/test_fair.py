@@ -146,7 +146,7 @@ class Floods(Fair):
             def request(_):
                 while True:
                     try:
-                        answer = sockets.ask(self.http, 'POST', '/v1/process?chain=invert&format=pgm', wanted)
+                        answer = sockets.ask_only(self.http, 'POST', '/v1/process?chain=invert&format=pgm', wanted, timeout=300)
                         break
                     except BlockingIOError:  # the queue of connections is full
                         time.sleep(0.001)
@@ -159,7 +159,7 @@ class Floods(Fair):
         def livez(_):
             while True:
                 try:
-                    self.assertEqual(sockets.ask(self.http, 'GET', '/livez').status, 200)
+                    self.assertEqual(sockets.ask_only(self.http, 'GET', '/livez', timeout=300).status, 200)
                     return
                 except BlockingIOError:
                     time.sleep(0.001)
@@ -168,7 +168,7 @@ class Floods(Fair):
             self.n_files += 1
             name = 'f%06d.pgm' % self.n_files
             self.d.drop(name, picture(64, 48, self.n_files), 'rename')
-            wait_for(name, lambda: os.path.exists(os.path.join(self.d.output, name)), 60, 0.002)
+            wait_for(name, lambda: os.path.exists(os.path.join(self.d.output, name)), 300, 0.002)
         n_pings = len(pings)
         other = Other(self, HONEST, second)
         threads = [threading.Thread(target=times, args=(name, pause, do))
@@ -205,7 +205,7 @@ class Floods(Fair):
         d.env['SLUICE_LOG_LEVEL'] = 'warning'
         d.start(ready=False)
         self.n_files = 0
-        wait_for('ready', lambda: os.path.exists(self.http) and sockets.ask(self.http, 'GET', '/readyz').status == 200)
+        wait_for('ready', lambda: os.path.exists(self.http) and sockets.ask_only(self.http, 'GET', '/readyz').status == 200)
         self.open_up()
         rows = {'quiet': self.watch(SECONDS, pings)}
         for name, (count, kind, data) in FLOODS.items():
@@ -213,7 +213,7 @@ class Floods(Fair):
             self.assertEqual(hostile.line(), 'flooding')
             rows[name] = self.watch(SECONDS, pings)
             hostile.end()
-            wait_for('nobody', lambda: sum(sockets.ask(self.http, 'GET', '/v1/status').json()['connections'].values()) <= 2)
+            wait_for('nobody', lambda: sum(sockets.ask_only(self.http, 'GET', '/v1/status').json()['connections'].values()) <= 2)
         print('\n| ms: p50, p99, worst | /livez | second user | file in a folder | between pings |\n|---|---|---|---|---|',
               file=sys.stderr)
         for name, row in rows.items():
@@ -249,6 +249,13 @@ class Start(Fair):
 
 @unittest.skipUnless(ROOT, 'several users need root')
 class Users(Fair):
+    def expect_root(self, path):
+        client = sockets.Jobs(path)
+        client.send(id=1, type='status')
+        answer = client.receive()[0]
+        client.close()
+        self.assertEqual(answer and answer['result'], 'ok', 'what root is answered')
+
     def test_slots(self):
         """Slow jobs of one user hold all slots; a small one of another is answered all the same, and those of a folder."""
         d = self.serve(fake=True).start()
@@ -266,22 +273,26 @@ class Users(Fair):
             time.sleep(600)
         hostile = Other(self, HOSTILE, hoard)
         self.assertEqual(hostile.line(), 'sent')
-        wait_for('full slots', lambda: sockets.ask(self.http, 'GET', '/v1/status').json()['queue']['running'] >= 2)
+        wait_for('full slots', lambda: sockets.ask_only(self.http, 'GET', '/v1/status').json()['queue']['running'] >= 2)
 
         def small(say):
             worst = 0
             for _ in range(20):
                 begin = time.monotonic()
-                assert sockets.ask(self.http, 'POST', '/v1/process?chain=sobel', b'good', timeout=10).status == 200
+                try:
+                    assert sockets.ask_only(self.http, 'POST', '/v1/process?chain=sobel', b'good', timeout=10).status == 200
+                except TimeoutError:
+                    say('inf')
+                    return
                 worst = max(worst, time.monotonic() - begin)
             say('%.3f' % worst)
         worst = Other(self, HONEST, small).line()
+        self.assertLess(float(worst), 2, 'seconds of the slowest small request of another user')
         begin = time.monotonic()
         d.drop('a', b'good', 'rename')
         d.expect('a.pgm', 10)
         print('beside 24 jobs without end of one user at jobs: 2: slowest of 20 small requests of another %s s, a file in a '
               'folder %.2f s' % (worst, time.monotonic() - begin), file=sys.stderr)
-        self.assertLess(float(worst), 2)
         d.process.kill()
 
     def test_questions(self):
@@ -309,7 +320,7 @@ class Users(Fair):
             answers, slowest = {}, 0
             for i in range(100):
                 begin = time.monotonic()
-                status = sockets.ask(self.http, 'GET', '/v1/files?file=' + d.in_path('other-%d' % i)).status
+                status = sockets.ask_only(self.http, 'GET', '/v1/files?file=' + d.in_path('other-%d' % i)).status
                 slowest = max(slowest, time.monotonic() - begin)
                 answers[status] = answers.get(status, 0) + 1
             say('%s %.3f' % (answers, slowest))
@@ -333,21 +344,20 @@ class Users(Fair):
         path = self.jobs
 
         def hold(say):
-            client = sockets.Jobs(path)
-            client.send(id=1, type='status')
-            say('in' if client.receive()[0] else 'out')
+            try:
+                client = sockets.Jobs(path)
+                client.send(id=1, type='status')
+                say('in' if client.receive()[0] else 'out')
+            except (BrokenPipeError, ConnectionResetError):
+                say('out')
             time.sleep(600)
         others = [Other(self, 300000 + i, hold) for i in range(70)]
         answers = [other.line() for other in others]
-        connected = sockets.ask(self.http, 'GET', '/v1/status').json()
-        users = [user for user in connected['users'] if user['connections'] > 0]
+        self.assertEqual(Other(self, HONEST, hold).line(), 'in', 'beside %d of 70 subordinate ids' % answers.count('in'))
+        self.expect_root(path)
         self.assertEqual(answers.count('in'), 70)
-        self.assertEqual(sorted(user['uid'] for user in users), [0, HOSTILE], users)
-        self.assertEqual(Other(self, HONEST, hold).line(), 'in')
-        client = sockets.Jobs(path)
-        client.send(id=1, type='status')
-        self.assertEqual(client.receive()[0]['result'], 'ok')
-        client.close()
+        users = [user for user in sockets.ask_only(self.http, 'GET', '/v1/status').json()['users'] if user['connections'] > 0]
+        self.assertEqual(sorted(user['uid'] for user in users), sorted([0, HOSTILE, HONEST]), users)
         d.stop()
 
     def test_root_is_always_served(self):
@@ -358,16 +368,16 @@ class Users(Fair):
 
         def hold(say):
             client = sockets.Jobs(path)
-            client.send(id=1, type='status')
+            try:
+                client.send(id=1, type='status')
+            except BrokenPipeError:  # no place
+                pass
             say('sent')
             time.sleep(600)
             client.close()
         for other in [Other(self, 400000 + i, hold) for i in range(66)]:
             other.line()
-        client = sockets.Jobs(path)
-        client.send(id=1, type='status')
-        self.assertEqual(client.receive()[0]['result'], 'ok')
-        client.close()
+        self.expect_root(path)
         d.stop()
 
 
