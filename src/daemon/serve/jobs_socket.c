@@ -421,7 +421,7 @@ int jobs_socket_open(struct jobs_socket **socket, struct service *service,
         return fault_set(fault, FAULT_MEMORY, "no memory for a socket");
     s->service = service;
     LIST_INIT(&s->clients);
-    receptions_init(&s->receptions, service->loop);
+    receptions_init(&s->receptions, service->loop, &service->pace);
     service->receptions = &s->receptions;
     s->listener = (struct listener){.type = SOCK_SEQPACKET,
                                     .accepted = on_accepted,

@@ -276,8 +276,12 @@ static void on_socket(uv_poll_t *poll, int status, int events)
         start_waiting(receiver->all);
         return;
     }
-    for (int i = 0; i < RECEIPTS_A_TURN && receive_one(receiver); i++)
-        ;
+    struct pace *pace = receiver->all->pace;
+    bool more = true;
+    pace_begin(pace);
+    for (int i = 0; more && i < RECEIPTS_A_TURN && (i == 0 || !pace_is_over(pace)); i++)
+        more = receive_one(receiver);
+    pace_end(pace);
 }
 
 /* ---- receptions ---- */
@@ -382,9 +386,10 @@ static void start_waiting(struct receptions *all)
     }
 }
 
-void receptions_init(struct receptions *receptions, uv_loop_t *loop)
+void receptions_init(struct receptions *receptions, uv_loop_t *loop, struct pace *pace)
 {
     receptions->loop = loop;
+    receptions->pace = pace;
     LIST_INIT(&receptions->receivers);
     TAILQ_INIT(&receptions->waiting);
 }

@@ -9,6 +9,7 @@
 #ifndef SLUICE_DAEMON_SERVE_RECEPTIONS_H
 #define SLUICE_DAEMON_SERVE_RECEPTIONS_H
 
+#include "daemon/serve/pace.h"
 #include "daemon/serve/receiver.h"
 #include <stdbool.h>
 #include <sys/queue.h>
@@ -22,6 +23,7 @@ TAILQ_HEAD(reception_list, reception);
 
 struct receptions {
     uv_loop_t *loop;
+    struct pace *pace;
     LIST_HEAD(, receiver) receivers;
     struct reception_list waiting; /* for a receiver of their user */
 };
@@ -50,7 +52,7 @@ struct reception {
     TAILQ_ENTRY(reception) in_list;
 };
 
-void receptions_init(struct receptions *receptions, uv_loop_t *loop);
+void receptions_init(struct receptions *receptions, uv_loop_t *loop, struct pace *pace);
 
 /* Kills all receivers, without waiting for them. No reception with callbacks may be left. */
 void receptions_close(struct receptions *receptions);
