@@ -1,7 +1,6 @@
 #include "daemon/watch/errands.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -17,32 +16,44 @@ struct errands {
 
     pthread_mutex_t lock;
     pthread_cond_t wanted;
-    struct errand_list waiting, done;
+    struct errand_list waiting, patient, done;
     LIST_HEAD(, errand) running;
-    unsigned n_threads, n_idle, n_waiting;
+    unsigned n_threads, n_idle;
+    unsigned n_waiting; /* patient ones, too */
+    unsigned n_patient; /* that run */
     bool closing;
     bool closed; /* set by the loop's thread; whoever leaves last frees the memory */
 };
 
 /* ---- threads ---- */
 
+/* The list that the next errand comes from. NULL: none may begin. */
+static struct errand_list *next_list(struct errands *e)
+{
+    if (!STAILQ_EMPTY(&e->waiting))
+        return &e->waiting;
+    return STAILQ_EMPTY(&e->patient) || e->n_patient == ERRANDS_PATIENT ? NULL : &e->patient;
+}
+
 /* Waits for the next errand. NULL: the thread shall end. Called with the lock held. */
 static struct errand *wait_for_one(struct errands *e)
 {
     struct timespec until;
+    struct errand_list *list;
     int result = 0;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += IDLE_SECONDS;
     e->n_idle++;
-    while (STAILQ_EMPTY(&e->waiting) && !e->closing && (result == 0 || e->n_threads == 1))
+    while ((list = next_list(e)) == NULL && !e->closing && (result == 0 || e->n_threads == 1))
         result = e->n_threads == 1 ? pthread_cond_wait(&e->wanted, &e->lock)
                                    : pthread_cond_timedwait(&e->wanted, &e->lock, &until);
     e->n_idle--;
-    struct errand *errand = STAILQ_FIRST(&e->waiting);
-    if (errand) {
-        STAILQ_REMOVE_HEAD(&e->waiting, next);
-        e->n_waiting--;
-    }
+    if (!list)
+        return NULL;
+    struct errand *errand = STAILQ_FIRST(list);
+    STAILQ_REMOVE_HEAD(list, next);
+    e->n_waiting--;
+    e->n_patient += errand->patient;
     return errand;
 }
 
@@ -70,6 +81,7 @@ static void *work(void *context)
         errand->run(errand);
         pthread_mutex_lock(&e->lock);
         LIST_REMOVE(errand, in_running);
+        e->n_patient -= errand->patient;
         STAILQ_INSERT_TAIL(&e->done, errand, next);
         uv_async_send(&e->done_async);
     }
@@ -119,6 +131,7 @@ int errands_create(struct errands **errands, uv_loop_t *loop, struct fault *faul
     if (!e)
         return fault_set(fault, FAULT_MEMORY, "no memory for threads");
     STAILQ_INIT(&e->waiting);
+    STAILQ_INIT(&e->patient);
     STAILQ_INIT(&e->done);
     LIST_INIT(&e->running);
     pthread_mutex_init(&e->lock, NULL);
@@ -147,18 +160,31 @@ int errands_create(struct errands **errands, uv_loop_t *loop, struct fault *faul
     return fault_set(fault, FAULT_MEMORY, "no thread can be started");
 }
 
-void errands_add(struct errands *errands, struct errand *errand, void (*run)(struct errand *),
-                 void (*after)(struct errand *))
+static void add(struct errands *errands, struct errand *errand, bool patient,
+                void (*run)(struct errand *), void (*after)(struct errand *))
 {
     errand->run = run;
     errand->after = after;
+    errand->patient = patient;
     errands->count++;
     pthread_mutex_lock(&errands->lock);
-    STAILQ_INSERT_TAIL(&errands->waiting, errand, next);
+    STAILQ_INSERT_TAIL(patient ? &errands->patient : &errands->waiting, errand, next);
     if (++errands->n_waiting > errands->n_idle && errands->n_threads < ERRANDS_THREADS)
         start_thread(errands); /* if it fails, the threads that there are take the errand */
     pthread_cond_signal(&errands->wanted);
     pthread_mutex_unlock(&errands->lock);
+}
+
+void errands_add(struct errands *errands, struct errand *errand, void (*run)(struct errand *),
+                 void (*after)(struct errand *))
+{
+    add(errands, errand, false, run, after);
+}
+
+void errands_add_patient(struct errands *errands, struct errand *errand,
+                         void (*run)(struct errand *), void (*after)(struct errand *))
+{
+    add(errands, errand, true, run, after);
 }
 
 void errand_moves(struct errand *errand)

@@ -6,15 +6,18 @@
 
 #include "base/fault.h"
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/queue.h>
 #include <uv.h>
 
 #define ERRANDS_THREADS 4 /* as many as libuv has by default for the whole process */
+#define ERRANDS_PATIENT 3 /* the most of them for errands that are patient */
 
 struct errand {
     void (*run)(struct errand *errand);   /* on a thread */
     void (*after)(struct errand *errand); /* on the loop; the errand is the caller's again */
     _Atomic uint64_t moved; /* when it began or last made progress; monotonic nanoseconds */
+    bool patient;
     STAILQ_ENTRY(errand) next;
     LIST_ENTRY(errand) in_running;
 };
@@ -27,6 +30,11 @@ int errands_create(struct errands **errands, uv_loop_t *loop, struct fault *faul
 
 void errands_add(struct errands *errands, struct errand *errand, void (*run)(struct errand *),
                  void (*after)(struct errand *));
+
+/* The same for what clients ask: it begins when nothing else waits, and never takes the last
+ * thread, so that the folder's own work goes on however slow the answers are. */
+void errands_add_patient(struct errands *errands, struct errand *errand,
+                         void (*run)(struct errand *), void (*after)(struct errand *));
 
 /* To be called within `run` of a long errand: it makes progress. */
 void errand_moves(struct errand *errand);

@@ -24,7 +24,7 @@ bool folder_hangs(const struct folder *folder)
 void folder_run(struct folder *folder, struct errand *errand, void (*run)(struct errand *),
                 void (*after)(struct errand *))
 {
-    errands_add(folder->errands, errand, run, after);
+    errands_add_patient(folder->errands, errand, run, after);
     folder_arm_timer(folder);
 }
 

@@ -8,8 +8,10 @@
 #include "base/log.h"
 #include "worker/json_text.h"
 
-/* Of one user. */
+/* Of one user: questions that are not answered, and those of them that are begun. The others wait,
+ * so that slow ones leave threads of their folder (errands.h) to what others ask. */
 #define WAITING_MAX 64
+#define BEGUN_MAX   2
 
 /* A file may be on its way from one folder to another while it is looked for. */
 #define TRIES_MAX 4
@@ -56,15 +58,31 @@ static void wait_for_turn(struct inquiry *inquiry)
         TAILQ_INSERT_TAIL(&inquiries->waiting, inquiry, next);
 }
 
-static unsigned count_of(const struct inquiries *inquiries, uid_t uid)
+static unsigned count_begun(const struct inquiries *inquiries, uid_t uid)
 {
     const struct inquiry *inquiry;
     unsigned count = 0;
-    TAILQ_FOREACH (inquiry, &inquiries->waiting, next)
-        count += inquiry->uid == uid;
     TAILQ_FOREACH (inquiry, &inquiries->begun, next)
         count += inquiry->uid == uid;
     return count;
+}
+
+static unsigned count_of(const struct inquiries *inquiries, uid_t uid)
+{
+    const struct inquiry *inquiry;
+    unsigned count = count_begun(inquiries, uid);
+    TAILQ_FOREACH (inquiry, &inquiries->waiting, next)
+        count += inquiry->uid == uid;
+    return count;
+}
+
+/* NULL: none waits, or none may begin yet. */
+static struct inquiry *next_of(const struct inquiries *inquiries)
+{
+    struct inquiry *inquiry = inquiries->running ? NULL : TAILQ_FIRST(&inquiries->waiting);
+    while (inquiry && count_begun(inquiries, inquiry->uid) >= BEGUN_MAX)
+        inquiry = TAILQ_NEXT(inquiry, next);
+    return inquiry;
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -79,8 +97,8 @@ static void on_timer(uv_timer_t *timer)
         else if (inquiries->running == inquiry && clock_now() - inquiry->begun > LONG)
             inquiries->running = NULL;
     }
-    inquiry = TAILQ_FIRST(&inquiries->waiting);
-    if (inquiry && !inquiries->running) {
+    inquiry = next_of(inquiries);
+    if (inquiry) {
         TAILQ_REMOVE(&inquiries->waiting, inquiry, next);
         begin(inquiry);
     }
@@ -91,7 +109,7 @@ static void on_timer(uv_timer_t *timer)
  * inquiry_start. */
 static void pump(struct inquiries *inquiries)
 {
-    bool now = !TAILQ_EMPTY(&inquiries->waiting) && !inquiries->running;
+    bool now = next_of(inquiries) != NULL;
     if (inquiries->closed || (TAILQ_EMPTY(&inquiries->begun) && !now))
         return;
     uv_timer_start(&inquiries->timer, on_timer, now ? 0 : LOOK_EVERY, 0);
