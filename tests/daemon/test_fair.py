@@ -3,10 +3,12 @@
 
 Small by default; SLUICE_LONG=1 (the suite `flood`) runs the promised sizes, prints a table and holds the promised times,
 which need a machine that does little else."""
+import errno
 import os
 import selectors
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -77,18 +79,24 @@ def fill(shape):
 
 
 FLOODS = {  # connections, socket, what each sends again and again
-    'JSON, 50 connections': (50, 'jobs', fill((b'{"a":1,"b":"c"}', 4000))),
+    'JSON 50': (50, 'jobs', fill((b'{"a":1,"b":"c"}', 4000))),
     'JSON': (CONNECTIONS, 'jobs', fill((b'{"a":1,"b":"c"}', 4000))),
     'arrays': (CONNECTIONS, 'jobs', fill((b'[]', 21000))),
     'status': (CONNECTIONS, 'jobs', b'{"id":1,"type":"status"}'),
+    'descriptors': (CONNECTIONS, 'descriptors', fill((b'{"a":1,"b":"c"}', 4000))),  # JSON, each with one
     '/metrics': (CONNECTIONS, 'http', b'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'),
 }
+if 'FLOODS' in os.environ:
+    FLOODS = {name: FLOODS[name] for name in os.environ['FLOODS'].split(',')}
 
 
 def flood(path, kind, count, data):
     """Each connection sends as fast as it may, and reads whatever comes."""
     def act(say):
         wanted, selector = socket.SOCK_STREAM if kind == 'http' else socket.SOCK_SEQPACKET, selectors.DefaultSelector()
+        rights = []
+        if kind == 'descriptors':
+            rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack('i', sockets.memory(b'x')))]
 
         def add():
             while True:
@@ -110,10 +118,13 @@ def flood(path, kind, count, data):
                     if events & selectors.EVENT_READ and not key.fileobj.recv(1 << 18):
                         raise ConnectionResetError
                     if events & selectors.EVENT_WRITE:
-                        key.fileobj.send(data)
+                        key.fileobj.sendmsg([data], rights)
                 except BlockingIOError:
                     pass
-                except OSError:  # cut off: comes again
+                except OSError as error:
+                    if error.errno == errno.ETOOMANYREFS:  # unread descriptors: as many as the user may have
+                        continue
+                    # cut off: comes again
                     selector.unregister(key.fileobj)
                     key.fileobj.close()
                     add()
@@ -140,29 +151,21 @@ class Floods(Fair):
                 number += 1
                 time.sleep(pause)
 
+        def until_done(method, target, body=None):
+            while True:
+                try:
+                    if sockets.ask_only(self.http, method, target, body, timeout=300).status == 200:
+                        return
+                except (BlockingIOError, ConnectionResetError):  # the queue of connections is full
+                    pass
+                time.sleep(0.001)
+
         def second(say):
             wanted = picture(64, 48)
-
-            def request(_):
-                while True:
-                    try:
-                        answer = sockets.ask_only(self.http, 'POST', '/v1/process?chain=invert&format=pgm', wanted, timeout=300)
-                        break
-                    except BlockingIOError:  # the queue of connections is full
-                        time.sleep(0.001)
-                assert answer.status == 200, answer.body
-            times('request', 0.05, request)
+            times('request', 0.05, lambda _: until_done('POST', '/v1/process?chain=invert&format=pgm', wanted))
             for one in found['request']:
                 say('%.6f' % one)
             say('end')
-
-        def livez(_):
-            while True:
-                try:
-                    self.assertEqual(sockets.ask_only(self.http, 'GET', '/livez', timeout=300).status, 200)
-                    return
-                except BlockingIOError:
-                    time.sleep(0.001)
 
         def file(_):
             self.n_files += 1
@@ -172,7 +175,7 @@ class Floods(Fair):
         n_pings = len(pings)
         other = Other(self, HONEST, second)
         threads = [threading.Thread(target=times, args=(name, pause, do))
-                   for name, pause, do in (('livez', 0.01, livez), ('file', 0.2, file))]
+                   for name, pause, do in (('livez', 0.01, lambda _: until_done('GET', '/livez')), ('file', 0.2, file))]
         for thread in threads:
             thread.start()
         while (line := other.line()) not in ('end', ''):
@@ -207,19 +210,22 @@ class Floods(Fair):
         self.n_files = 0
         wait_for('ready', lambda: os.path.exists(self.http) and sockets.ask_only(self.http, 'GET', '/readyz').status == 200)
         self.open_up()
-        rows = {'quiet': self.watch(SECONDS, pings)}
+        print('\n| p50, p99, worst | `/livez` | second user | file in a folder | between pings |\n|---|---|---|---|---|',
+              file=sys.stderr)
+        rows = {}
+
+        def measure(name):
+            rows[name] = self.watch(SECONDS, pings)
+            print('| %s | %s |' % (name, ' | '.join(', '.join('%.1f' % x if x < 100 else '%.0f' % x for x in rows[name][what])
+                                                    for what in ('livez', 'request', 'file', 'pings'))), file=sys.stderr)
+        measure('quiet')
         for name, (count, kind, data) in FLOODS.items():
             hostile = Other(self, HOSTILE, flood(self.http if kind == 'http' else self.jobs, kind, count, data))
             self.assertEqual(hostile.line(), 'flooding')
-            rows[name] = self.watch(SECONDS, pings)
+            measure(name)
             hostile.end()
             wait_for('nobody', lambda: sum(sockets.ask_only(self.http, 'GET', '/v1/status').json()['connections'].values()) <= 2)
-        print('\n| ms: p50, p99, worst | /livez | second user | file in a folder | between pings |\n|---|---|---|---|---|',
-              file=sys.stderr)
-        for name, row in rows.items():
-            print('| %s | %s |' % (name, ' | '.join(', '.join('%.1f' % x if x < 100 else '%.0f' % x for x in row[what])
-                                                    for what in ('livez', 'request', 'file', 'pings'))), file=sys.stderr)
-        slack = 10 if SANITIZED else 1 if LONG else 4  # beside other tests
+        slack = 10 if SANITIZED else 1 if LONG else 8  # beside other tests
         for name, row in rows.items():
             self.assertLess(row['livez'][2], 500 * slack, name)
             self.assertLess(row['pings'][2], 1000 + 1000 * slack, name)
