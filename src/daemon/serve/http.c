@@ -234,10 +234,7 @@ static void forget(struct http_connection *connection)
 {
     struct http *http = connection->http;
     LIST_REMOVE(connection, in_list);
-    listener_left(&http->listener, connection->peer.uid);
-    http->service->n_http--;
-    connection->account->n_connections--;
-    account_leave(connection->account);
+    listener_left(&http->listener, connection->account);
     free(connection);
 }
 
@@ -263,11 +260,11 @@ static void on_connection_event(void *context, struct MHD_Connection *mhd, void 
     }
 }
 
-static void on_accepted(void *context, int fd, const struct peer *peer, bool full)
+static void on_accepted(void *context, int fd, const struct peer *peer, struct account *account)
 {
     struct http *http = context;
     struct sockaddr address = {.sa_family = AF_UNIX};
-    if (full) {
+    if (!account) {
         struct http_connection refused = {.http = http, .fd = fd};
         struct problem problem;
         problem_set(&problem, 503, "connections",
@@ -278,23 +275,18 @@ static void on_accepted(void *context, int fd, const struct peer *peer, bool ful
         return;
     }
     struct http_connection *connection = calloc(1, sizeof *connection);
-    if (connection && !(connection->account = service_account(http->service, peer->uid))) {
-        free(connection);
-        connection = NULL;
-    }
     if (!connection) {
-        listener_left(&http->listener, peer->uid);
+        listener_left(&http->listener, account);
         close(fd);
         return;
     }
-    connection->flow.user = &connection->account->flow;
+    connection->account = account;
+    connection->flow.user = &account->flow;
     connection->http = http;
     connection->fd = fd;
     connection->peer = *peer;
     http_enter(connection, HTTP_HEADER, HEADER_SECONDS);
     LIST_INSERT_HEAD(&http->connections, connection, in_list);
-    http->service->n_http++;
-    connection->account->n_connections++;
     http->adding = connection;
     /* libmicrohttpd closes the descriptor when it refuses it */
     if (MHD_add_connection(http->daemon, fd, &address, sizeof address) != MHD_YES && http->adding)
@@ -375,8 +367,11 @@ int http_open(struct http **http, struct service *service, const struct socket_s
     h->service = service;
     h->hangup_fd = -1;
     LIST_INIT(&h->connections);
-    h->listener = (struct listener){
-        .type = SOCK_STREAM, .accepted = on_accepted, .closed = release, .context = h, .owners = &service->owners};
+    h->listener = (struct listener){.socket = SERVICE_HTTP,
+                                    .service = service,
+                                    .accepted = on_accepted,
+                                    .closed = release,
+                                    .context = h};
     int result = start_mhd(h, fault);
     if (result == 0)
         result = add_handles(h, fault);

@@ -287,10 +287,7 @@ static void close_client(struct jobs_client *client)
     drop(client, &client->unread);
     LIST_REMOVE(client, in_list);
     server->n_leaving -= client->broken;
-    listener_left(&server->listener, client->peer.uid);
-    server->service->n_jobs_clients--;
-    client->account->n_connections--;
-    account_leave(client->account);
+    listener_left(&server->listener, client->account);
     uv_close((uv_handle_t *)&client->poll, on_poll_closed);
     receptions_close_client(&server->receptions, client->peer.uid, client->fd);
 }
@@ -364,21 +361,17 @@ void jobs_break(struct jobs_client *client)
     jobs_want_sweep(client->server);
 }
 
-static void on_accepted(void *context, int fd, const struct peer *peer, bool full)
+static void on_accepted(void *context, int fd, const struct peer *peer, struct account *account)
 {
     struct jobs_socket *server = context;
-    struct jobs_client *client = full ? NULL : calloc(1, sizeof *client);
-    if (client)
-        client->account = service_account(server->service, peer->uid);
-    if (client &&
-        (!client->account || uv_poll_init(server->service->loop, &client->poll, fd) != 0)) {
-        account_leave(client->account);
+    struct jobs_client *client = account ? calloc(1, sizeof *client) : NULL;
+    if (client && uv_poll_init(server->service->loop, &client->poll, fd) != 0) {
         free(client);
         client = NULL;
     }
     if (!client) {
-        if (!full)
-            listener_left(&server->listener, peer->uid);
+        if (account)
+            listener_left(&server->listener, account);
         /* the client reads end of file on it */
         receptions_close_client(&server->receptions, peer->uid, fd);
         return;
@@ -386,7 +379,8 @@ static void on_accepted(void *context, int fd, const struct peer *peer, bool ful
     client->server = server;
     client->fd = fd;
     client->peer = *peer;
-    client->flow.user = &client->account->flow;
+    client->account = account;
+    client->flow.user = &account->flow;
     client->poll.data = client;
     client->turn.run = on_turn;
     LIST_INIT(&client->requests);
@@ -395,8 +389,6 @@ static void on_accepted(void *context, int fd, const struct peer *peer, bool ful
     STAILQ_INIT(&client->unread);
     LIST_INSERT_HEAD(&server->clients, client, in_list);
     server->n_users++;
-    server->service->n_jobs_clients++;
-    client->account->n_connections++;
     poll_client(client);
 }
 
@@ -423,11 +415,11 @@ int jobs_socket_open(struct jobs_socket **socket, struct service *service,
     LIST_INIT(&s->clients);
     receptions_init(&s->receptions, service->loop, &service->pace);
     service->receptions = &s->receptions;
-    s->listener = (struct listener){.type = SOCK_SEQPACKET,
+    s->listener = (struct listener){.socket = SERVICE_JOBS,
+                                    .service = service,
                                     .accepted = on_accepted,
                                     .closed = on_listener_closed,
-                                    .context = s,
-                                    .owners = &service->owners};
+                                    .context = s};
     uv_idle_init(service->loop, &s->sweep);
     uv_timer_init(service->loop, &s->tick);
     s->sweep.data = s->tick.data = s;

@@ -12,7 +12,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "daemon/serve/manager.h"
-#include "daemon/serve/service.h"
 
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83
@@ -26,40 +25,38 @@
 
 /* ---- users ---- */
 
-/* The last two places are root's and our own user's: they are always served. */
-static unsigned *count_of(struct listener *listener, uid_t uid)
+/* Whether there is a place for one who has no connection here yet. */
+static bool has_place(const struct listener *listener, uid_t uid)
 {
-    unsigned *unused = NULL;
-    size_t places = uid == 0 || uid == geteuid() ? LISTENER_PLACES : LISTENER_USERS_MAX;
-    for (size_t i = 0; i < places; i++) {
-        if (listener->users[i].count > 0 && listener->users[i].uid == uid)
-            return &listener->users[i].count;
-        if (listener->users[i].count == 0 && !unused) {
-            listener->users[i].uid = uid;
-            unused = &listener->users[i].count;
-        }
-    }
-    return unused;
+    const struct account *other;
+    unsigned count = 0;
+    if (uid == 0 || uid == geteuid())
+        return true;
+    LIST_FOREACH (other, &listener->service->accounts, in_list)
+        count += other->n_connections[listener->socket] > 0 && other->uid != 0 &&
+                 other->uid != geteuid();
+    return count < LISTENER_USERS_MAX;
 }
 
-static bool enter(struct listener *listener, uid_t uid)
+static bool enter(struct listener *listener, struct account *account)
 {
-    unsigned *count = count_of(listener, uid);
-    if (!count)
+    unsigned *count = &account->n_connections[listener->socket];
+    unsigned *all = &listener->service->n_connections[listener->socket];
+    bool in_share = account->uid == 0 || *count < service_share(LISTENER_TOTAL, *all - *count);
+    if (*count == 0 && !has_place(listener, account->uid))
         return false;
-    unsigned others = listener->n_connections - *count;
-    bool in_share = uid == 0 || *count < service_share(LISTENER_TOTAL, others);
-    if (*count >= LISTENER_ASSURED && (!in_share || listener->n_connections >= LISTENER_TOTAL))
+    if (*count >= LISTENER_ASSURED && (!in_share || *all >= LISTENER_TOTAL))
         return false;
     ++*count;
-    listener->n_connections++;
+    ++*all;
     return true;
 }
 
-void listener_left(struct listener *listener, uid_t uid)
+void listener_left(struct listener *listener, struct account *account)
 {
-    --*count_of(listener, uid);
-    listener->n_connections--;
+    account->n_connections[listener->socket]--;
+    listener->service->n_connections[listener->socket]--;
+    account_leave(account);
 }
 
 /* ---- accepting ---- */
@@ -85,11 +82,15 @@ static bool accept_one(struct listener *listener)
     if (fd < 0)
         return errno == ECONNABORTED || errno == EINTR;
     getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &length);
-    struct peer peer = {owner_of(listener->owners, cred.uid), cred.pid};
-    bool full = !enter(listener, peer.uid);
+    struct peer peer = {owner_of(&listener->service->owners, cred.uid), cred.pid};
+    struct account *account = service_account(listener->service, peer.uid);
+    if (account && !enter(listener, account)) {
+        account_leave(account);
+        account = NULL;
+    }
     log_debug("%s: process %d of user %u is connected%s", listener->path, (int)peer.pid,
-              (unsigned)peer.uid, full ? ", one too many" : "");
-    listener->accepted(listener->context, fd, &peer, full);
+              (unsigned)peer.uid, account ? "" : ", one too many");
+    listener->accepted(listener->context, fd, &peer, account);
     return true;
 }
 
@@ -98,6 +99,11 @@ static void on_connection(uv_poll_t *poll, int status, int events)
     struct listener *listener = poll->data;
     for (int i = 0; status == 0 && i < ACCEPTS_A_TURN && accept_one(listener); i++)
         ;
+}
+
+static int type_of(const struct listener *listener)
+{
+    return listener->socket == SERVICE_HTTP ? SOCK_STREAM : SOCK_SEQPACKET;
 }
 
 /* ---- the path ---- */
@@ -115,7 +121,7 @@ static int remove_stale(const struct listener *listener, const struct sockaddr_u
         return fault_set(fault, FAULT_CREATE, "%s: is there already, and no socket",
                          listener->path);
     for (int i = 0;; i++) {
-        int probe = socket(AF_UNIX, listener->type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        int probe = socket(AF_UNIX, type_of(listener) | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         bool nobody = probe >= 0 &&
                       connect(probe, (const struct sockaddr *)address, sizeof *address) != 0 &&
                       errno == ECONNREFUSED;
@@ -169,7 +175,7 @@ static int bind_path(struct listener *listener, const struct socket_settings *se
     int result = remove_stale(listener, &address, fault);
     if (result != 0)
         return result;
-    listener->fd = socket(AF_UNIX, listener->type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    listener->fd = socket(AF_UNIX, type_of(listener) | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (listener->fd < 0)
         return fault_set_errno(fault, FAULT_CREATE, "socket");
     if (bind(listener->fd, (const struct sockaddr *)&address, sizeof address) != 0)
@@ -197,7 +203,7 @@ static void remove_path(const struct listener *listener)
 static bool adopt(struct listener *listener, const char *wanted)
 {
     char path[sizeof((struct sockaddr_un *)0)->sun_path + 1] = "";
-    listener->fd = manager_take_socket(listener->type, path, sizeof path);
+    listener->fd = manager_take_socket(type_of(listener), path, sizeof path);
     if (listener->fd < 0)
         return false;
     if (wanted && strcmp(wanted, path) != 0)
@@ -218,7 +224,7 @@ int listener_open(struct listener *listener, uv_loop_t *loop,
         result = fault_set(fault, FAULT_MEMORY, "no memory for a socket");
     else if (!adopted)
         result = bind_path(listener, settings, fault);
-    if (result == 0 && listener->type == SOCK_STREAM)
+    if (result == 0 && listener->socket == SERVICE_HTTP)
         /* Byte streams need no descriptors, and closing one that came with a message may wait for
          * ever, so they are refused, for connections too. Kernels before 6.16 lack the option. */
         (void)setsockopt(listener->fd, SOL_SOCKET, SO_PASSRIGHTS, &(int){0}, sizeof(int));
@@ -238,7 +244,7 @@ int listener_open(struct listener *listener, uv_loop_t *loop,
     listener->n_handles = 2;
     uv_poll_start(&listener->poll, UV_READABLE, on_connection);
     log_info("listening at %s (%s%s)", listener->path,
-             listener->type == SOCK_STREAM ? "http" : "jobs",
+             listener->socket == SERVICE_HTTP ? "http" : "jobs",
              adopted ? ", from the service manager" : "");
     return 0;
 }

@@ -343,8 +343,8 @@ void service_measure(const struct service *service)
         const char *labels;
         double value;
     } rows[] = {
-        {METRIC_CONNECTIONS, "socket=\"http\"", service->n_http},
-        {METRIC_CONNECTIONS, "socket=\"jobs\"", service->n_jobs_clients},
+        {METRIC_CONNECTIONS, "socket=\"http\"", service->n_connections[SERVICE_HTTP]},
+        {METRIC_CONNECTIONS, "socket=\"jobs\"", service->n_connections[SERVICE_JOBS]},
         {METRIC_USERS, NULL, users},
         {METRIC_CLIENT_BYTES, NULL, (double)service->bytes},
         {METRIC_CLIENT_BYTES_MAX, NULL, (double)bytes_max(service)},
@@ -362,12 +362,14 @@ static json_t *users_json(const struct service *service)
     const struct account *a;
     LIST_FOREACH (a, &service->accounts, in_list)
         json_array_append_new(
-            list, json_pack("{s:I, s:i, s:i, s:I, s:I, s:i, s:i, s:i}", "uid", (json_int_t)a->uid,
-                            "connections", (int)a->n_connections, "jobs", (int)a->n_jobs, "bytes",
-                            (json_int_t)a->bytes, "unread", (json_int_t)a->results, "receivers",
-                            (int)receivers(service, &a->uid, false), "receivers_hanging",
-                            (int)receivers(service, &a->uid, true), "binned",
-                            (int)binned(service, &a->uid)));
+            list,
+            json_pack("{s:I, s:i, s:i, s:I, s:I, s:i, s:i, s:i}", "uid", (json_int_t)a->uid,
+                      "connections",
+                      (int)(a->n_connections[SERVICE_HTTP] + a->n_connections[SERVICE_JOBS]),
+                      "jobs", (int)a->n_jobs, "bytes", (json_int_t)a->bytes, "unread",
+                      (json_int_t)a->results, "receivers", (int)receivers(service, &a->uid, false),
+                      "receivers_hanging", (int)receivers(service, &a->uid, true), "binned",
+                      (int)binned(service, &a->uid)));
     return list;
 }
 
@@ -392,17 +394,18 @@ static json_t *status_json(const struct service *service)
         "running", (int)(queue->counts[JOB_SENT] + queue->counts[JOB_BEGUN]), "settling",
         (int)queue->counts[JOB_SETTLING], "retrying", (int)queue->counts[JOB_WAITING], "of_clients",
         (int)queue->n_client_jobs, "in_quarantine", (int)queue_in_quarantine(queue));
-    json_t *status = json_pack(
-        "{s:s, s:b, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:i, s:i}, "
-        "s:o, s:{s:I, s:I}, s:{s:i, s:i, s:i}}",
-        "state", service->state(service->context), "ready", (int)(trouble == NULL), "uptime_s",
-        (double)(clock_now() - service->started) * 1e-9, "done", (json_int_t)queue->n_done,
-        "failed", (json_int_t)queue->n_failed, "queue", jobs, "folders", folders, "worker",
-        worker_json(queue->supervisor), "workers", workers, "connections", "http",
-        (int)service->n_http, "jobs", (int)service->n_jobs_clients, "users", users_json(service),
-        "shared", "bytes", (json_int_t)service->bytes, "limit", (json_int_t)bytes_max(service),
-        "receivers", "well", (int)receivers(service, NULL, false), "hanging",
-        (int)receivers(service, NULL, true), "binned", (int)binned(service, NULL));
+    json_t *status =
+        json_pack("{s:s, s:b, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:i, s:i}, "
+                  "s:o, s:{s:I, s:I}, s:{s:i, s:i, s:i}}",
+                  "state", service->state(service->context), "ready", (int)(trouble == NULL),
+                  "uptime_s", (double)(clock_now() - service->started) * 1e-9, "done",
+                  (json_int_t)queue->n_done, "failed", (json_int_t)queue->n_failed, "queue", jobs,
+                  "folders", folders, "worker", worker_json(queue->supervisor), "workers", workers,
+                  "connections", "http", (int)service->n_connections[SERVICE_HTTP], "jobs",
+                  (int)service->n_connections[SERVICE_JOBS], "users", users_json(service), "shared",
+                  "bytes", (json_int_t)service->bytes, "limit", (json_int_t)bytes_max(service),
+                  "receivers", "well", (int)receivers(service, NULL, false), "hanging",
+                  (int)receivers(service, NULL, true), "binned", (int)binned(service, NULL));
     set_rate(status, &queue->rate, left);
     return status;
 }

@@ -16,15 +16,21 @@ struct folder;
 struct metrics;
 struct receptions;
 
+enum service_socket {
+    SERVICE_HTTP, /* a byte stream */
+    SERVICE_JOBS, /* of packets */
+    SERVICE_SOCKETS
+};
+
 /* How much one user has of what all users share. Freed when nobody uses it any more. */
 struct account {
     uid_t uid;
     uint64_t bytes;   /* size of inputs, and of results that are not read yet */
     uint64_t results; /* the results' part of that */
     unsigned n_jobs;  /* in the queue */
-    unsigned n_connections;
-    struct job_flow flow;
-    struct pace_user pace;
+    unsigned n_connections[SERVICE_SOCKETS];
+    struct job_flow flow;  /* slots of the workers */
+    struct pace_user pace; /* the loop's time */
     unsigned n_uses;
     LIST_ENTRY(account) in_list;
 };
@@ -67,7 +73,7 @@ struct service {
     struct owners owners;
     struct pace pace;
     struct told status, short_status, figures;
-    unsigned n_http, n_jobs_clients;     /* connections */
+    unsigned n_connections[SERVICE_SOCKETS];
     const struct receptions *receptions; /* of the jobs socket; NULL: there is none */
     time_t ids_since;
     uint64_t n_ids;
