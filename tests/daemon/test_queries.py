@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Asking what became of a file, and processing it again: sluice why, sluice requeue, /v1/files."""
 import json
+import multiprocessing
 import os
 import shutil
 import sqlite3
@@ -13,6 +14,7 @@ import urllib.parse
 
 from sluice_test import SLUICE, DaemonTest, main, wait_for
 import sockets
+from test_fair import fill, flood
 
 
 class Queries(DaemonTest):
@@ -738,8 +740,9 @@ class Http(Queries):
         d.stop()
 
     def test_lists_while_the_loop_is_busy(self):
-        """Lists that take longer than it is between looks at them (the last page of many files): what a thread lists is
-        the thread's until it is listed, or the front would die, or ThreadSanitizer say so."""
+        """Lists that take longer than it is between looks at them (the last page of many files), and end while the loop
+        reads large messages: what a thread lists is the thread's until it is listed, or the front would die, or
+        ThreadSanitizer say so."""
         count = 30000
         d = self.serve()
         d.stop()
@@ -747,6 +750,10 @@ class Http(Queries):
             os.mknod(self.hidden(d, 'failed', '%06d' % i))
         d.start()
         last = '/v1/files?' + urllib.parse.urlencode({'state': 'failed', 'after': '0:failed:%06d' % (count - 11)})
+        hostile = multiprocessing.get_context('fork').Process(
+            target=flood(self.jobs, 'jobs', 8, fill((b'{"a":1,"b":"c"}', 4000))), args=(lambda _: None,), daemon=True)
+        hostile.start()
+        self.addCleanup(hostile.kill)
         end, counts = time.monotonic() + 4, []
 
         def ask(target):
@@ -765,7 +772,12 @@ class Http(Queries):
             asker.start()
         for asker in askers:
             asker.join()
-        self.assertIsNone(d.process.poll(), d.log()[-2000:])
+        hostile.kill()
+        try:
+            ended = d.process.wait(0 if len(counts) == len(askers) else 10)  # a core takes time
+        except subprocess.TimeoutExpired:
+            ended = None
+        self.assertIsNone(ended, d.log()[-2000:])
         self.assertEqual(len(counts), len(askers))
         self.assertGreater(min(counts), 0)
         d.stop()

@@ -372,5 +372,33 @@ class Ends(DaemonTest):
         d.stop()
 
 
+
+@unittest.skipUnless(os.environ.get('NATIVE_WRONG'), 'no native kernels, or a preloaded library cannot stand before a sanitizer')
+class WrongNative(DaemonTest):
+    """Native kernels that give other results than the references (tests/fault/native_wrong.c)."""
+
+    def wrong(self, chain, *options):
+        return self.daemon('--device', 'native', *options, chain=chain,
+                           env={'LD_PRELOAD': os.environ['NATIVE_WRONG'], 'SLUICE_WRONG_KERNEL': 'invert',
+                                'SLUICE_CACHE_DIR': os.path.join(self.dir, 'cache')})
+
+    def test_a_wrong_chain_runs_on_the_references(self):
+        """The daemon is ready, the chain is compared beside work, and its next pictures are right."""
+        chain = 'threshold:t=99,invert'
+        d = self.wrong(chain).start()
+        d.expect_line('chain threshold:t=99,invert does NOT RUN on the device that was chosen and stays on reference: stage invert: .* differ')
+        for i in range(3):
+            d.drop('%d.pgm' % i, picture(seed=i))
+            self.assertEqual(d.expect('%d.pgm' % i), self.by_sluice_run(picture(seed=i), chain)[''])
+        self.assertEqual(d.report()['starts'], 1)
+        d.stop()
+
+    def test_a_right_chain_stays(self):
+        d = self.wrong('threshold:t=99').start()
+        d.expect_line('was compared with its reference on native')
+        self.assertNotIn('NOT RUN', d.log())
+        d.stop()
+
+
 if __name__ == '__main__':
     main()
