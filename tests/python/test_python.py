@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """test_python.py PACKAGES SLUICE [SOURCE_ROOT]: the module `sluice` in the folder PACKAGES, against the command, and the page
-docs/python.md. Ends with 77 where cffi or numpy are missing."""
+docs/python.md. Ends with 77 where cffi or numpy are missing, or the module was not built."""
 import ctypes
 import doctest
 import gc
@@ -25,7 +25,11 @@ except ImportError as missing:
 
 packages, command, *more = sys.argv[1:]
 sys.path.insert(0, packages)
-import sluice # noqa: E402
+try:
+    import sluice
+except ModuleNotFoundError:
+    print('skipped: the module was not built: install python3-cffi and python3-dev, and set up the build anew')
+    sys.exit(77)
 
 NATIVE = sluice.Device('native', threads=2)
 TYPES = ('uint8', 'uint16', 'float32')
