@@ -114,7 +114,9 @@ static const struct setting limit_settings[] = {
     {PARAM(SIZE, "memory", AT(memory), "memory for pictures, all jobs together",
            RANGE(1 << 20, 1e12), DEFAULT("512MiB")),
      .option = "memory", .value_name = "SIZE"},
-    {PARAM(INTEGER, "jobs", AT(jobs_wanted), "pictures at once; auto, or 0: as many as processors",
+    {PARAM(INTEGER, "jobs", AT(jobs_wanted),
+           "pictures at once; auto, or 0: as many as processors; from 2 on, one more for a user or "
+           "folder that has none under way",
            RANGE(0, 256), DEFAULT("auto")),
      .option = "jobs", .value_name = "N", .parse = parse_jobs},
     {PARAM(INTEGER, "queue", AT(queue),
