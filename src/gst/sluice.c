@@ -39,6 +39,7 @@ struct made_plan {
 /* A frame that was begun. */
 struct begun {
     struct side in, out;
+    struct sluice_device *device; /* to be compared; the plan holds it */
     struct sluice_plan *plan;
     struct sluice_run *run;
 };
@@ -58,11 +59,13 @@ typedef struct _GstSluice {
     guint64 times[N_TIMES]; /* of kernels; the last ones, round */
     guint64 n_times;
     char *device_name;
+    GstClockTime latency; /* of the frames in flight */
 
     /* The streaming thread's. */
     struct sluice_device *device;
     gboolean is_fallback;
-    guint depth; /* frames in flight */
+    guint depth; /* frames in flight, at most */
+    guint room;  /* so many may be, by the buffers that there are */
     struct made_plan plans[N_PLANS];
     guint n_plans;
     GstVideoInfo in_info, out_info;
@@ -464,6 +467,16 @@ static int configure(GstSluice *self, struct sluice_error *error)
         }
     }
     gst_base_transform_set_passthrough(transform, passes);
+    GstClockTime latency = 0;
+    if (!passes && !self->views && self->in_info.fps_n > 0)
+        latency = gst_util_uint64_scale((self->depth - 1) * GST_SECOND,
+                                        (guint64)self->in_info.fps_d, (guint64)self->in_info.fps_n);
+    GST_OBJECT_LOCK(self);
+    gboolean other = latency != self->latency;
+    self->latency = latency;
+    GST_OBJECT_UNLOCK(self);
+    if (other)
+        gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
     return result;
 }
 
@@ -490,8 +503,6 @@ static gboolean set_caps(GstBaseTransform *transform, GstCaps *in_caps, GstCaps 
         filter->in_info = self->in_info;
         filter->out_info = self->out_info;
         filter->negotiated = self->configured = TRUE;
-        if (self->depth > 1)
-            gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
     }
     return status == 0;
 }
@@ -569,16 +580,13 @@ static gboolean query(GstBaseTransform *transform, GstPadDirection direction, Gs
     if (good && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY && direction == GST_PAD_SRC) {
         GstClockTime min, max;
         gboolean live;
-        GstVideoInfo *info = &self->in_info;
         gst_query_parse_latency(query, &live, &min, &max);
-        if (self->configured && self->depth > 1 && info->fps_n > 0 && info->fps_d > 0) {
-            GstClockTime own = gst_util_uint64_scale((self->depth - 1) * GST_SECOND,
-                                                     (guint64)info->fps_d, (guint64)info->fps_n);
-            min += own;
-            if (GST_CLOCK_TIME_IS_VALID(max))
-                max += own;
-            gst_query_set_latency(query, live, min, max);
-        }
+        GST_OBJECT_LOCK(self);
+        min += self->latency;
+        if (GST_CLOCK_TIME_IS_VALID(max))
+            max += self->latency;
+        GST_OBJECT_UNLOCK(self);
+        gst_query_set_latency(query, live, min, max);
     }
     return good;
 }
@@ -614,10 +622,24 @@ static gboolean propose_allocation(GstBaseTransform *transform, GstQuery *decide
     return TRUE;
 }
 
+/* Frames in flight hold results' buffers: what is behind is asked for as many more, and if it has
+ * not as many, fewer frames are begun. */
 static gboolean decide_allocation(GstBaseTransform *transform, GstQuery *query)
 {
     GstSluice *self = GST_SLUICE(transform);
     self->takes_meta = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
+    self->room = self->depth;
+    if (gst_query_get_n_allocation_pools(query) > 0) {
+        GstBufferPool *pool;
+        guint size, least, most;
+        gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &least, &most);
+        if (most > 0)
+            self->room = CLAMP(most - MIN(least, most), 1, self->depth);
+        least += self->room - 1;
+        gst_query_set_nth_allocation_pool(query, 0, pool, size, most ? MIN(least, most) : least,
+                                          most);
+        gst_clear_object(&pool);
+    }
     return GST_BASE_TRANSFORM_CLASS(gst_sluice_parent_class)->decide_allocation(transform, query);
 }
 
@@ -690,6 +712,7 @@ static int open_begun(GstSluice *self, struct begun *begun, GstBuffer *in, GstBu
         return error->code;
     }
     begun->plan = sluice_plan_ref(plan);
+    begun->device = self->device;
     return 0;
 }
 
@@ -737,8 +760,8 @@ static GstFlowReturn end_oldest(GstSluice *self, GstBuffer **buffer)
     self->first = (self->first + 1) % IN_FLIGHT_MAX;
     self->n_begun--;
     int result = sluice_wait(&begun->run, &times, &error);
-    /* Another frame's failure may have changed the device already: this one's is then gone, too. */
-    if (result == SLUICE_E_DEVICE && fall_back(self, &error))
+    /* After an earlier frame's failure the device is another one already. */
+    if (result == SLUICE_E_DEVICE && (begun->device != self->device || fall_back(self, &error)))
         result = again(self, begun, &times, &error);
     else if (result != 0 && result != SLUICE_E_DEVICE)
         post_error(self, &error, NULL);
@@ -857,7 +880,7 @@ static GstFlowReturn generate_output(GstBaseTransform *transform, GstBuffer **bu
         return *buffer ? GST_FLOW_OK : GST_FLOW_ERROR;
     }
     flow = begin(self, in, &error);
-    if (flow == GST_FLOW_OK && self->n_begun >= self->depth)
+    if (flow == GST_FLOW_OK && self->n_begun >= MAX(self->room, 1))
         flow = end_oldest(self, buffer);
     return flow;
 }

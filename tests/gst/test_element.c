@@ -3,6 +3,7 @@
  */
 #include <gst/allocators/gstdmabuf.h>
 #include <gst/check/gstharness.h>
+#include <gst/video/gstvideopool.h>
 #include <gst/video/video.h>
 #include <sluice/sluice.h>
 
@@ -745,6 +746,45 @@ static void test_qos(void **state)
     stand_finish(&stand);
 }
 
+/* Answers what buffers there are: the pool. */
+static GstPadProbeReturn propose_pool(GstPad *pad, GstPadProbeInfo *probe, gpointer pool)
+{
+    GstQuery *query = GST_PAD_PROBE_INFO_QUERY(probe);
+    if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION)
+        return GST_PAD_PROBE_OK;
+    GstStructure *config = gst_buffer_pool_get_config(pool);
+    guint size, least, most;
+    gst_buffer_pool_config_get_params(config, NULL, &size, &least, &most);
+    gst_query_add_allocation_pool(query, pool, size, least, most);
+    gst_structure_free(config);
+    return GST_PAD_PROBE_HANDLED;
+}
+
+/* What is behind has few buffers: then fewer frames are in flight, and none waits for ever. */
+static void test_small_pools(void **state)
+{
+    for (guint most = 1; most <= 6; most++) {
+        struct stand stand = stand_of("chain=luminance,sobel in-flight=4");
+        GstVideoInfo info = info_of("NV12", 16, 8);
+        GstCaps *caps = caps_of("GRAY8", 16, 8);
+        GstBufferPool *pool = gst_video_buffer_pool_new();
+        GstStructure *config = gst_buffer_pool_get_config(pool);
+        gst_buffer_pool_config_set_params(config, caps, 16 * 8, 0, most);
+        gst_buffer_pool_set_config(pool, config);
+        gst_pad_add_probe(stand.harness->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, propose_pool,
+                          pool, NULL);
+        gst_harness_set_drop_buffers(stand.harness, TRUE);
+        set_caps(&stand, "NV12", 16, 8);
+        for (int i = 0; i < 10; i++)
+            assert_int_equal(gst_harness_push(stand.harness, buffer_of(&info, PLAIN, 1)),
+                             GST_FLOW_OK);
+        expect_quiet(&stand);
+        stand_finish(&stand);
+        gst_object_unref(pool);
+        gst_caps_unref(caps);
+    }
+}
+
 /* Frames in flight are frames of delay. */
 static void test_latency(void **state)
 {
@@ -769,6 +809,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_stops),         cmocka_unit_test(test_views),
         cmocka_unit_test(test_allocation),    cmocka_unit_test(test_errors),
         cmocka_unit_test(test_qos),           cmocka_unit_test(test_latency),
+        cmocka_unit_test(test_small_pools),
     };
     gst_init(&argc, &argv);
     return cmocka_run_group_tests(tests, NULL, NULL);
