@@ -174,7 +174,21 @@ static gboolean find_memories(const struct side *side, const GstVideoInfo *info,
     return TRUE;
 }
 
-/* Maps each memory that has a plane; one registered memory spans them all. */
+static void unmap(struct side *side)
+{
+    for (guint i = 0; i < side->n_maps; i++)
+        gst_buffer_unmap(side->buffer, &side->maps[i]);
+    if (side->is_whole)
+        gst_buffer_unmap(side->buffer, &side->whole);
+    side->n_maps = 0;
+    side->is_whole = FALSE;
+}
+
+/* Kernels count samples by 31 bits, from the first of a memory. */
+#define SPAN_MAX ((size_t)G_MAXINT32)
+
+/* Maps each memory that has a plane; one registered memory spans them all. SLUICE_E_LIMIT: they are
+ * too far apart for that, and none is mapped any more. */
 static int map_memories(struct side *side, const GstVideoInfo *info, struct sluice_device *device,
                         unsigned access, const guint *index, const gsize *skip,
                         struct sluice_error *error)
@@ -199,6 +213,10 @@ static int map_memories(struct side *side, const GstVideoInfo *info, struct slui
         }
         data[p] = base + skip[p];
     }
+    if (!one && (size_t)(end - begin) > SPAN_MAX) {
+        unmap(side);
+        return SLUICE_E_LIMIT;
+    }
     for (guint p = 0; p < n; p++)
         set_place(&side->layout, p, (size_t)(data[p] - begin), get_stride(&side->layout, p));
     if (!one) /* it is these memories' together */
@@ -214,7 +232,8 @@ static int map_whole(struct side *side, struct sluice_device *device, unsigned a
     if (!gst_buffer_map(side->buffer, &side->whole,
                         access == SLUICE_READ ? GST_MAP_READ : GST_MAP_WRITE))
         return fail(error, SLUICE_E_MEMORY, "a buffer cannot be mapped");
-    side->is_whole = side->merged = TRUE;
+    side->is_whole = TRUE;
+    side->merged = gst_buffer_n_memory(side->buffer) > 1 ? side->whole.size : 0;
     return sluice_memory_wrap(&side->memory, device, side->whole.data, side->whole.size, access,
                               error);
 }
@@ -259,6 +278,8 @@ gboolean side_open(struct side *side, GstBuffer *buffer, const GstVideoInfo *inf
         result = 0;
     else
         result = map_memories(side, info, device, access, index, skip, error);
+    if (result == SLUICE_E_LIMIT)
+        result = map_whole(side, device, access, error);
     if (result != 0)
         side_close(side);
     return result == 0;
@@ -267,11 +288,13 @@ gboolean side_open(struct side *side, GstBuffer *buffer, const GstVideoInfo *inf
 void side_close(struct side *side)
 {
     sluice_memory_unref(&side->memory);
-    for (guint i = 0; i < side->n_maps; i++)
-        gst_buffer_unmap(side->buffer, &side->maps[i]);
-    if (side->is_whole)
-        gst_buffer_unmap(side->buffer, &side->whole);
+    unmap(side);
     gst_clear_buffer(&side->buffer);
-    side->n_maps = 0;
-    side->is_whole = FALSE;
+}
+
+GstBuffer *side_take(struct side *side)
+{
+    sluice_memory_unref(&side->memory);
+    unmap(side);
+    return g_steal_pointer(&side->buffer);
 }

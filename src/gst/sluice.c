@@ -723,11 +723,7 @@ static void count(GstSluice *self, const struct begun *begun, const struct sluic
     self->frames++;
     if (begun) {
         self->imported += begun->in.imported;
-        if (begun->in.merged)
-            self->bytes_copied += begun->in.whole.size;
-        if (begun->out.merged)
-            self->bytes_copied += begun->out.whole.size;
-        self->bytes_copied += times->bytes_copied;
+        self->bytes_copied += times->bytes_copied + begun->in.merged + begun->out.merged;
         self->times[self->n_times++ % N_TIMES] = times->kernels;
     }
     GST_OBJECT_UNLOCK(self);
@@ -737,14 +733,7 @@ static void count(GstSluice *self, const struct begun *begun, const struct sluic
 static int again(GstSluice *self, struct begun *begun, struct sluice_times *times,
                  struct sluice_error *error)
 {
-    GstBuffer *in = gst_buffer_ref(begun->in.buffer), *out = begun->out.buffer;
-    begun->out.buffer = NULL; /* it has to be writable: this is the one reference */
-    for (guint i = 0; i < begun->out.n_maps; i++)
-        gst_buffer_unmap(out, &begun->out.maps[i]);
-    if (begun->out.is_whole)
-        gst_buffer_unmap(out, &begun->out.whole);
-    begun->out.n_maps = 0;
-    begun->out.is_whole = FALSE;
+    GstBuffer *in = side_take(&begun->in), *out = side_take(&begun->out);
     close_begun(begun);
     int result = open_begun(self, begun, in, out, error);
     return result ? result
@@ -768,7 +757,7 @@ static GstFlowReturn end_oldest(GstSluice *self, GstBuffer **buffer)
     *buffer = NULL;
     if (result == 0) {
         count(self, begun, &times);
-        *buffer = gst_buffer_ref(begun->out.buffer);
+        *buffer = side_take(&begun->out);
     }
     close_begun(begun);
     return result == 0 ? GST_FLOW_OK : GST_FLOW_ERROR;
