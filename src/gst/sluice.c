@@ -69,6 +69,7 @@ typedef struct _GstSluice {
     struct made_plan plans[N_PLANS];
     guint n_plans;
     GstVideoInfo in_info, out_info;
+    gboolean refused;                 /* it was told why the caps that came last are not taken */
     gboolean configured, views;       /* the result lies in the input's memory */
     gboolean takes_meta;              /* what is behind reads GstVideoMeta */
     gboolean in_refused, out_refused; /* dma-bufs cannot be imported */
@@ -964,11 +965,12 @@ static gboolean take_caps(GstSluice *self, GstEvent *event)
     struct rules *rules = get_rules(self);
     int result = caps_info(caps, &in) ? rules_result(rules, &in, &out, &error) : 0;
     rules_unref(rules);
-    if (result != 0) {
+    if (result != 0 && !self->refused) { /* who pushes on sends the caps again */
         char *text = get_text(self);
         post_error(self, &error, text);
         g_free(text);
     }
+    self->refused = result != 0;
     return result == 0;
 }
 
@@ -1007,7 +1009,7 @@ static gboolean stop(GstBaseTransform *transform)
     drop(self);
     forget_plans(self);
     sluice_device_unref(&self->device);
-    self->configured = FALSE;
+    self->configured = self->refused = FALSE;
     GST_OBJECT_LOCK(self);
     self->started = FALSE;
     if (self->next) { /* no frame came for it */
