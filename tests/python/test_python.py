@@ -438,6 +438,29 @@ class Use(unittest.TestCase):
         with self.assertRaises(ValueError):
             own.stream(0)
 
+    @unittest.skipUnless('cpu' in {one.kind for one in sluice.devices()}, 'no OpenCL on the processor')
+    def test_opencl(self):
+        """A device with memory of its own: strides on both sides, several pictures in flight, several threads."""
+        own, native = sluice.Chain('luminance,sobel', sluice.Device('cpu')), chain('luminance,sobel')
+        frames = [picture((40, 60, 3), seed=i) for i in range(12)]
+        wanted = [native(frame) for frame in frames]
+        room = numpy.zeros((20, 70), 'uint8')
+        own(frames[0][::2, 10:50], out=room[:, 7:47])
+        numpy.testing.assert_array_equal(room[:, 7:47], native(frames[0][::2, 10:50]))
+        self.assertFalse(room[:, :7].any() or room[:, 47:].any())
+        for depth in (1, 2, 3, None):
+            with own.stream(depth) as stream:
+                numpy.testing.assert_array_equal(list(stream.map(frames)), wanted)
+        equal = []
+
+        def work():
+            for frame, result in zip(frames, wanted):
+                equal.append(numpy.array_equal(own(frame), result))
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+        self.assertEqual(equal, [True] * 48)
+
     def test_nothing_is_kept(self):
         """Memory after ten thousand calls, and references after some."""
         given = picture((64, 64, 3))
