@@ -69,7 +69,7 @@ typedef struct _GstSluice {
     struct made_plan plans[N_PLANS];
     guint n_plans;
     GstVideoInfo in_info, out_info;
-    gboolean refused;                 /* it was told why the caps that came last are not taken */
+    GstCaps *refused;                 /* it was told why these, which came last, are not taken */
     gboolean configured, views;       /* the result lies in the input's memory */
     gboolean takes_meta;              /* what is behind reads GstVideoMeta */
     gboolean in_refused, out_refused; /* dma-bufs cannot be imported */
@@ -965,12 +965,13 @@ static gboolean take_caps(GstSluice *self, GstEvent *event)
     struct rules *rules = get_rules(self);
     int result = caps_info(caps, &in) ? rules_result(rules, &in, &out, &error) : 0;
     rules_unref(rules);
-    if (result != 0 && !self->refused) { /* who pushes on sends the caps again */
+    gboolean is_told = self->refused && gst_caps_is_equal(self->refused, caps);
+    if (result != 0 && !is_told) { /* who pushes on sends the same caps again */
         char *text = get_text(self);
         post_error(self, &error, text);
         g_free(text);
     }
-    self->refused = result != 0;
+    gst_caps_replace(&self->refused, result ? caps : NULL);
     return result == 0;
 }
 
@@ -1009,7 +1010,8 @@ static gboolean stop(GstBaseTransform *transform)
     drop(self);
     forget_plans(self);
     sluice_device_unref(&self->device);
-    self->configured = self->refused = FALSE;
+    self->configured = FALSE;
+    gst_clear_caps(&self->refused);
     GST_OBJECT_LOCK(self);
     self->started = FALSE;
     if (self->next) { /* no frame came for it */

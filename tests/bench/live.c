@@ -22,7 +22,7 @@ struct candidate {
     GstHarness *harness;
     GstElement *sluice;
     GstBuffer *buffers[N_POOL];
-    uint8_t *from, *to;
+    uint8_t *from[N_POOL], *to;
     size_t bytes;
     double *times;
     long n;
@@ -55,7 +55,8 @@ static void prepare(struct candidate *c, int width, int height, long frames)
     c->times = g_new(double, (size_t)frames);
     if (strcmp(format, "copy") == 0) {
         c->bytes = strtoul(text, NULL, 10);
-        c->from = noise(c->bytes);
+        for (int i = 0; i < N_POOL; i++)
+            c->from[i] = noise(c->bytes);
         c->to = noise(c->bytes);
         g_free(format);
         return;
@@ -87,8 +88,8 @@ static void prepare(struct candidate *c, int width, int height, long frames)
 static void run_one(struct candidate *c)
 {
     double begin = now();
-    if (c->from)
-        memcpy(c->to, c->from, c->bytes);
+    if (c->to)
+        memcpy(c->to, c->from[c->n % N_POOL], c->bytes);
     else if (gst_harness_push(c->harness, gst_buffer_ref(c->buffers[c->n % N_POOL])) !=
              GST_FLOW_OK) {
         fprintf(stderr, "live: %s: a frame was not taken\n", c->text);

@@ -736,6 +736,19 @@ static void test_errors(void **state)
     assert_int_not_equal(gst_harness_push(stand.harness, buffer_of(&info, PLAIN, 1)), GST_FLOW_OK);
     expect_message(&stand, GST_MESSAGE_ERROR, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "crop");
     stand_finish(&stand);
+    /* It is told once, and again of others. */
+    stand = stand_of("chain=crop:0:0:400:300");
+    for (int width = 40; width <= 41; width++) {
+        set_caps(&stand, "RGB", width, 30);
+        info = info_of("RGB", width, 30);
+        for (int i = 0; i < 3; i++)
+            assert_int_not_equal(gst_harness_push(stand.harness, buffer_of(&info, PLAIN, 1)),
+                                 GST_FLOW_OK);
+        expect_message(&stand, GST_MESSAGE_ERROR, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                       "crop");
+        expect_quiet(&stand);
+    }
+    stand_finish(&stand);
     /* A buffer that is too small. */
     stand = stand_of("chain=invert");
     set_caps(&stand, "RGB", 40, 30);
