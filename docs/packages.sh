@@ -10,7 +10,7 @@ packages_test="curl libcmocka-dev ocl-icd-libopencl1 pocl-opencl-icd python3-cff
 python3-venv"
 # The element for GStreamer, which is built where these are (docs/gstreamer.md); and what its tests take.
 packages_gstreamer="libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-base gstreamer1.0-plugins-good
-gstreamer1.0-tools"
+gstreamer1.0-tools gir1.2-gst-plugins-base-1.0 python3-gi python3-numpy"
 # For sluice-relay and sluice enqueue, which are built where these are (docs/fleet.md); and what their tests take.
 packages_relay="libcurl4-openssl-dev libnats-dev libssl-dev"
 packages_fleet="iproute2 iptables nginx-light openssl redis-server"
