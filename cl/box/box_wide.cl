@@ -108,7 +108,7 @@ inline void FN(fill)(__local uint4 *tile, __local PER_ROW *totals, __local PER_R
 #else
 #define PUT_SUM(k) ((__local uint *)(tile + (4 * k + i % 4) * ITEMS + item))[i / 4] = sums.s##k;
 #endif
-        if (at != column + i) {
+        if (at < 0 || at != column + i) { /* column -1 of zeros is -1, too */
             EACH_ROW(PUT_SUM)
         }
     }

@@ -330,6 +330,7 @@ static void test_strips_against_reference(void **state)
     harness_check("box:40:12:border=reflect", SAMPLE_I8, 4160, 9, 1, HARNESS_RANDOM);
     harness_check("box:301:5:border=symmetric", SAMPLE_U8, 2101, 7, 1, HARNESS_RANDOM);
     harness_check("box:9:301:border=zero", SAMPLE_I8, 1100, 9, 1, HARNESS_EXTREMES);
+    harness_check("box:9:19:border=zero", SAMPLE_U8, 1100, 9, 1, HARNESS_RANDOM);
     harness_check("box:20:301:border=crop", SAMPLE_U8, 1100, 310, 1, HARNESS_RANDOM);
     harness_check("box:4:6:border=reflect", SAMPLE_U8, 75, 20, 1, HARNESS_RANDOM);
     harness_check("box:17:3", SAMPLE_U8, 75, 9, 1, HARNESS_RANDOM);
