@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 TOYS = {'toygamma': 'toygamma:0.5', 'toyerode': 'luminance,toyerode:reflect,invert'}
-FOLDERS = ('cl', 'config', 'cross', 'docs', 'include', 'src', 'systemd', 'tests')
+FOLDERS = ('cl', 'config', 'cross', 'debian', 'docs', 'include', 'src', 'systemd', 'tests')
 FILES = ('CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'meson.build', 'meson_options.txt')
 
 

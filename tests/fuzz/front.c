@@ -355,8 +355,10 @@ void front_end(struct fuzz_front *front)
     service_finish(&front->service);
     queue_close(&front->queue);
     supervisor_close(&front->supervisor);
-    for (int i = 0; i < 1000 && uv_loop_alive(&front->loop); i++)
+    for (int i = 0; i < 1000 && uv_loop_alive(&front->loop); i++) {
         front_turn(front, 1);
+        usleep(1000); /* threads of libuv may still be closing descriptors */
+    }
     if (!front->closed || uv_loop_close(&front->loop) != 0)
         fuzz_fail("handles are left open");
     metrics_destroy(&front->supervisor.metrics);
