@@ -25,7 +25,7 @@ static void put_sample(uint8_t *row, const struct tiff_kind *k, uint32_t at, uin
     } else {
         for (unsigned i = 0; i < k->bits; i++) {
             uint32_t bit = at * k->bits + i;
-            if (noise >> (15 - i) & 1)
+            if (i < 16 && noise >> (15 - i) & 1)
                 row[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
         }
     }

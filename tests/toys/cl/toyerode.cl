@@ -1,4 +1,6 @@
 /* toyerode: the least of nine samples of one channel. The grid counts samples. */
+#include <border.cl>
+#include <memory.cl>
 inline SRC FN(least_of_row)(PLANE_IN(SRC, src), int width, int border, int x, int row, SRC least)
 {
     for (int k = -1; k <= 1; k++) {

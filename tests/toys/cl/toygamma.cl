@@ -1,4 +1,5 @@
 /* toygamma: bytes out of a table (src/stage/toygamma.c), floats by the formula. */
+#include <lookup.cl>
 #ifdef SRC_IS_float
 inline V(DST) FN(toygamma_pixel)(V(SRC) v, float exponent)
 {
