@@ -191,7 +191,7 @@ class Hanging(Folders):
         time.sleep(4.5)  # a question that is not answered within a second keeps others waiting no longer
         self.put('bad', 'y')
         self.expect_done('bad', 'y', SLACK)
-        self.assertEqual(self.why(self.path('bad', 'in', 'y'))['state'], 'done')
+        wait_for('why to say so, too', lambda: self.why(self.path('bad', 'in', 'y'))['state'] == 'done', SLACK)
         seconds = time.monotonic() - begin
         print('beside 8 questions that hang, of one user: a file done and a question answered within %.2f s'
               % (seconds - 4.5), file=sys.stderr)
