@@ -200,8 +200,8 @@ static void set_fields(TIFF *tiff, const struct tiff_config *config, const struc
 }
 
 /* libtiff's predictors change the rows that they get, so each is copied. */
-static int write_rows(TIFF *tiff, struct tiff_sink *s, const struct tiff_config *config,
-                      const struct picture *picture, size_t index, struct fault *fault)
+static int write_rows(TIFF *tiff, const struct tiff_config *config, const struct picture *picture,
+                      size_t index, struct fault *fault)
 {
     const struct plane *plane = &picture->frame.planes[index];
     size_t size = plane->width * plane->channels * sample_size(plane->type);
@@ -234,7 +234,7 @@ static int write_page(TIFF *tiff, struct tiff_sink *s, const struct tiff_config 
     }
     if (m)
         write_blocks(tiff, m, plane->channels);
-    int result = write_rows(tiff, s, config, picture, index, fault);
+    int result = write_rows(tiff, config, picture, index, fault);
     if (result == 0 && !TIFFFlushData(tiff))
         result = FAULT_IO;
     if (result == 0 && m && m->exif.data && index == 0 && !s->no_memory)
