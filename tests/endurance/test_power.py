@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Power cuts: the file systems of input and state, and of output, are shut down in the middle of work, with all that was
 not synced lost, and mounted again. A consumer takes results away meanwhile, and another program syncs. Each file has one
-result, whole.
+result, whole. In the case `fails` the disk of the results loses what is written for a moment, says so to whoever syncs
+first, and works again, while the daemon goes on.
 
 Needs root, loop devices and mkfs. CUTS is the number for each case (200), POWER_CASES=ext4,ext4-xfs-slow which: the file
 system of all, or that of inputs and that of results, of which one may be slow."""
@@ -9,6 +10,7 @@ import collections
 import ctypes
 import errno
 import fcntl
+import itertools
 import os
 import random
 import shutil
@@ -28,7 +30,7 @@ CASES = {'ext4': ('ext4', None, None), 'xfs': ('xfs', None, None),
          'ext4-slow': ('ext4', None, 'disk'), 'xfs-slow': ('xfs', None, 'disk'),
          'ext4-xfs': ('ext4', 'xfs', None), 'xfs-ext4': ('xfs', 'ext4', None),
          'ext4-xfs-slow': ('ext4', 'xfs', 'results'), 'xfs-slow-ext4': ('xfs', 'ext4', 'disk')}
-CHOSEN = os.environ.get('POWER_CASES', ','.join(CASES)).split(',')
+CHOSEN = os.environ.get('POWER_CASES', ','.join([*CASES, 'fails'])).split(',')
 DISK_FAULT = os.environ.get('DISK_FAULT')
 SHUTDOWN = 0x8004587d       # EXT4_IOC_SHUTDOWN, XFS_IOC_GOINGDOWN
 WITH_LOG, WITHOUT_LOG = 1, 2  # what is in the journal's memory is written, or lost
@@ -234,19 +236,94 @@ class Power(DaemonTest):
             self.results[data] = self.by_sluice_run(data)['']
         return self.results[data]
 
+    # ---- a disk that fails
+
+    def make_failing_disk(self):
+        """The results' disk is a file with holes in a small file system in memory: where that is full, a block that was
+        never written cannot be. Its journal stands elsewhere, so that the file system itself goes on."""
+        store, path = os.path.join(self.dir, 'store'), os.path.join(self.dir, 'results')
+        os.mkdir(store)
+        os.mkdir(path)
+        subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=200m', 'none', store], check=True)
+        self.addCleanup(subprocess.run, ['umount', '-l', store], stderr=subprocess.DEVNULL, check=False)
+        devices = []
+        for image, size in (os.path.join(self.dir, 'journal.image'), 16 << 20), (os.path.join(store, 'image'), 1 << 30):
+            with open(image, 'wb') as file:
+                file.truncate(size)
+            devices.append(subprocess.run(['losetup', '-f', '--show', image], check=True, capture_output=True, text=True).stdout.strip())
+            self.addCleanup(subprocess.run, ['losetup', '-d', devices[-1]], stderr=subprocess.DEVNULL, check=False)
+        subprocess.run(['mke2fs', '-q', '-O', 'journal_dev', '-b', '4096', devices[0]], check=True)
+        subprocess.run(['mkfs.ext4', '-q', '-F', '-b', '4096', '-E', 'lazy_itable_init=0,nodiscard', '-J', 'device=' + devices[0],
+                        devices[1]], check=True)
+        subprocess.run(['mount', '-o', 'nodiscard,errors=continue', devices[1], path], check=True)
+        self.addCleanup(subprocess.run, ['umount', '-l', path], stderr=subprocess.DEVNULL, check=False)
+
+    def fail_the_disk(self, put, seconds):
+        """Files come meanwhile. Afterwards whoever reads sees what is on the disk, no longer what was meant to be there."""
+        store = os.path.join(self.dir, 'store')
+        subprocess.run(['fstrim', os.path.join(self.dir, 'results')], check=True)  # blocks that are free were never written
+        with open(os.path.join(store, 'filler'), 'wb') as file:
+            size, step = 0, 128 << 20
+            while step >= 4096:
+                try:
+                    os.posix_fallocate(file.fileno(), size, step)
+                    size += step
+                except OSError:
+                    step //= 2
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            put()
+        with open('/proc/sys/vm/drop_caches', 'w', encoding='ascii') as file:
+            file.write('1')
+        os.unlink(os.path.join(store, 'filler'))
+
+    def test_fails(self):
+        if 'fails' not in CHOSEN:
+            self.skipTest('not among POWER_CASES')
+        self.disks, self.slow = ['disk', 'results'], None
+        self.make_disk('disk', 'ext4')
+        self.make_failing_disk()
+        self.begin()
+        chance, began, numbers = random.Random(20261126), time.monotonic(), itertools.count()
+
+        def put():
+            if sum(map(len, self.put_names.values())) - sum(map(len, self.taken.values())) < BACKLOG:
+                number = next(numbers)
+                self.put(list(FOLDERS)[number % len(FOLDERS)], number)
+            time.sleep(chance.random() * 0.02)
+
+        self.start()
+        for failure in range(CUTS):
+            until = time.monotonic() + chance.random() * 0.3
+            while time.monotonic() < until:
+                put()
+            self.fail_the_disk(put, chance.random() * 0.3)
+            self.expect_nothing_wrong()
+            if failure % 50 == 49:
+                print('fails: %d failures, %d files, %d taken, %.0f s' % (failure + 1, sum(map(len, self.put_names.values())),
+                                                                          sum(map(len, self.taken.values())), time.monotonic() - began), flush=True)
+        self.expect_all()
+        lost = sum('/out: No space left on device; tried again' in line for line in self.d.lines)
+        self.assertGreater(lost, CUTS)
+        print('fails: %d failures, of which the daemon met %d; %d files, each with its result; %.0f s'
+              % (CUTS, lost, next(numbers), time.monotonic() - began))
+
     # ---- the run
+
+    def begin(self):
+        self.make_folders()
+        self.put_names, self.taken = {name: {} for name in FOLDERS}, {name: {} for name in FOLDERS}
+        self.wrong, self.counts, self.results, self.log = [], collections.Counter(), {}, []
+        for i in range(KINDS):  # before anything is in a hurry
+            self.expected(i)
 
     def run_case(self, case):
         inputs, results, self.slow = CASES[case]
         self.disks = ['disk', 'results'] if results else ['disk']
         for disk, kind in zip(self.disks, (inputs, results)):
             self.make_disk(disk, kind)
-        self.make_folders()
-        self.put_names, self.taken = {name: {} for name in FOLDERS}, {name: {} for name in FOLDERS}
-        self.wrong, self.counts, self.results, self.log = [], collections.Counter(), {}, []
+        self.begin()
         chance, number, began = random.Random(20261122), 0, time.monotonic()
-        for i in range(KINDS):  # before anything is in a hurry
-            self.expected(i)
         for cut in range(CUTS):
             self.start()
             if chance.random() < 0.7:
@@ -265,6 +342,13 @@ class Power(DaemonTest):
             if cut % 50 == 49:
                 print('%s: %d cuts, %d files, %d taken, %.0f s' % (case, cut + 1, number, before, time.monotonic() - began), flush=True)
         self.start()
+        self.expect_all()
+        print('%s: %d cuts, %d files (%d of them synced by their producer), %d results taken, of which %d came back after a cut '
+              'that undid the removal; none lost, half or double; %.0f s'
+              % (case, CUTS, number, sum(sum(n.values()) for n in self.put_names.values()), sum(map(len, self.taken.values())),
+                 self.counts['came back'], time.monotonic() - began))
+
+    def expect_all(self):
         for folder, names in self.put_names.items():
             sure = {name for name, synced in names.items() if synced}
             wait_for('all of ' + folder, lambda sure=sure, folder=folder: sure <= set(self.taken[folder]), 300, 0.1)
@@ -281,13 +365,9 @@ class Power(DaemonTest):
             place = {'kept': ('in',), 'done': ('in', '.sluice', 'done')}.get(folder)
             if place:
                 self.assertLessEqual(sure, set(os.listdir(self.path(folder, *place))))
-        print('%s: %d cuts, %d files (%d of them synced by their producer), %d results taken, of which %d came back after a cut '
-              'that undid the removal; none lost, half or double; %.0f s'
-              % (case, CUTS, number, sum(sum(n.values()) for n in self.put_names.values()), sum(map(len, self.taken.values())),
-                 self.counts['came back'], time.monotonic() - began))
 
 
-for one in CHOSEN:
+for one in set(CHOSEN) - {'fails'}:
     setattr(Power, 'test_' + one.replace('-', '_'), lambda self, case=one: self.run_case(case))
 
 if __name__ == '__main__':
