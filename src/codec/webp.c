@@ -16,14 +16,24 @@
 #include "codec/codec.h"
 #include "codec/orient.h"
 #include "codec/output.h"
+#include "codec/webp_codes.h"
 
 #define RIFF_HEADER  12 /* "RIFF", the size of what follows it, "WEBP" */
 #define CHUNK_HEADER 8
 #define PIECE        65536 /* bytes between two looks at the time */
 
+/* Lossless data have a mark, 28 bits of size, one of alpha and 3 of version in front; those of
+ * alpha a byte that says how they are stored. */
+#define LOSSLESS_MARK   0x2F
+#define LOSSLESS_HEADER 5
+#define ALPHA_HEADER    1
+#define ALPHA_METHOD    3
+#define ALPHA_LOSSLESS  1
+
 /* What libwebp takes for itself while it decodes, measured: tables, and for each column of 16 a
- * macroblock's state and a line of samples (lossy); all pixels as ARGB and the tables of Huffman
- * codes (lossless). Alpha has a byte a pixel and, where it is compressed, as much again. */
+ * macroblock's state and a line of samples (lossy); all pixels as ARGB (lossless). Alpha has a byte
+ * a pixel and, where it is compressed, as much again. The Huffman codes of what is lossless, alpha
+ * included, are webp_codes.h's. */
 #define FIXED_MEMORY    (1 << 20)
 #define LOSSY_COLUMN    160
 #define LOSSLESS_PIXEL  5
@@ -67,6 +77,36 @@ static void read_metadata(struct decoder *d, struct webp_state *s)
             metadata_set_xmp(&d->metadata, data, length);
         }
     }
+}
+
+/* Adds what the Huffman codes of lossless data take: of the picture, and of alpha. Of several,
+ * which only a hostile file has, any may be the one that libwebp takes. */
+static int count_codes(struct decoder *d, const struct webp_state *s, struct fault *fault)
+{
+    const uint32_t width = (uint32_t)s->features.width, height = (uint32_t)s->features.height;
+    size_t at = RIFF_HEADER;
+    uint64_t most[2] = {0};
+    for (bool more = true; more && d->size - at > CHUNK_HEADER;) {
+        const uint8_t *head = d->data + at;
+        size_t length = d->size - at, skip = 0; /* in front of the first transform */
+        uint64_t memory = 0;
+        bool is_bare = *head == LOSSLESS_MARK; /* without a chunk: the rest of the file */
+        more = !is_bare && next_chunk(d->data, d->size, &at, &head, &length);
+        const uint8_t *data = is_bare ? head : head + CHUNK_HEADER;
+        bool is_alpha = !is_bare && memcmp(head, "ALPH", 4) == 0;
+        if (is_bare || memcmp(head, "VP8L", 4) == 0)
+            skip = LOSSLESS_HEADER;
+        else if (is_alpha && length > 0 && (data[0] & ALPHA_METHOD) == ALPHA_LOSSLESS)
+            skip = ALPHA_HEADER;
+        if (skip == 0 || length <= skip)
+            continue;
+        int result = webp_codes_memory(data + skip, length - skip, width, height, &memory, fault);
+        if (result != 0)
+            return result;
+        most[is_alpha] = memory > most[is_alpha] ? memory : most[is_alpha];
+    }
+    d->working_memory += most[0] + most[1];
+    return 0;
 }
 
 static bool probe(const uint8_t *data, size_t size)
@@ -120,8 +160,9 @@ static int open_webp(struct decoder *d, struct fault *fault)
         d->working_memory += LOSSLESS_PIXEL * width * height + LOSSLESS_COLUMN * width;
     else
         d->working_memory += LOSSY_COLUMN * width + (channels == 4) * ALPHA_PIXEL * width * height;
-    return decoder_set_plane(d, transposed ? height : width, transposed ? width : height, channels,
-                             SAMPLE_U8, fault);
+    int result = decoder_set_plane(d, transposed ? height : width, transposed ? width : height,
+                                   channels, SAMPLE_U8, fault);
+    return result ? result : count_codes(d, s, fault);
 }
 
 /* Feeds the decoder; libwebp keeps the address and reads on where it stopped. The pixels may be

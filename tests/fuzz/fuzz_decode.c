@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef SLUICE_WEBP
+#include <webp/decode.h>
+#endif
 
 #include "codec/codec.h"
 #include "codec/output.h"
@@ -83,6 +86,20 @@ static void check_origins(const struct frame *frame)
             fuzz_fail("origin %zu is of planes that there are not", i);
 }
 
+/* What we call damaged before libwebp has seen it (codec/webp_codes.h), libwebp calls so, too. */
+static void check_refused(const uint8_t *data, size_t size, const struct fault *fault)
+{
+#ifdef SLUICE_WEBP
+    int width, height;
+    if (strcmp(FUZZ_CODEC, "webp") != 0 || fault->code != FAULT_DATA)
+        return;
+    uint8_t *pixels = WebPDecodeRGBA(data, size, &width, &height);
+    if (pixels)
+        fuzz_fail("refused, and libwebp reads it: %s", fault->text);
+    WebPFree(pixels);
+#endif
+}
+
 static void decode(const uint8_t *data, size_t size, const struct decode_options *options,
                    bool luma, uint32_t reduce)
 {
@@ -92,6 +109,7 @@ static void decode(const uint8_t *data, size_t size, const struct decode_options
     if (decoder_open(&decoder, data, size, options, &limits, &fault) != 0) {
         if (fault.code == FAULT_NONE || fault.text[0] == '\0')
             fuzz_fail("a failure does not say why");
+        check_refused(data, size, &fault);
     } else {
         check_origins(&decoder.frame);
         if (decoder_narrow(&decoder, luma, reduce, &fault) == 0)

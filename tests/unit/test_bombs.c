@@ -10,11 +10,15 @@
 #include <string.h>
 #include <time.h>
 #include <zlib.h>
+#ifdef SLUICE_WEBP
+#include <webp/encode.h>
+#endif
 
 #include "../codec/files.h"
 #include "base/clock.h"
 #include "base/deadline.h"
 #include "base/number.h"
+#include "codec/byte_order.h"
 #include "codec/codec.h"
 
 extern void *__libc_malloc(size_t);
@@ -31,8 +35,9 @@ void free(void *memory);
 #define HEADER_TIME ((getenv("SLUICE_EMULATED") ? 10 : 1) * 50 * MS)
 #define HEADER_HEAP (16 << 20) /* bytes */
 #define JOB_TIME    (200 * MS)
-#define SLACK       ((getenv("SLUICE_EMULATED") ? 10 : 1) * 100 * MS) /* between two looks at the time \
-                                                                       */
+#define SLACK                                                                                      \
+    ((getenv("SLUICE_EMULATED") ? 10 : 1) * 100 * MS) /* between two looks at the time             \
+                                                       */
 
 static int64_t held, peak;
 
@@ -369,6 +374,112 @@ static void webp_header(struct file *file, unsigned side)
     file_put_le32(file, (side - 1) | (side - 1) << 14);
     file_put_u8(file, 0);
 }
+
+struct bits {
+    struct file *file;
+    unsigned byte, n;
+};
+
+static void put_bits(struct bits *bits, uint32_t value, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        bits->byte |= (value >> i & 1) << bits->n;
+        if (++bits->n == 8) {
+            file_put_u8(bits->file, (uint8_t)bits->byte);
+            bits->byte = bits->n = 0;
+        }
+    }
+}
+
+/* A code whose 256 first symbols have 8 bits, and `more` behind them none (RFC 9649, 5.2.1). */
+static void put_even_code(struct bits *bits, unsigned more)
+{
+    put_bits(bits, 0, 1);
+    put_bits(bits, 12 - 4, 4);
+    for (unsigned i = 0; i < 12; i++) /* lengths 8, the 12th, and 18, the 2nd, have one bit each */
+        put_bits(bits, i == 1 || i == 11, 3);
+    put_bits(bits, 0, 1);
+    for (unsigned i = 0; i < 256; i++)
+        put_bits(bits, 0, 1);
+    if (more > 0) {
+        put_bits(bits, 1, 1);
+        put_bits(bits, more - 11, 7);
+    }
+}
+
+/* A code of one symbol, 0. */
+static void put_empty_code(struct bits *bits)
+{
+    put_bits(bits, 1, 4);
+}
+
+static void put_byte(struct bits *bits, unsigned value)
+{
+    for (unsigned i = 0; i < 8; i++)
+        put_bits(bits, value >> (7 - i) & 1, 1);
+}
+
+/* Black, with as many groups of Huffman codes as fit 4x4 pixels each, up to 65 536. As a picture,
+ * or, `is_alpha`, as the alpha of a lossy one. */
+static void put_groups(struct bits *bits, unsigned side)
+{
+    unsigned n = (side + 3) / 4 * ((side + 3) / 4);
+    put_bits(bits, 0, 1); /* no transform */
+    put_bits(bits, 0, 1); /* no cache */
+    put_bits(bits, 1, 1); /* several groups, of */
+    put_bits(bits, 0, 3); /* 4x4 pixels */
+    put_bits(bits, 0, 1); /* no cache */
+    put_even_code(bits, 24);
+    put_even_code(bits, 0);
+    for (unsigned i = 0; i < 3; i++)
+        put_empty_code(bits);
+    for (unsigned i = 0; i < n; i++) {
+        put_byte(bits, i & 255);
+        put_byte(bits, i >> 8 & 255);
+    }
+    for (unsigned i = 0; i < 5 * (n < 65536 ? n : 65536); i++)
+        put_empty_code(bits);
+    put_bits(bits, 0, 16);
+}
+
+static void webp_close(struct file *file, size_t chunk)
+{
+    if (file->size % 2 == 1)
+        file_put_u8(file, 0);
+    store_le32(file->data + chunk + 4, (uint32_t)(file->size - chunk - 8));
+    store_le32(file->data + 4, (uint32_t)(file->size - 8));
+}
+
+static void webp_groups(struct file *file, unsigned side)
+{
+    struct bits bits = {.file = file};
+    file_put(file, "RIFF\0\0\0\0WEBPVP8L\0\0\0\0\x2F", 21);
+    file_put_le32(file, (side - 1) | (side - 1) << 14);
+    put_groups(&bits, side);
+    webp_close(file, 12);
+}
+
+/* The same as the alpha of a lossy picture, in front of it. */
+static void webp_alpha_groups(struct file *file, unsigned side)
+{
+    uint8_t *grey = calloc((size_t)side * side, 3), *lossy = NULL;
+    struct bits bits = {.file = file};
+    assert_non_null(grey);
+    size_t size = WebPEncodeRGB(grey, (int)side, (int)side, (int)side * 3, 10, &lossy);
+    file_put(file, "RIFF\0\0\0\0WEBPVP8X\x0A\0\0\0\x10\0\0\0", 24);
+    file_put_le16(file, (side - 1) & 0xFFFF);
+    file_put_u8(file, 0);
+    file_put_le16(file, (side - 1) & 0xFFFF);
+    file_put_u8(file, 0);
+    size_t chunk = file->size;
+    file_put(file, "ALPH\0\0\0\0\1", 9);
+    put_groups(&bits, side);
+    webp_close(file, chunk);
+    file_put(file, lossy + 12, size - 12); /* its chunk */
+    store_le32(file->data + 4, (uint32_t)(file->size - 8));
+    WebPFree(lossy);
+    free(grey);
+}
 #endif
 
 /* ---- what happens ---- */
@@ -377,6 +488,7 @@ enum ends {
     BY_HEADER, /* refused before memory is taken: FAULT_LIMIT, FAULT_DATA, … */
     BY_TIME,   /* FAULT_TIME when the job's time is over, unless it is done before */
     AS_USUAL,  /* read like any picture, or refused, in the time and memory of a header */
+    AS_COUNTED /* read, or stopped, in the memory that the header says (working_memory) */
 };
 
 static const struct bomb {
@@ -416,6 +528,10 @@ static const struct bomb {
 #endif
 #ifdef SLUICE_WEBP
     {"WebP of 16384x16384", webp_header, 16384, BY_HEADER},
+    {"WebP, 65 536 groups of codes", webp_groups, 1024, BY_HEADER},
+    {"WebP, 65 536 groups of codes in alpha", webp_alpha_groups, 1024, BY_HEADER},
+    {"WebP, 16 384 groups of codes", webp_groups, 512, AS_COUNTED},
+    {"WebP, 16 384 groups of codes in alpha", webp_alpha_groups, 512, AS_COUNTED},
 #endif
 };
 
@@ -423,9 +539,10 @@ static const struct codec_limits limits = {.max_pixels = 100000000, .memory = 51
 
 struct outcome {
     struct fault fault;
-    bool by_memory; /* the header asks for more planes than memory has room for */
-    uint64_t time;  /* of the processor */
-    int64_t heap;   /* at the fullest, without the picture itself */
+    bool by_memory;  /* the header asks for more planes than memory has room for */
+    uint64_t time;   /* of the processor */
+    int64_t heap;    /* at the fullest, without the picture itself */
+    int64_t counted; /* what the decoder says of that */
 };
 
 static void try(const struct file *file, struct outcome *outcome)
@@ -446,6 +563,7 @@ static void try(const struct file *file, struct outcome *outcome)
         decoder_read(&decoder, &picture, &outcome->fault);
         outcome->heap = peak - before > outcome->heap ? peak - before : outcome->heap;
     }
+    outcome->counted = (int64_t)decoder.working_memory;
     decoder_close(&decoder);
     outcome->time = processor_time() - begun;
     deadline_set(0);
@@ -476,10 +594,15 @@ static void test_bombs(void **state)
             fail_msg("%s was read", bomb->name);
         if (bomb->ends == BY_TIME && outcome.time > JOB_TIME + SLACK)
             fail_msg("%s took %llu ms", bomb->name, (unsigned long long)outcome.time / MS);
-        if (bomb->ends != BY_TIME && outcome.time > HEADER_TIME)
+        bool as_header = bomb->ends == BY_HEADER || bomb->ends == AS_USUAL;
+        if (as_header && outcome.time > HEADER_TIME)
             fail_msg("%s took %llu ms", bomb->name, (unsigned long long)outcome.time / MS);
-        if (bomb->ends != BY_TIME && outcome.heap > HEADER_HEAP)
+        if (as_header && outcome.heap > HEADER_HEAP)
             fail_msg("%s took %lld bytes", bomb->name, (long long)outcome.heap);
+        bool too_late = outcome.fault.code == FAULT_TIME;
+        if (bomb->ends == AS_COUNTED && ((refused && !too_late) || outcome.heap > outcome.counted))
+            fail_msg("%s took %lld bytes where %lld were counted, and %s", bomb->name,
+                     (long long)outcome.heap, (long long)outcome.counted, outcome.fault.text);
         file_finish(&file);
     }
 }
