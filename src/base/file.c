@@ -190,45 +190,75 @@ char *path_absolute(const char *path)
 struct following {
     char path[PATH_MAX], real[PATH_MAX];
     int error;
-    atomic_bool left; /* set by the first of the two to finish; the other frees it */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool has_ended, is_left; /* it has ended; nobody waits for it any more, so that it frees this */
 };
+
+static void following_free(struct following *f)
+{
+    pthread_cond_destroy(&f->changed);
+    pthread_mutex_destroy(&f->lock);
+    free(f);
+}
 
 static void *follow(void *context)
 {
     struct following *f = context;
     f->error = realpath(f->path, f->real) ? 0 : errno;
-    if (atomic_exchange(&f->left, true))
-        free(f);
+    pthread_mutex_lock(&f->lock);
+    f->has_ended = true;
+    bool is_left = f->is_left;
+    pthread_cond_signal(&f->changed);
+    pthread_mutex_unlock(&f->lock);
+    if (is_left)
+        following_free(f);
     return NULL;
+}
+
+/* Not pthread_clockjoin_np, for which a program needs glibc 2.31. */
+static bool wait_for(struct following *f)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec++;
+    pthread_mutex_lock(&f->lock);
+    while (!f->has_ended && pthread_cond_timedwait(&f->changed, &f->lock, &until) == 0)
+        ;
+    bool has_ended = f->has_ended;
+    f->is_left = !has_ended;
+    pthread_mutex_unlock(&f->lock);
+    return has_ended;
 }
 
 bool path_real(const char *path, char real[PATH_MAX])
 {
     struct following *f = calloc(1, sizeof *f);
-    struct timespec until;
+    pthread_condattr_t by_clock;
     pthread_t thread;
-    int error = f ? 0 : ENOMEM;
-    if (f && snprintf(f->path, sizeof f->path, "%s", path) >= PATH_MAX)
-        error = ENAMETOOLONG;
-    if (error == 0)
-        error = pthread_create(&thread, NULL, follow, f);
-    if (error != 0) {
-        free(f);
-        errno = error;
+    if (!f) {
+        errno = ENOMEM;
         return false;
     }
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec++;
-    if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) != 0) {
+    pthread_mutex_init(&f->lock, NULL);
+    pthread_condattr_init(&by_clock);
+    pthread_condattr_setclock(&by_clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&f->changed, &by_clock);
+    pthread_condattr_destroy(&by_clock);
+    int error = snprintf(f->path, sizeof f->path, "%s", path) >= PATH_MAX ? ENAMETOOLONG : 0;
+    if (error == 0)
+        error = pthread_create(&thread, NULL, follow, f);
+    if (error == 0 && !wait_for(f)) {
         pthread_detach(thread);
-        if (!atomic_exchange(&f->left, true)) {
-            errno = ETIMEDOUT;
-            return false;
-        }
+        errno = ETIMEDOUT;
+        return false;
     }
-    error = f->error;
-    memcpy(real, f->real, PATH_MAX);
-    free(f);
+    if (error == 0) {
+        pthread_join(thread, NULL);
+        error = f->error;
+        memcpy(real, f->real, PATH_MAX);
+    }
+    following_free(f);
     errno = error;
     return error == 0;
 }

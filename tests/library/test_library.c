@@ -3,9 +3,11 @@
  * device is run. */
 #include <sluice/sluice.h>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -821,6 +823,62 @@ static void test_costs(void **state)
     free(out.data);
 }
 
+/* The signals that a thread of the process blocks, from /proc. */
+static uint64_t blocked_by(int thread)
+{
+    char path[64], line[128];
+    unsigned long long mask = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%d/status", thread);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file) && sscanf(line, "SigBlk: %llx", &mask) != 1)
+        ;
+    if (file)
+        fclose(file);
+    return mask;
+}
+
+static unsigned list_threads(int *threads, unsigned room)
+{
+    DIR *folder = opendir("/proc/self/task");
+    unsigned n = 0;
+    assert_non_null(folder);
+    for (struct dirent *entry; n < room && (entry = readdir(folder));)
+        if (entry->d_name[0] != '.')
+            threads[n++] = atoi(entry->d_name);
+    closedir(folder);
+    return n;
+}
+
+/* The threads of a device handle no signals, and the program's own are what they were. (Drivers of
+ * OpenCL have threads, too, which are theirs.) */
+static void test_signals(void **state)
+{
+    /* SIGKILL, SIGSTOP, and C's own two for cancelling and for setuid */
+    const uint64_t unblockable = 1ULL << (SIGKILL - 1) | 1ULL << (SIGSTOP - 1) | 3ULL << 31;
+    int before[64], after[64];
+    unsigned n_before, n_after, others = 0;
+    struct block in, out;
+    n_before = list_threads(before, 64);
+    uint64_t own = blocked_by(getpid());
+    struct sluice_device *device = open_device("native", 3);
+    make_input(&in, 1920, 1080, 1, SLUICE_U8);
+    assert_true(run_on(device, "sobel", &in, &out));
+    assert_int_equal(blocked_by(getpid()), own);
+    n_after = list_threads(after, 64);
+    for (unsigned i = 0; i < n_after; i++) {
+        bool is_new = true;
+        for (unsigned k = 0; k < n_before; k++)
+            is_new = is_new && before[k] != after[i];
+        others += is_new;
+        if (is_new && (blocked_by(after[i]) | unblockable) != UINT64_MAX)
+            fail_msg("a thread blocks %llx alone", (unsigned long long)blocked_by(after[i]));
+    }
+    assert_int_equal(others, 2);
+    sluice_device_unref(&device);
+    free(in.data);
+    free(out.data);
+}
+
 static unsigned count_descriptors(void)
 {
     unsigned n = 0;
@@ -872,6 +930,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_in_flight),
         cmocka_unit_test(test_imported),
         cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_signals),
         cmocka_unit_test(test_nothing_is_kept),
     };
     selected = argc > 1 ? argv[1] : selected;

@@ -237,19 +237,19 @@ static void *work(void *native_)
     return NULL;
 }
 
-/* If not all threads can be started, those that were started do the work. */
+/* If not all threads can be started, those that were started do the work. They are to handle no
+ * signals: they inherit a mask that this thread has for so long. (pthread_attr_setsigmask_np, which
+ * does without that, came with glibc 2.32.) */
 static void start_threads(struct native *native)
 {
-    sigset_t all;
-    pthread_attr_t attributes;
+    sigset_t all, before;
     native->threads = calloc(native->n_wanted, sizeof *native->threads);
     sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setsigmask_np(&attributes, &all); /* these threads are to handle no signals */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     while (native->threads && native->n_threads < native->n_wanted &&
-           pthread_create(&native->threads[native->n_threads], &attributes, work, native) == 0)
+           pthread_create(&native->threads[native->n_threads], NULL, work, native) == 0)
         native->n_threads++;
-    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     native->n_wanted = native->n_threads;
 }
 
