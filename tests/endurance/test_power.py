@@ -76,15 +76,14 @@ class Consumer(threading.Thread):
             directory = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
         except OSError:
             return
-        try:
-            while not self.over.wait(0.005):
+        while not self.over.wait(0.005):
+            try:
                 for name in sorted(os.listdir(out)):
                     if not name.startswith('.'):
                         self.take(directory, out, name)
-        except OSError:
-            pass  # the power is gone
-        finally:
-            os.close(directory)
+            except OSError:
+                pass  # the power is gone, or the disk fails for a moment
+        os.close(directory)
 
     def take(self, directory, out, name):
         with open(os.path.join(out, name), 'rb') as file:

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'daemon'))
@@ -32,7 +33,7 @@ SANITIZED = 'ASAN_OPTIONS' in os.environ or 'TSAN_OPTIONS' in os.environ
 GROWTH = (128 if SANITIZED else 16) * MIB  # of resident memory: sanitizers keep what was freed for a while
 QUIET = 60  # seconds until all that was begun has ended
 PATHS = ['/livez', '/readyz', '/metrics', '/v1/status', '/v1/chains', '/v1/files', '/v1/files?state=failed', '/v1/files?state=done&limit=3',
-         '/v1/files?cursor=x', '/v1/files/why?file=%s', '/v1/files/why', '/v1/stages', '/v1/version', '/v1/openapi.json', '/nothing', '/%%00',
+         '/v1/files?cursor=x', '/v1/files/why?file=%s', '/v1/files/why', '/v1/stages', '/v1/version', '/v1/openapi.json', '/nothing', '/%00',
          '/v1/files?' + 'x' * 3000]
 CHAINS = ['sobel', 'box:3', 'invert', '', 'sobel,' * 40 + 'invert', 'nothing', 'resize:w=64:h=64']
 
@@ -111,7 +112,7 @@ class Walker:
 
     def get(self):
         path = self.random.choice(PATHS)
-        path = path % self.test.name() if '%' in path else path
+        path = path.replace('%s', self.test.name())
         method = self.random.choice(['GET'] * 6 + ['HEAD', 'POST', 'DELETE', 'NONSENSE'])
         with sockets.connect(self.test.http, timeout=5) as sock:
             sock.sendall(('%s %s HTTP/1.1\r\nHost: x\r\n\r\n' % (method, path)).encode())
@@ -240,7 +241,7 @@ class Walk(StrangersTest):
 
     def walk(self, seconds, seed):
         """What was done, by kind."""
-        end, pids, counts = time.monotonic() + seconds, [], {}
+        end, pids, counts, walked = time.monotonic() + seconds, [], {}, 0
         self.silent = None
         if os.path.exists('/dev/fuse'):
             self.mounts += 1
@@ -256,8 +257,11 @@ class Walk(StrangersTest):
                 try:
                     walker = Walker(self, FIRST_UID + i, seed * 1000 + i)
                     os.write(writable, json.dumps(walker.run(end)).encode())
-                finally:
                     os._exit(0)
+                except BaseException:
+                    traceback.print_exc()
+                finally:
+                    os._exit(1)
             os.close(writable)
             pids.append((pid, readable))
         time.sleep(max(0, end + 10 - time.monotonic()))
@@ -269,9 +273,12 @@ class Walk(StrangersTest):
                 os.kill(int(line), signal.SIGKILL)
         for pid, readable in pids:
             with os.fdopen(readable, 'rb') as file:
-                for name, count in json.loads(file.read() or b'{}').items():
-                    counts[name] = counts.get(name, 0) + count
-            os.waitpid(pid, 0)
+                told = json.loads(file.read() or b'{}')
+            for name, count in told.items():
+                counts[name] = counts.get(name, 0) + count
+            walked += told != {}
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0 if told else -signal.SIGKILL, 'a walker fell')
+        self.assertGreaterEqual(walked, USERS * 3 // 4)  # the others hang on the silent file system
         return counts
 
     def settle(self):
