@@ -1,5 +1,6 @@
 #include "front.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,96 +19,77 @@ struct answer {
     bool fails;
 };
 
-struct child {
-    const struct child_events *events;
-    void *context;
-    uv_idle_t idle; /* answers come in later turns of the loop */
+struct fake {
+    struct child child; /* must be the first member */
     struct answer answers[ANSWERS_MAX];
     unsigned n_answers;
-    struct child_end end;
-    bool ends, forgotten;
-    LIST_ENTRY(child) in_list;
+    bool ends;
+    LIST_ENTRY(fake) in_list;
 };
 
-static LIST_HEAD(, child) children = LIST_HEAD_INITIALIZER(children);
+static LIST_HEAD(, fake) fakes = LIST_HEAD_INITIALIZER(fakes);
 static bool nothing_said;
-
-static void say(struct child *child, const struct answer *answer)
-{
-    struct message message;
-    message_init(&message, answer->kind);
-    message.id = answer->id;
-    message.result = answer->fails ? "data" : "ok";
-    message.text = answer->fails ? "damaged" : NULL;
-    json_t *report = NULL;
-    if (answer->kind == MESSAGE_CHECKED) {
-        message.device = "fuzz";
-        message.level = "whole: fuzz";
-        message.extension = "png";
-    } else if (answer->kind == MESSAGE_NEED_OUTPUT) {
-        message.plane = "dx";
-    } else if (answer->kind == MESSAGE_DONE && !answer->fails) {
-        report = json_pack("{s:f, s:i, s:[{s:s, s:f}], s:[s]}", "total_s", 0.001, "crossings_in", 1,
-                           "stages", "stage", "sobel", "run_s", 0.5, "warnings", "odd \"input\"");
-        message.media_type = "image/png";
-        message.extension = "png";
-        message.planes[message.n_planes++] = "";
-        message.report = report;
-    }
-    child->events->said(child->context, &message);
-    json_decref(report);
-}
-
-static void on_idle(uv_idle_t *idle)
-{
-    struct child *child = idle->data;
-    if (child->n_answers > 0) {
-        struct answer answer = child->answers[0];
-        memmove(child->answers, child->answers + 1, --child->n_answers * sizeof answer);
-        say(child, &answer);
-        return;
-    }
-    uv_idle_stop(idle);
-    if (child->ends && !child->forgotten) {
-        child->ends = false;
-        child->events->ended(child->context, &child->end);
-    }
-}
+static const struct message *said; /* by the target, in place of answers; NULL: nothing */
+static struct fuzz_front *current;
 
 static void answer(struct child *child, enum message_kind kind, int64_t id, bool fails)
 {
-    if (nothing_said || child->n_answers == ANSWERS_MAX)
-        return;
-    child->answers[child->n_answers++] = (struct answer){kind, id, fails};
-    uv_idle_start(&child->idle, on_idle);
+    struct fake *fake = (struct fake *)child;
+    if (!nothing_said && fake->n_answers < ANSWERS_MAX)
+        fake->answers[fake->n_answers++] = (struct answer){kind, id, fails};
 }
 
 static void end(struct child *child, int signal)
 {
-    child->end = (struct child_end){.signal = signal, .text = "as a fuzzer wants it"};
-    child->ends = true;
-    uv_idle_start(&child->idle, on_idle);
+    ((struct fake *)child)->ends = true;
+    child->signal = signal;
 }
 
-int child_start(struct child **child, uv_loop_t *loop, const struct child_events *events,
-                void *context, struct fault *fault)
+int child_start(struct child **child, uv_loop_t *loop, struct fault *fault)
 {
-    struct child *c = calloc(1, sizeof *c);
-    *child = c;
-    if (!c)
+    struct fake *fake = calloc(1, sizeof *fake);
+    (void)loop;
+    *child = (struct child *)fake;
+    if (!fake)
         return fault_set(fault, FAULT_MEMORY, "no memory");
-    c->events = events;
-    c->context = context;
-    uv_idle_init(loop, &c->idle);
-    c->idle.data = c;
-    LIST_INSERT_HEAD(&children, c, in_list);
+    fake->child.process.pid = 1;
+    snprintf(fake->child.end, sizeof fake->child.end, "as a fuzzer wants it");
+    LIST_INSERT_HEAD(&fakes, fake, in_list);
     return 0;
 }
 
-int child_pid(const struct child *child)
+bool child_receive(struct child *child, struct message *message)
 {
-    (void)child;
-    return 1;
+    struct fake *fake = (struct fake *)child;
+    if (said) { /* once */
+        *message = *said;
+        json_incref(message->json);
+        said = NULL;
+        return true;
+    }
+    if (fake->n_answers == 0)
+        return false;
+    struct answer first = fake->answers[0];
+    memmove(fake->answers, fake->answers + 1, --fake->n_answers * sizeof first);
+    message_init(message, first.kind);
+    message->id = first.id;
+    message->result = first.fails ? "data" : "ok";
+    message->text = first.fails ? "damaged" : NULL;
+    if (first.kind == MESSAGE_CHECKED) {
+        message->device = "fuzz";
+        message->level = "whole: fuzz";
+        message->extension = "png";
+    } else if (first.kind == MESSAGE_NEED_OUTPUT) {
+        message->plane = "dx";
+    } else if (first.kind == MESSAGE_DONE && !first.fails) {
+        message->media_type = "image/png";
+        message->extension = "png";
+        message->planes[message->n_planes++] = "";
+        message->report = message->json =
+            json_pack("{s:f, s:i, s:[{s:s, s:f}], s:[s]}", "total_s", 0.001, "crossings_in", 1,
+                      "stages", "stage", "sobel", "run_s", 0.5, "warnings", "odd \"input\"");
+    }
+    return true;
 }
 
 /* "dwt" asks for a second output, "invert" fails. */
@@ -142,55 +124,59 @@ void child_hang_up(struct child *child)
     end(child, 0);
 }
 
-void child_has_keeper(struct child *child)
-{
-    (void)child;
-}
-
 void child_kill(struct child *child)
 {
     end(child, 9);
 }
 
-static void on_closed(uv_handle_t *handle)
-{
-    free(handle->data);
-}
-
 void child_forget(struct child **child)
 {
-    struct child *c = *child;
+    struct fake *fake = (struct fake *)*child;
     *child = NULL;
-    if (!c)
+    if (!fake)
         return;
-    c->forgotten = true;
-    LIST_REMOVE(c, in_list);
-    uv_close((uv_handle_t *)&c->idle, on_closed);
+    LIST_REMOVE(fake, in_list);
+    free(fake);
+}
+
+/* Answers come in later turns of the loop than what they answer. */
+static void front_look(struct fuzz_front *front)
+{
+    struct supervisor *s = &front->supervisor;
+    struct supervisor_news *news = &s->news;
+    supervisor_turn(s);
+    if (news->ready || news->moved)
+        service_worker_ready(&front->service);
+    if (news->described)
+        service_described(&front->service);
+    *news = (struct supervisor_news){0};
 }
 
 void front_workers_say(const struct message *message)
 {
-    struct child *child, *next;
-    for (child = LIST_FIRST(&children); child; child = next) {
-        next = LIST_NEXT(child, in_list);
-        child->events->said(child->context, message);
+    struct fake *fake, *next;
+    for (fake = LIST_FIRST(&fakes); fake; fake = next) {
+        next = LIST_NEXT(fake, in_list);
+        said = message;
+        fake->child.readable = true;
+        front_look(current);
     }
+    said = NULL;
 }
 
 void front_workers_hang_up(void)
 {
-    struct child *child, *next;
-    for (child = LIST_FIRST(&children); child; child = next) {
-        next = LIST_NEXT(child, in_list);
-        child->events->hung_up(child->context);
-    }
+    struct fake *fake;
+    LIST_FOREACH (fake, &fakes, in_list)
+        fake->child.cut = fake->child.readable = true;
+    front_look(current);
 }
 
 void front_workers_die(int signal)
 {
-    struct child *child;
-    LIST_FOREACH (child, &children, in_list)
-        end(child, signal);
+    struct fake *fake;
+    LIST_FOREACH (fake, &fakes, in_list)
+        end(&fake->child, signal);
 }
 
 /* ---- the front ---- */
@@ -216,9 +202,9 @@ static struct folder *folder(void *context, size_t index)
     return NULL;
 }
 
-static const struct supervisor *supervisor(void *context, size_t index)
+static struct supervisor *supervisor(void *context, size_t index)
 {
-    const struct fuzz_front *front = context;
+    struct fuzz_front *front = context;
     return index == 0 ? &front->supervisor : NULL;
 }
 
@@ -227,55 +213,11 @@ static void nothing(void *context)
     (void)context;
 }
 
-static bool always(void *context)
+static void on_supervisor_closed(uv_handle_t *timer)
 {
-    (void)context;
-    return true;
+    (void)timer;
+    current->closed = true;
 }
-
-static void on_ready(void *context)
-{
-    struct fuzz_front *front = context;
-    service_worker_ready(&front->service);
-}
-
-static void on_refused(void *context, const struct worker_check *check, const char *subject,
-                       const struct faults *faults)
-{
-    (void)context;
-    (void)check;
-    (void)subject;
-    (void)faults;
-}
-
-static void on_moved(void *context)
-{
-    struct fuzz_front *front = context;
-    service_worker_ready(&front->service);
-}
-
-static void on_described(void *context)
-{
-    struct fuzz_front *front = context;
-    service_described(&front->service);
-}
-
-static void on_stopped(void *context)
-{
-    ((struct fuzz_front *)context)->stopped = true;
-}
-
-static void on_supervisor_closed(void *context)
-{
-    ((struct fuzz_front *)context)->closed = true;
-}
-
-static const struct supervisor_events events = {.ready = on_ready,
-                                                .refused = on_refused,
-                                                .moved = on_moved,
-                                                .described = on_described,
-                                                .stopped = on_stopped,
-                                                .closed = on_supervisor_closed};
 
 static void set_up(struct fuzz_front *front)
 {
@@ -290,16 +232,11 @@ static void set_up(struct fuzz_front *front)
                                             .config_fd = -1,
                                             .n_checks = 1,
                                             .checks = &front->check,
-                                            .events = &events,
-                                            .context = front,
-                                            .jobs = &queue_jobs,
-                                            .jobs_context = &front->queue,
+                                            .queue = &front->queue,
                                             .metrics = metrics_create()};
-    front->queue = (struct queue){.supervisor = &front->supervisor,
-                                  .limit = 64,
+    front->queue = (struct queue){.limit = 64,
                                   .slots = 2,
                                   .job_time = UINT64_C(60000000000),
-                                  .events = {.changed = nothing, .is_quiet = always},
                                   .metrics = front->supervisor.metrics};
     front->service = (struct service){.loop = &front->loop,
                                       .queue = &front->queue,
@@ -321,6 +258,7 @@ static void set_up(struct fuzz_front *front)
 void front_begin(struct fuzz_front *front, bool says_nothing)
 {
     *front = (struct fuzz_front){0};
+    current = front;
     nothing_said = says_nothing;
     set_up(front);
     supervisor_start(&front->supervisor);
@@ -329,8 +267,19 @@ void front_begin(struct fuzz_front *front, bool says_nothing)
 
 void front_turn(struct fuzz_front *front, unsigned turns)
 {
-    for (unsigned i = 0; i < turns; i++)
+    struct supervisor *s = &front->supervisor;
+    struct queue *queue = &front->queue;
+    struct fake *fake;
+    for (unsigned i = 0; i < turns; i++) {
         uv_run(&front->loop, UV_RUN_NOWAIT);
+        LIST_FOREACH (fake, &fakes, in_list) {
+            fake->child.readable = fake->n_answers > 0;
+            fake->child.exited = fake->ends;
+        }
+        front_look(front);
+        queue_turn(queue, supervisor_main(s),
+                   queue_wants_quarantine(queue) ? supervisor_quarantine(s) : NULL, true);
+    }
 }
 
 bool front_is_empty(const struct fuzz_front *front)
@@ -345,18 +294,18 @@ void front_end(struct fuzz_front *front)
     queue_cancel(&front->queue);
     supervisor_stop(&front->supervisor);
     supervisor_kill(&front->supervisor);
-    for (int i = 0; i < 1000 && !front->stopped; i++)
+    for (int i = 0; i < 1000 && !supervisor_has_stopped(&front->supervisor); i++)
         front_turn(front, 1);
-    if (!front->stopped)
+    if (!supervisor_has_stopped(&front->supervisor))
         fuzz_fail("workers do not end");
     if (front->queue.n_jobs > 0)
         fuzz_fail("%u jobs are left in the queue",
                   front->queue.n_jobs + front->queue.n_client_jobs);
     service_finish(&front->service);
     queue_close(&front->queue);
-    supervisor_close(&front->supervisor);
+    supervisor_close(&front->supervisor, on_supervisor_closed);
     for (int i = 0; i < 1000 && uv_loop_alive(&front->loop); i++) {
-        front_turn(front, 1);
+        uv_run(&front->loop, UV_RUN_NOWAIT);
         usleep(1000); /* threads of libuv may still be closing descriptors */
     }
     if (!front->closed || uv_loop_close(&front->loop) != 0)

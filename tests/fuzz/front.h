@@ -15,7 +15,7 @@ struct fuzz_front {
     struct supervisor supervisor;
     struct worker_check check;
     struct service service;
-    bool stopped, closed;
+    bool closed;
 };
 
 /* `says_nothing`: answers of the worker are left to the target. */

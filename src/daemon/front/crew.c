@@ -20,9 +20,9 @@ static struct place place_of(const struct config *config, size_t index, const ch
     if (index >= settings->n_watches)
         return config->chains[index - settings->n_watches].place;
     const struct watch_settings *watch = &settings->watches[index];
-    if (subject && strcmp(subject, "format") == 0)
+    if (strcmp(subject, "format") == 0)
         return watch->format_at;
-    return subject && strcmp(subject, "read") == 0 ? watch->reading_at : watch->chain_at;
+    return strcmp(subject, "read") == 0 ? watch->reading_at : watch->chain_at;
 }
 
 static void complain(const struct crew *crew, const struct worker_check *check, const char *subject,
@@ -34,13 +34,13 @@ static void complain(const struct crew *crew, const struct worker_check *check, 
     const char *source = NULL;
     if (check)
         place = place_of(config, (size_t)(check - crew->supervisor.checks), subject);
-    if (check && subject)
+    if (check && subject[0])
         source = strcmp(subject, "chain") == 0    ? check->chain
                  : strcmp(subject, "format") == 0 ? check->format
                                                   : check->reading;
     if (config->settings.file && place.line > 0) /* it is a text of the configuration file */
         text_printf(&what, "%s:%zu:%zu: ", config->settings.file, place.line, place.column);
-    text_printf(&what, "%s", subject ? subject : "");
+    text_printf(&what, "%s", subject);
     fault_print_caret(fault, source ? source : "", &caret);
     options_complain("sluiced", what.length > 0 ? text_string(&what) : NULL, fault);
     fputs(text_string(&caret), stderr);
@@ -48,75 +48,41 @@ static void complain(const struct crew *crew, const struct worker_check *check, 
     text_finish(&what);
 }
 
-/* ---- events of the supervisor ---- */
+/* ---- news of the supervisor ---- */
 
-static void on_ready(void *context)
+/* A crew that neither has the jobs nor is to take over has nothing to say: its workers end. */
+void crew_turn(struct crew *crew)
 {
-    struct crew *crew = context;
-    if (crew == crew->front->crew)
-        front_ready(crew->front);
-    else if (crew == crew->front->next_crew)
-        reload_crew_ready(crew->front);
-}
-
-static void on_refused(void *context, const struct worker_check *check, const char *subject,
-                       const struct faults *faults)
-{
-    struct crew *crew = context;
-    struct fault why = faults->list[0];
-    if (crew != crew->front->crew && crew != crew->front->next_crew)
-        return;
-    for (size_t i = 0; i < faults_count(faults); i++)
-        complain(crew, check, subject, &faults->list[i]);
-    if (check && crew->book->config.settings.file) {
-        why.code = FAULT_CONFIG;
-        log_error("sluice check-config %s lists all errors", crew->book->config.settings.file);
-    }
-    if (crew == crew->front->crew)
-        front_refused(crew->front, &why);
-    else
-        reload_crew_refused(crew->front);
-}
-
-static void on_moved(void *context)
-{
-    struct crew *crew = context;
-    if (crew == crew->front->crew)
-        service_worker_ready(&crew->front->sockets.service);
-}
-
-static void on_described(void *context)
-{
-    struct crew *crew = context;
-    if (crew == crew->front->crew)
-        service_described(&crew->front->sockets.service);
-}
-
-static void on_stopped(void *context)
-{
-    struct crew *crew = context;
     struct front *front = crew->front;
-    if (crew == front->crew)
-        front_close(front);
-    else
+    struct supervisor *s = &crew->supervisor;
+    struct supervisor_news *news = &s->news;
+    bool present = crew == front->crew, next = crew == front->next_crew;
+    supervisor_turn(s);
+    if (news->ready && present)
+        front_ready(front);
+    else if (news->ready && next)
+        reload_crew_ready(front);
+    if (news->moved && present)
+        service_worker_ready(&front->sockets.service);
+    if (news->described && present)
+        service_described(&front->sockets.service);
+    if (faults_count(&news->refused) > 0 && (present || next)) {
+        struct fault why = news->refused.list[0];
+        for (size_t i = 0; i < faults_count(&news->refused); i++)
+            complain(crew, news->check, news->subject, &news->refused.list[i]);
+        if (news->check && crew->book->config.settings.file) {
+            why.code = FAULT_CONFIG;
+            log_error("sluice check-config %s lists all errors", crew->book->config.settings.file);
+        }
+        if (present)
+            front_refused(front, &why);
+        else
+            reload_crew_refused(front);
+    }
+    *news = (struct supervisor_news){0};
+    if (supervisor_has_stopped(s) && !present)
         crew_close(&crew);
 }
-
-static void on_closed(void *context)
-{
-    struct crew *crew = context;
-    rulebook_leave(&crew->book);
-    file_close(&crew->supervisor.config_fd);
-    free(crew->supervisor.checks);
-    free(crew);
-}
-
-static const struct supervisor_events events = {.ready = on_ready,
-                                                .refused = on_refused,
-                                                .moved = on_moved,
-                                                .described = on_described,
-                                                .stopped = on_stopped,
-                                                .closed = on_closed};
 
 /* ---- life ---- */
 
@@ -159,6 +125,14 @@ static int open_source(const struct config *config, int *fd, struct fault *fault
     return fault_set_errno(fault, FAULT_MEMORY, "a copy of the configuration");
 }
 
+static void destroy(struct crew *crew)
+{
+    rulebook_leave(&crew->book);
+    file_close(&crew->supervisor.config_fd);
+    free(crew->supervisor.checks);
+    free(crew);
+}
+
 int crew_create(struct crew **crew, struct front *front, struct rulebook *book, struct fault *fault)
 {
     struct crew *c = calloc(1, sizeof *c);
@@ -172,10 +146,7 @@ int crew_create(struct crew **crew, struct front *front, struct rulebook *book, 
                              .settings = &book->config.settings,
                              .config_fd = -1,
                              .n_checks = configured > 0 ? configured : 1,
-                             .events = &events,
-                             .context = c,
-                             .jobs = &queue_jobs,
-                             .jobs_context = &front->queue,
+                             .queue = &front->queue,
                              .metrics = front->metrics};
     s->checks = calloc(s->n_checks, sizeof *s->checks);
     int result = s->checks ? open_source(&book->config, &s->config_fd, fault)
@@ -184,21 +155,29 @@ int crew_create(struct crew **crew, struct front *front, struct rulebook *book, 
         fill_checks(c);
         result = supervisor_init(s, fault);
     }
-    if (result == 0)
-        *crew = c;
-    else
-        on_closed(c);
-    return result;
+    if (result != 0) {
+        destroy(c);
+        return result;
+    }
+    LIST_INSERT_HEAD(&front->crews, c, in_list);
+    *crew = c;
+    return 0;
+}
+
+static void on_closed(uv_handle_t *timer)
+{
+    struct supervisor *supervisor = timer->data;
+    destroy((struct crew *)((char *)supervisor - offsetof(struct crew, supervisor)));
 }
 
 void crew_close(struct crew **crew)
 {
     struct crew *c = *crew;
     *crew = NULL;
-    if (!c || c->stopped)
+    if (!c)
         return;
-    c->stopped = true;
-    supervisor_close(&c->supervisor);
+    LIST_REMOVE(c, in_list);
+    supervisor_close(&c->supervisor, on_closed);
 }
 
 /* The number of the folder that asks the same of a worker; n_watches: none does. */

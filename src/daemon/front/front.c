@@ -121,10 +121,10 @@ static struct folder *get_folder(void *context, size_t index)
     return NULL;
 }
 
-static const struct supervisor *get_supervisor(void *context, size_t index)
+static struct supervisor *get_supervisor(void *context, size_t index)
 {
     const struct front *front = context;
-    const struct crew *crew = index == 0 ? front->crew : index == 1 ? front->next_crew : NULL;
+    struct crew *crew = index == 0 ? front->crew : index == 1 ? front->next_crew : NULL;
     return crew ? &crew->supervisor : NULL;
 }
 
@@ -183,6 +183,7 @@ void front_close(struct front *front)
     errands_destroy(&front->errands);
     queue_close(&front->queue);
     crew_close(&front->crew);
+    uv_close((uv_handle_t *)&front->turn, NULL);
     uv_close((uv_handle_t *)&front->limit, NULL);
     uv_close((uv_handle_t *)&front->tick, NULL);
     for (size_t i = 0; i < front->n_signals; i++)
@@ -202,8 +203,7 @@ void front_leave_if_done(struct front *front)
         !(http_is_idle(front->sockets.http) && jobs_socket_is_idle(front->sockets.jobs)))
         return; /* the last answers are still being sent */
     front->state = FRONT_LEAVING;
-    supervisor_stop(
-        &front->crew->supervisor); /* front_close follows, at once when there is no worker */
+    supervisor_stop(&front->crew->supervisor); /* on_turn closes when all workers have ended */
 }
 
 static void on_limit(uv_timer_t *timer);
@@ -255,7 +255,7 @@ static void be_ready_if_scanned(struct front *front)
         reload_begin(front);
 }
 
-/* ---- events of the worker ---- */
+/* ---- news of the worker ---- */
 
 void front_ready(struct front *front)
 {
@@ -287,37 +287,56 @@ static void on_scanned(void *context)
     be_ready_if_scanned(front);
 }
 
-/* The reload goes on in the queue's next turn, since this may be called from within anything. */
+/* The reload goes on in the next turn, since this may be called from within anything. */
 static void on_folder_stopped(void *context, struct folder *folder)
 {
     struct front *front = context;
     for (size_t i = 0; i < front->n_folders; i++)
         front->folders[i].stopped |= front->folders[i].folder == folder;
-    queue_hold(&front->queue, front->queue.held);
+    queue_wake(&front->queue);
     front_leave_if_done(front);
 }
 
 static const struct folder_events folder_events = {.scanned = on_scanned,
                                                    .stopped = on_folder_stopped};
 
-static void on_queue_changed(void *context)
+/* True when no folder has anything in sight. */
+static bool is_quiet(const struct front *front)
 {
-    struct front *front = context;
-    reload_go_on(front);
+    for (size_t i = 0; i < front->n_folders; i++)
+        if (!front->folders[i].stopped && !folder_is_quiet(front->folders[i].folder))
+            return false;
+    return true;
+}
+
+/* Once a turn of the loop, after all its events. First what workers have said, and which have ended
+ * or are due to be started; then jobs are opened and sent, a reload goes on, and folders take files
+ * for which there is room now. */
+static void on_turn(uv_check_t *check)
+{
+    struct front *front = check->data;
+    struct queue *queue = &front->queue;
+    struct crew *crew, *next;
+    for (crew = LIST_FIRST(&front->crews); crew; crew = next) {
+        next = LIST_NEXT(crew, in_list);
+        crew_turn(crew);
+    }
+    struct supervisor *s = &front->crew->supervisor;
+    bool alone = LIST_FIRST(&front->crews) == front->crew && !LIST_NEXT(front->crew, in_list);
+    if (front->state == FRONT_LEAVING && alone && supervisor_has_stopped(s))
+        front_close(front);
+    if (!queue->turn_wanted || front->state == FRONT_CLOSED)
+        return;
+    queue_turn(queue, supervisor_main(s),
+               queue_wants_quarantine(queue) ? supervisor_quarantine(s) : NULL,
+               !TAILQ_EMPTY(&queue->queued[JOB_LAST]) && is_quiet(front));
+    if (front->reload == RELOAD_RETIRING)
+        reload_go_on(front);
     if (front->state < FRONT_DRAINING)
         for (size_t i = 0; i < front->n_folders; i++)
             if (!front->folders[i].stopped)
                 folder_pump(front->folders[i].folder);
     front_leave_if_done(front);
-}
-
-static bool is_quiet(void *context)
-{
-    const struct front *front = context;
-    for (size_t i = 0; i < front->n_folders; i++)
-        if (!front->folders[i].stopped && !folder_is_quiet(front->folders[i].folder))
-            return false;
-    return true;
 }
 
 /* ---- signals: a handler only notes what is wanted, and the loop does it ---- */
@@ -442,15 +461,14 @@ static int wire(struct front *front, const struct spool_world *spools, struct fa
                                          .make_folders = daemon_options_name_folder(front->options),
                                          .events = &folder_events,
                                          .context = front};
-    front->limit.data = front->tick.data = front;
+    front->limit.data = front->tick.data = front->turn.data = front;
     int result = crew_create(&front->crew, front, front->book, fault);
     if (result != 0)
         return result;
-    front->queue = (struct queue){.supervisor = &front->crew->supervisor,
-                                  .events = {.changed = on_queue_changed, .is_quiet = is_quiet},
-                                  .context = front,
-                                  .metrics = front->metrics};
+    front->queue.metrics = front->metrics;
     queue_init(&front->queue, &front->loop);
+    uv_check_init(&front->loop, &front->turn);
+    uv_check_start(&front->turn, on_turn);
     uv_timer_init(&front->loop, &front->limit);
     uv_timer_init(&front->loop, &front->tick);
     result = errands_create(&front->errands, &front->loop, fault);

@@ -26,7 +26,7 @@ struct crew {
     struct rulebook *book; /* counted reference */
     /* the crew owns its file and its checks: one for each folder, then one for each chain */
     struct supervisor supervisor;
-    bool stopped; /* its handles are closed, or closing */
+    LIST_ENTRY(crew) in_list;
 };
 
 /* A watched folder, and its place in a reload. */
@@ -54,6 +54,8 @@ struct front {
     struct metrics *metrics; /* owned */
     struct folder_world world;
     struct crew *crew;
+    LIST_HEAD(, crew) crews; /* that one, the next one, and those whose workers are ending */
+    uv_check_t turn;         /* once a turn of the loop, after its events */
     struct {
         struct service service;
         struct http *http;        /* NULL: it was not asked for */
@@ -83,12 +85,14 @@ struct front {
 int front_run(const struct daemon_options *options, struct rulebook *book,
               const struct spool_world *spools);
 
-/* crew.c: makes one for a configuration. Its supervisor is then started; when that has stopped,
- * crew_close is called. */
+/* crew.c: makes one for a configuration. Its supervisor is then started. */
 int crew_create(struct crew **crew, struct front *front, struct rulebook *book,
                 struct fault *fault);
 
-/* Clears the pointer. The loop frees the crew later, since this may be called from within it. */
+/* Takes what the crew's supervisor has to say, once a turn of the loop. */
+void crew_turn(struct crew *crew);
+
+/* Clears the pointer. The loop frees the crew later. Takes NULL. */
 void crew_close(struct crew **crew);
 
 /* The extension of results of the folder with these settings. */
@@ -97,7 +101,7 @@ const char *crew_extension(const struct crew *crew, const struct watch_settings 
 /* True when the two configurations ask the same of a worker. */
 bool crew_serves(const struct rulebook *a, const struct rulebook *b);
 
-/* front.c: events of the crew that has jobs, or of the one that is to take over. */
+/* front.c: news of the crew that has jobs. */
 void front_ready(struct front *front);
 void front_refused(struct front *front, const struct fault *fault);
 void front_close(struct front *front);

@@ -247,7 +247,6 @@ void reload_go_on(struct front *front)
         struct crew *old = front->crew;
         front->crew = front->next_crew;
         front->next_crew = NULL;
-        front->queue.supervisor = &front->crew->supervisor;
         supervisor_stop(&old->supervisor);
     }
     struct rulebook *old_book = front->book;

@@ -73,7 +73,7 @@ void http_cut(struct http_connection *connection, const struct problem *problem)
 
 static void check_deadline(struct http_connection *c, uint64_t now)
 {
-    const struct queue *queue = c->http->service->queue;
+    const struct service *service = c->http->service;
     uint64_t seconds = (now - c->since) / SECOND;
     bool over = c->deadline != 0 && now >= c->deadline;
     struct problem late;
@@ -109,9 +109,10 @@ static void check_deadline(struct http_connection *c, uint64_t now)
             http_cut(c, NULL);
         break;
     case HTTP_RUNNING: /* once a worker has it the job has a deadline of its own */
-        if (now - c->since > queue->job_time && c->request->job &&
+        if (now - c->since > service->queue->job_time && c->request->job &&
             client_job_waits(c->request->job) &&
-            supervisor_down_for(queue->supervisor, now) > queue->job_time)
+            supervisor_down_for(service->supervisor(service->context, 0), now) >
+                service->queue->job_time)
             http_process_give_up(c->request);
         break;
     case HTTP_CUT:

@@ -67,7 +67,7 @@ void service_worker_ready(struct service *service)
     file_close(&service->description_fd);
     service->description_fd = memfd_create("sluice-description", MFD_CLOEXEC);
     if (service->description_fd >= 0)
-        supervisor_describe(service->queue->supervisor, service->description_fd);
+        supervisor_describe(service->supervisor(service->context, 0), service->description_fd);
 }
 
 void service_described(struct service *service)
@@ -105,7 +105,7 @@ const char *service_trouble(const struct service *service)
         return "draining";
     if (strcmp(state, "ready") != 0)
         return "starting";
-    return supervisor_is_ready(service->queue->supervisor) ? NULL : "no-device";
+    return supervisor_is_ready(service->supervisor(service->context, 0)) ? NULL : "no-device";
 }
 
 const char *service_chain(const struct service *service, const char *chain)
@@ -383,10 +383,10 @@ static json_t *status_json(const struct service *service)
     for (size_t i = 0; (folder = service->folder(service->context, i)); i++)
         json_array_append_new(folders, folder_json(folder, &left));
     json_t *workers = json_array();
-    const struct supervisor *s;
+    const struct supervisor *s, *present = service->supervisor(service->context, 0);
     const struct worker *worker;
     for (size_t i = 0; (s = service->supervisor(service->context, i)); i++)
-        for (size_t k = 0; (worker = supervisor_worker(s, k)); k++)
+        TAILQ_FOREACH (worker, &s->workers, in_list)
             json_array_append_new(workers, one_worker_json(worker));
     json_t *jobs = json_pack(
         "{s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "limit", (int)queue->limit, "waiting",
@@ -400,7 +400,7 @@ static json_t *status_json(const struct service *service)
                   "state", service->state(service->context), "ready", (int)(trouble == NULL),
                   "uptime_s", (double)(clock_now() - service->started) * 1e-9, "done",
                   (json_int_t)queue->n_done, "failed", (json_int_t)queue->n_failed, "queue", jobs,
-                  "folders", folders, "worker", worker_json(queue->supervisor), "workers", workers,
+                  "folders", folders, "worker", worker_json(present), "workers", workers,
                   "connections", "http", (int)service->n_connections[SERVICE_HTTP], "jobs",
                   (int)service->n_connections[SERVICE_JOBS], "users", users_json(service), "shared",
                   "bytes", (json_int_t)service->bytes, "limit", (json_int_t)bytes_max(service),

@@ -56,7 +56,7 @@ struct service {
     struct folder *(*folder)(void *context, size_t index);
     /* The supervisors: of the configuration in force, then of the one that takes over; NULL: there
      * are no more. */
-    const struct supervisor *(*supervisor)(void *context, size_t index);
+    struct supervisor *(*supervisor)(void *context, size_t index);
     /* Updates metrics that are measured rather than counted. */
     void (*measure)(void *context);
     /* An answer has been sent. */

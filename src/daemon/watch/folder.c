@@ -286,8 +286,7 @@ static void check_threads(struct folder *folder)
         job = TAILQ_NEXT(job, in_list);
     bool stalled = job && now - job->since > STALLS_AFTER;
     if (folder->stalled != stalled)
-        queue_hold(folder->queue, folder->queue->held); /* has the queue take a turn: jobs of this
-                                                           or another folder may be opened now */
+        queue_wake(folder->queue); /* jobs of this or another folder may be opened now */
     if (hanging && !folder->hanging)
         log_warning("%s or %s: no answer for %s: the folder hangs; nothing else waits for it",
                     folder->settings->input, folder->settings->output,

@@ -1,39 +1,42 @@
-/* A worker's process, and our end of the socket to it. worker.c decides what its messages and its
- * end mean. */
+/* A worker's process, and our end of the socket to it. Nobody is told when something happens:
+ * libuv's callbacks only note it here, and the supervisor looks once a turn of the loop
+ * (supervise.h). */
 #ifndef SLUICE_DAEMON_WORK_CHILD_H
 #define SLUICE_DAEMON_WORK_CHILD_H
 
 #include "base/fault.h"
 #include <stdbool.h>
-#include <stdint.h>
+#include <sys/queue.h>
 #include <uv.h>
 
-struct child;
 struct message;
+struct outgoing; /* a message that waits until the socket has room */
 
-/* How a process ended. */
-struct child_end {
-    int64_t status;
-    int signal;     /* 0: it exited by itself, with `status` */
-    bool blamed;    /* we killed it because of what it sent, or because it read nothing */
-    char text[100]; /* for people: "by signal 11 (Segmentation fault)" */
+struct child {
+    bool readable; /* there may be messages */
+    bool cut;      /* it closed its socket, or sent what no worker of ours sends */
+    bool failed;   /* the socket failed: what is still in it is read, and then nothing more */
+    bool exited;   /* the process has ended; what it sent before still counts */
+    bool kept;     /* it is a keeper (worker/keeper.h), and kills the worker when asked */
+    bool blamed;   /* we killed it because of what it sent, or because it read nothing */
+    int status;    /* after its end: the exit status … */
+    int signal;    /* … or the signal; 0: none */
+    char end[100]; /* for people: "by signal 11 (Segmentation fault)" */
+
+    uv_process_t process;
+    uv_poll_t poll;
+    int socket; /* −1 after hang-up */
+    STAILQ_HEAD(, outgoing) outgoing;
+    unsigned n_handles; /* libuv handles that are still open */
+    bool spawned, forgotten;
 };
 
-struct child_events {
-    /* A message from the worker. It is valid only during the call. */
-    void (*said)(void *context, const struct message *message);
-    /* The worker closed its socket, usually because it died. `ended` follows unless the process
-     * goes on. */
-    void (*hung_up)(void *context);
-    /* The process has ended, and `said` was called for everything that it had sent. */
-    void (*ended)(void *context, const struct child_end *end);
-};
+/* Starts the program. Its end of the socket is descriptor MESSAGE_WORKER_FD. FAULT_NO_DEVICE,
+ * FAULT_IO, FAULT_MEMORY: it cannot be started. */
+int child_start(struct child **child, uv_loop_t *loop, struct fault *fault);
 
-/* Starts the program. Its end of the socket is descriptor MESSAGE_WORKER_FD. */
-int child_start(struct child **child, uv_loop_t *loop, const struct child_events *events,
-                void *context, struct fault *fault);
-
-int child_pid(const struct child *child);
+/* Takes the next message, which message_finish must end. False: there is none now. */
+bool child_receive(struct child *child, struct message *message);
 
 /* Sends the message now or as soon as the socket has room. Descriptors are borrowed for the call. A
  * worker whose queue of unsent messages is full is killed. */
@@ -42,15 +45,11 @@ void child_send(struct child *child, const struct message *message);
 /* Closes the socket. A worker without jobs then exits by itself. */
 void child_hang_up(struct child *child);
 
-/* Notes that the process is a keeper, the parent of the process that does the work
- * (worker/keeper.h). */
-void child_has_keeper(struct child *child);
-
-/* SIGKILL. `ended` follows, unless the process is stuck in the kernel. */
+/* SIGKILL. `exited` follows, unless the process is stuck in the kernel. */
 void child_kill(struct child *child);
 
-/* Forgets the process: no event comes any more. A process that still runs is left alone. The loop
- * frees the memory. Takes NULL; clears the pointer. */
+/* Forgets the process. One that still runs is left alone. The loop frees the memory. Takes NULL;
+ * clears the pointer. */
 void child_forget(struct child **child);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "daemon/work/metrics.h"
-#include "daemon/work/supervise.h"
+#include "daemon/work/worker.h"
 #include "worker/message.h"
 
 /* Jobs that are opened before a worker has room, so that it never waits for a disk. */
@@ -117,9 +117,7 @@ static void on_idle(uv_idle_t *idle)
 {
 }
 
-/* Asks for a turn of the loop, in which jobs are sent and `changed` is called, so that nothing
- * happens within the call that caused it. */
-static void want_turn(struct queue *queue)
+void queue_wake(struct queue *queue)
 {
     if (queue->turn_wanted)
         return;
@@ -132,7 +130,7 @@ static void try_again(struct queue *queue, struct job *job)
 {
     fault_clear(&job->fault);
     enter(queue, job, JOB_QUEUED);
-    want_turn(queue);
+    queue_wake(queue);
 }
 
 /* The worker has finished with the job, has died, or never gets it: its source has to end it. */
@@ -140,7 +138,7 @@ static void settle(struct queue *queue, struct job *job, const struct message *r
 {
     enter(queue, job, JOB_SETTLING);
     job->source->done(job, report);
-    want_turn(queue);
+    queue_wake(queue);
 }
 
 static void give_back_one(struct queue *queue, struct job *job)
@@ -199,9 +197,10 @@ struct job *turns_send(struct turns *turns, const struct job_list *list, unsigne
 
 /* ---- what is sent to workers, what they say of jobs, and the jobs of one that died ---- */
 
-static void on_changed(void *context)
+static void kill_worker(struct queue *queue, struct worker *worker, enum worker_cause cause)
 {
-    want_turn(context);
+    worker_kill(worker, cause);
+    queue_wake(queue); /* the supervisor sees to it that it dies */
 }
 
 static void send_job(struct queue *queue, struct job *job, struct worker *worker)
@@ -219,21 +218,21 @@ static void send_job(struct queue *queue, struct job *job, struct worker *worker
     message.n_fds = 2;
     job->worker = worker;
     worker->in_flight++;
-    worker_send(worker, &message);
+    child_send(worker->child, &message);
     if (!job->source->began)
         enter(queue, job, JOB_BEGUN); /* as far as anybody knows */
 }
 
 /* Answers a request for one more output. A worker that asks for more outputs than a picture can
  * have planes gets no answer. */
-static void need_output(struct job *job, const char *plane)
+static void need_output(struct queue *queue, struct job *job, const char *plane)
 {
     if (++job->n_outputs < MESSAGE_PLANES_MAX) {
         job->source->need_output(job, plane);
     } else if (job->n_outputs == MESSAGE_PLANES_MAX) {
         log_error("the worker asks for more than %d outputs of one job: it is killed",
                   MESSAGE_PLANES_MAX);
-        worker_kill(job->worker, WORKER_CRASHED);
+        kill_worker(queue, job->worker, WORKER_CRASHED);
     }
 }
 
@@ -253,10 +252,8 @@ static bool was_alone(const struct job *job)
 
 static void job_done(struct queue *queue, struct job *job, const struct message *message)
 {
-    bool alone = was_alone(job);
-    worker_end_job(job->worker, message);
     message_get_fault(message, &job->fault);
-    if (job->fault.code == FAULT_TIME && !alone) {
+    if (job->fault.code == FAULT_TIME && !was_alone(job)) {
         put_in_quarantine(queue, job);
         try_again(queue, job);
         return;
@@ -271,25 +268,25 @@ static void job_done(struct queue *queue, struct job *job, const struct message 
     settle(queue, job, message);
 }
 
-static void on_said(void *context, struct worker *worker, const struct message *message)
+const char *queue_hear(struct queue *queue, struct worker *worker, const struct message *message)
 {
-    struct queue *queue = context;
     struct job *job = TAILQ_FIRST(&queue->all);
     while (job && (job->id != message->id || job->worker != worker ||
                    (job->state != JOB_SENT && job->state != JOB_BEGUN)))
         job = TAILQ_NEXT(job, in_all);
-    if (!job) {
-        worker_note_nonsense(worker, "speaks of a job that it does not have");
-    } else if (message->kind == MESSAGE_BEGAN && job->state == JOB_SENT) {
-        enter(queue, job, JOB_BEGUN);
-        job->source->began(job);
-    } else if (message->kind == MESSAGE_BEGAN) {
-        worker_note_nonsense(worker, "begins a job that it has begun, or need not tell of");
-    } else if (message->kind == MESSAGE_NEED_OUTPUT) {
-        need_output(job, message->plane);
+    if (!job)
+        return "speaks of a job that it does not have";
+    if (message->kind == MESSAGE_NEED_OUTPUT) {
+        need_output(queue, job, message->plane);
     } else if (message->kind == MESSAGE_DONE) {
         job_done(queue, job, message);
+    } else if (job->state == JOB_SENT) {
+        enter(queue, job, JOB_BEGUN);
+        job->source->began(job);
+    } else {
+        return "begins a job that it has begun, or need not tell of";
     }
+    return NULL;
 }
 
 /* Decides what happens to a job whose worker has ended. The job is not to blame when it had not
@@ -330,9 +327,8 @@ static void judge(struct queue *queue, struct job *job)
     }
 }
 
-static void on_died(void *context, struct worker *worker)
+void queue_lose(struct queue *queue, struct worker *worker)
 {
-    struct queue *queue = context;
     static const enum job_state with_worker[] = {JOB_BEGUN, JOB_SENT};
     struct job *job, *next;
     for (int i = 1; i >= 0; i--) {
@@ -347,12 +343,10 @@ static void on_died(void *context, struct worker *worker)
             job->worker = NULL;
 }
 
-const struct worker_jobs queue_jobs = {.said = on_said, .changed = on_changed, .died = on_died};
-
 /* ---- once a turn of the loop ---- */
 
 /* Opens are answered later, so a handful of them at a time is all that this starts. */
-static struct job *next_to_open(struct queue *queue)
+static struct job *next_to_open(struct queue *queue, bool quiet)
 {
     struct job *suspect = turns_next(&queue->suspect_turns, &queue->queued[JOB_SUSPECT], false);
     struct job *normal = turns_next(&queue->turns, &queue->queued[JOB_NORMAL], false);
@@ -372,14 +366,13 @@ static struct job *next_to_open(struct queue *queue)
     struct job *last = first_not_stalled(&queue->queued[JOB_LAST]);
     if (suspect || busy + quarantined > 0 || !last)
         return NULL;
-    bool now = clock_now() >= last->not_before || queue->events.is_quiet(queue->context);
-    return now ? last : NULL;
+    return quiet || clock_now() >= last->not_before ? last : NULL;
 }
 
-static void open_jobs(struct queue *queue)
+static void open_jobs(struct queue *queue, bool quiet)
 {
     struct job *job;
-    while (!queue->draining && (job = next_to_open(queue)) != NULL) {
+    while (!queue->draining && (job = next_to_open(queue, quiet)) != NULL) {
         turns_took(job->lane == JOB_SUSPECT ? &queue->suspect_turns : &queue->turns, job);
         enter(queue, job, JOB_OPENING);
         job->source->open(job);
@@ -404,20 +397,27 @@ static void send_one(struct queue *queue, struct job *job, struct worker *worker
     send_job(queue, job, worker);
 }
 
-static void send_jobs(struct queue *queue)
+bool queue_wants_quarantine(const struct queue *queue)
+{
+    const struct job *job;
+    TAILQ_FOREACH (job, &queue->lists[JOB_OPEN], in_list)
+        if (job->lane == JOB_SUSPECT)
+            return !queue->held;
+    return false;
+}
+
+static void send_jobs(struct queue *queue, struct worker *main, struct worker *quarantine)
 {
     const struct job_list *open = &queue->lists[JOB_OPEN];
     struct job *job, *next;
-    struct worker *worker;
     for (job = TAILQ_FIRST(open); job; job = next) {
         next = TAILQ_NEXT(job, in_list);
-        if (job->lane == JOB_SUSPECT &&
-            (worker = supervisor_quarantine(queue->supervisor)) != NULL && worker->in_flight == 0)
-            send_one(queue, job, worker);
+        if (job->lane == JOB_SUSPECT && quarantine && quarantine->in_flight == 0)
+            send_one(queue, job, quarantine);
     }
-    while ((worker = supervisor_main(queue->supervisor)) != NULL &&
-           (job = turns_send(&queue->turns, open, worker->in_flight, queue->slots)) != NULL)
-        send_one(queue, job, worker);
+    while (main && main->state == WORKER_READY &&
+           (job = turns_send(&queue->turns, open, main->in_flight, queue->slots)) != NULL)
+        send_one(queue, job, main);
 }
 
 /* A job past its deadline, which its worker could not stop, hangs in it: there is no other way to
@@ -433,7 +433,7 @@ static void check_deadlines(struct queue *queue, uint64_t now)
                       "still not done after its time: the worker is killed");
             job->late = true;
             job->deadline = UINT64_MAX;
-            worker_kill(job->worker, WORKER_LATE);
+            kill_worker(queue, job->worker, WORKER_LATE);
         }
     }
 }
@@ -445,7 +445,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 
 static void on_timer(uv_timer_t *timer)
 {
-    want_turn(timer->data);
+    queue_wake(timer->data);
 }
 
 static void arm_timer(struct queue *queue, uint64_t now)
@@ -478,13 +478,12 @@ static void give_back(struct queue *queue, const void *owner)
     }
 }
 
-static void on_turn(uv_check_t *check)
+bool queue_turn(struct queue *queue, struct worker *main, struct worker *quarantine, bool quiet)
 {
-    struct queue *queue = check->data;
     struct job *job, *next;
     uint64_t now = clock_now();
     if (!queue->turn_wanted)
-        return;
+        return false;
     queue->turn_wanted = false;
     uv_idle_stop(&queue->idle);
     check_deadlines(queue, now);
@@ -497,12 +496,12 @@ static void on_turn(uv_check_t *check)
                 enter(queue, job, JOB_QUEUED);
         }
         if (!queue->held) {
-            open_jobs(queue);
-            send_jobs(queue);
+            open_jobs(queue, quiet);
+            send_jobs(queue, main, quarantine);
         }
     }
     arm_timer(queue, now);
-    queue->events.changed(queue->context);
+    return true;
 }
 
 /* ---- life, and new jobs ---- */
@@ -514,17 +513,14 @@ void queue_init(struct queue *queue, uv_loop_t *loop)
     for (int i = 0; i < JOB_STATES; i++)
         TAILQ_INIT(&queue->lists[i]);
     TAILQ_INIT(&queue->all);
-    queue->timer.data = queue->check.data = queue->idle.data = queue;
+    queue->timer.data = queue;
     uv_timer_init(loop, &queue->timer);
-    uv_check_init(loop, &queue->check);
     uv_idle_init(loop, &queue->idle);
-    uv_check_start(&queue->check, on_turn);
 }
 
 void queue_close(struct queue *queue)
 {
     uv_close((uv_handle_t *)&queue->timer, NULL);
-    uv_close((uv_handle_t *)&queue->check, NULL);
     uv_close((uv_handle_t *)&queue->idle, NULL);
 }
 
@@ -568,7 +564,7 @@ void queue_add(struct queue *queue, struct job *job)
     if (queue->n_jobs++ == 0)
         rate_begin(&queue->rate, job->added);
     queue->n_client_jobs += job->flow != NULL;
-    want_turn(queue);
+    queue_wake(queue);
 }
 
 /* ---- answers of the source ---- */
@@ -576,7 +572,7 @@ void queue_add(struct queue *queue, struct job *job)
 void queue_opened(struct queue *queue, struct job *job)
 {
     enter(queue, job, JOB_OPEN);
-    want_turn(queue);
+    queue_wake(queue);
 }
 
 void queue_give_output(struct queue *queue, struct job *job, const char *plane, int fd,
@@ -591,7 +587,7 @@ void queue_give_output(struct queue *queue, struct job *job, const char *plane, 
     message.fds[0] = fd;
     message.n_fds = fd >= 0 ? 1 : 0;
     message.text = fd >= 0 ? NULL : fault->text;
-    worker_send(job->worker, &message);
+    child_send(job->worker->child, &message);
 }
 
 void queue_remove(struct queue *queue, struct job *job)
@@ -601,7 +597,7 @@ void queue_remove(struct queue *queue, struct job *job)
     count(queue, job, job->state, -1);
     queue->n_jobs--;
     queue->n_client_jobs -= job->flow != NULL;
-    want_turn(queue);
+    queue_wake(queue);
 }
 
 void queue_count_end(struct queue *queue, const struct job *job, bool done)
@@ -617,7 +613,7 @@ void queue_accuse(struct queue *queue, struct job *job)
     if (!job->worker)
         return;
     log_about(job_subject(job), LOG_LEVEL_ERROR, "%s: it is killed", job->fault.text);
-    worker_kill(job->worker, WORKER_CRASHED);
+    kill_worker(queue, job->worker, WORKER_CRASHED);
 }
 
 void queue_retry(struct queue *queue, struct job *job)
@@ -633,7 +629,7 @@ void queue_retry(struct queue *queue, struct job *job)
     job->trouble = job->fault;
     fault_clear(&job->fault);
     enter(queue, job, JOB_WAITING);
-    want_turn(queue);
+    queue_wake(queue);
 }
 
 void queue_hurry(struct queue *queue)
@@ -641,7 +637,7 @@ void queue_hurry(struct queue *queue)
     struct job *job;
     TAILQ_FOREACH (job, &queue->lists[JOB_WAITING], in_list)
         job->not_before = 0;
-    want_turn(queue);
+    queue_wake(queue);
 }
 
 void queue_give_up(struct queue *queue, struct job *job)
@@ -654,19 +650,19 @@ void queue_give_up(struct queue *queue, struct job *job)
 void queue_drain(struct queue *queue)
 {
     queue->draining = true;
-    want_turn(queue);
+    queue_wake(queue);
 }
 
 void queue_withdraw(struct queue *queue, const void *owner)
 {
     give_back(queue, owner);
-    want_turn(queue);
+    queue_wake(queue);
 }
 
 void queue_hold(struct queue *queue, bool hold)
 {
     queue->held = hold;
-    want_turn(queue);
+    queue_wake(queue);
 }
 
 void queue_cancel(struct queue *queue)

@@ -1,10 +1,10 @@
 /* The queue: whose job is next (turns_next), which jobs are opened, sent to a worker and tried
- * again, and when. It takes what workers say of jobs (queue_jobs), ends a worker whose job hangs,
- * and says what becomes of the jobs of one that died: tried again, in quarantine, or failed
- * (`judge`).
+ * again, and when. It is told what workers say of jobs (queue_hear), kills a worker whose job
+ * hangs, and says what becomes of the jobs of one that died (queue_lose): tried again, in
+ * quarantine, or failed.
  *
- * It holds at most `limit` jobs; what does not fit stays where it is, and its source is told when
- * there is room. */
+ * It holds at most `limit` jobs; what does not fit stays where it is. Whoever owns the loop gives
+ * it a turn once a turn of the loop, and tells sources when there is room. */
 #ifndef SLUICE_DAEMON_WORK_QUEUE_H
 #define SLUICE_DAEMON_WORK_QUEUE_H
 
@@ -13,8 +13,6 @@
 #include <uv.h>
 
 struct metrics;
-struct supervisor;
-struct worker_jobs;
 
 /* Whose job is next. Clients go before folders, which still get every eighth turn. Among clients,
  * the user who was served longest ago comes first, and among that user's clients the one who was
@@ -38,21 +36,10 @@ struct job *turns_send(struct turns *turns, const struct job_list *list, unsigne
 /* Notes that the job was taken. */
 void turns_took(struct turns *turns, struct job *job);
 
-struct queue_events {
-    /* A job has left, or there is room again. Called from the loop, not from within the call that
-     * caused it. */
-    void (*changed)(void *context);
-    /* True when no source has anything in sight: the time for jobs that go last. */
-    bool (*is_quiet)(void *context);
-};
-
 struct queue {
-    struct supervisor *supervisor; /* where jobs go */
-    unsigned limit;                /* jobs that it holds at once, of folders; of clients again */
+    unsigned limit;    /* jobs that it holds at once, of folders; of clients again */
     unsigned slots;    /* jobs that the main worker may have at once, and one of somebody else */
     uint64_t job_time; /* nanoseconds that a worker may take for a job */
-    struct queue_events events;
-    void *context;
     struct metrics *metrics; /* may be NULL */
 
     struct job_list all;
@@ -68,8 +55,7 @@ struct queue {
     uint64_t n_done, n_failed; /* since the start */
     struct rate rate;
     uv_timer_t timer; /* for deadlines and for jobs that wait */
-    uv_check_t check; /* once a turn of the loop: calls `changed` and sends jobs */
-    uv_idle_t idle;   /* keeps the loop from sleeping before that turn */
+    uv_idle_t idle;   /* keeps the loop from sleeping before the next turn */
     bool turn_wanted;
 };
 
@@ -108,8 +94,25 @@ void queue_retry(struct queue *queue, struct job *job);
 /* Jobs that wait to be tried again are tried now, because the cause of their faults may be gone. */
 void queue_hurry(struct queue *queue);
 
-/* What the queue does with news of workers. Their context is the queue. */
-extern const struct worker_jobs queue_jobs;
+/* Asks for a turn, so that nothing happens within the call that caused it. Before it, and after it,
+ * the loop's owner sees to workers, folders and clients, so this is for whatever may concern them.
+ */
+void queue_wake(struct queue *queue);
+
+/* Opens and sends jobs: to the main worker, and those that wait for quarantine to the other one
+ * (NULL: it takes no jobs now). `quiet`: no source has anything in sight, so it is time for jobs
+ * that go last. Returns false, having done nothing, when nobody has asked for a turn. */
+bool queue_turn(struct queue *queue, struct worker *main, struct worker *quarantine, bool quiet);
+
+/* True while a job that is to be sent needs the worker in quarantine. */
+bool queue_wants_quarantine(const struct queue *queue);
+
+/* A worker says something of a job: began, need-output, done. Returns NULL, or what makes no sense
+ * about it: completes "the worker …". */
+const char *queue_hear(struct queue *queue, struct worker *worker, const struct message *message);
+
+/* The worker has ended, or was given up. */
+void queue_lose(struct queue *queue, struct worker *worker);
 
 /* From now on nothing new is sent. Jobs that no worker has are given back. */
 void queue_drain(struct queue *queue);

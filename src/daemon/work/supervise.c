@@ -2,9 +2,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "daemon/work/metrics.h"
@@ -17,18 +20,33 @@
 #define RECYCLE_AGAIN   (60 * SECOND) /* after a replacement that did not become ready */
 #define QUARANTINE_IDLE (30 * SECOND)
 
-static void on_timer(uv_timer_t *timer);
+/* Messages of one worker read in one turn of the loop. The rest is read in the next turn, so that
+ * other sockets are served in between. */
+#define MESSAGES_A_TURN 64
+
+/* Pings without an answer before a worker is killed. They are counted rather than time: after a
+ * while in which this process itself did not run, the answers are still in the socket. */
+#define SILENT_MAX 2
+
+#define NONSENSE_MAX 4 /* messages that make no sense, and lines of the log about them */
+
+#define RESIDENT_EVERY  SECOND
+#define GROWTH_FOR_FREE (UINT64_C(64) << 20) /* decoders, drivers and allocators keep so much */
+
+/* ---- slots, and when their next worker is started ---- */
 
 static struct slot *main_slot(struct supervisor *s)
 {
     return &s->slots[SLOT_MAIN];
 }
 
-/* ---- timers ---- */
-
-static uint64_t earlier(uint64_t a, uint64_t b)
+/* The slot that the worker is in, or will be; NULL: none. */
+static struct slot *slot_of(struct supervisor *s, const struct worker *worker)
 {
-    return b != 0 && (a == 0 || b < a) ? b : a;
+    for (int i = 0; i < SLOTS; i++)
+        if (s->slots[i].worker == worker || s->slots[i].next == worker)
+            return &s->slots[i];
+    return NULL;
 }
 
 static bool is_ready(const struct worker *worker)
@@ -36,39 +54,16 @@ static bool is_ready(const struct worker *worker)
     return worker && worker->state == WORKER_READY;
 }
 
-/* When the main worker is too old; 0: never. */
-static uint64_t recycle_time(const struct supervisor *s)
-{
-    uint64_t limit = s->settings->worker_time;
-    if (!supervisor_main(s) || limit == 0)
-        return 0;
-    uint64_t due = supervisor_main(s)->started + limit;
-    return due > s->recycle_from ? due : s->recycle_from;
-}
-
-static void arm(struct supervisor *s)
-{
-    const struct slot *slot = main_slot(s), *quarantine = &s->slots[SLOT_QUARANTINE];
-    uint64_t due = earlier(slot->start_at, quarantine->start_at), now = clock_now();
-    if (!s->stopping && slot->worker && !slot->next && !slot->start_at)
-        due = earlier(due, earlier(recycle_time(s), s->fallback.retry_at));
-    if (is_ready(quarantine->worker))
-        due = earlier(due, (quarantine->worker->in_flight ? now : quarantine->worker->used) +
-                               QUARANTINE_IDLE);
-    if (due == 0)
-        uv_timer_stop(&s->timer);
-    else
-        uv_timer_start(&s->timer, on_timer, due > now ? (due - now) / MILLISECOND + 1 : 0, 0);
-}
-
 static void plan_start(struct supervisor *s, struct slot *slot, uint64_t pause)
 {
     if (s->stopping)
         return;
     slot->start_at = clock_now() + pause;
-    arm(s);
+    s->stirred = true;
+    queue_wake(s->queue);
 }
 
+/* A pause that doubles with each failure in a row. */
 static uint64_t pause_after(unsigned failures)
 {
     uint64_t pause = failures <= 10 ? (PAUSE_FIRST << failures) / 2 : PAUSE_LAST;
@@ -81,36 +76,25 @@ static void start_after_failure(struct supervisor *s, struct slot *slot)
     plan_start(s, slot, pause_after(slot->failures));
 }
 
-/* A replacement did not become ready: the present worker goes on, and another try comes later. */
-static void put_off_recycling(struct supervisor *s)
-{
-    s->recycle_from = clock_now() + RECYCLE_AGAIN;
-    arm(s);
-}
-
-/* Takes the worker out of its slot, so that it gets no more jobs. */
-static void put_aside(struct supervisor *s, struct worker **place)
-{
-    LIST_INSERT_HEAD(&s->others, *place, in_list);
-    *place = NULL;
-}
-
-static void retire(struct supervisor *s, struct worker **place)
+/* The worker gets no more jobs, and leaves when it has none. */
+static void retire(struct worker **place)
 {
     struct worker *worker = *place;
+    *place = NULL;
     if (!worker)
         return;
-    put_aside(s, place);
-    worker_retire(worker);
+    worker_take(worker, WORKER_UNWANTED);
+    if (worker->in_flight == 0)
+        worker_take(worker, WORKER_IDLE);
 }
 
-/* To be called last in a callback, since the owner may close everything in `stopped`. */
-static void tell_if_stopped(struct supervisor *s)
+/* The owner is told that no worker can be used, or that this check failed. */
+static void refuse(struct supervisor *s, const struct worker_check *check, const char *subject,
+                   const struct faults *faults)
 {
-    if (!s->stopping || s->stopped || supervisor_worker(s, 0))
-        return;
-    s->stopped = true;
-    s->events->stopped(s->context);
+    s->news.refused = *faults;
+    s->news.check = check;
+    snprintf(s->news.subject, sizeof s->news.subject, "%s", subject ? subject : "");
 }
 
 /* ---- which device ---- */
@@ -118,6 +102,16 @@ static void tell_if_stopped(struct supervisor *s)
 static const char *device_of(const struct worker *worker)
 {
     return worker->name[0] ? worker->name : worker->device;
+}
+
+/* The rung of the ladder that the slot's next worker gets. For quarantine it is the one below the
+ * main worker's: the device, or a call of its driver, may be why a job did not end. */
+static unsigned rung_for(const struct supervisor *s, const struct slot *slot)
+{
+    unsigned last = s->fallback.n_rungs - 1, rung = s->fallback.rung;
+    if (slot == &s->slots[SLOT_QUARANTINE])
+        rung = rung + 1 > slot->rung ? rung + 1 : slot->rung;
+    return rung < last ? rung : last;
 }
 
 /* Stops using the worker's device: for a while or, when a process is stuck in it, until a reboot.
@@ -143,71 +137,442 @@ static bool step_down(struct supervisor *s, const struct worker *worker, const c
     return true;
 }
 
-/* The quarantine worker did not become ready on that rung. Returns true when there is a rung below.
- */
-static bool step_down_alone(struct supervisor *s, struct slot *slot, const struct worker *worker)
+/* A quarantine worker did not become ready. That says nothing about the device, beside the main
+ * worker: the next one is tried a rung below, or after a while where there is none. */
+static void step_down_alone(struct supervisor *s, struct slot *slot, const struct worker *worker)
 {
-    if (worker->rung + 1 >= s->fallback.n_rungs)
-        return false;
+    if (worker->rung + 1 >= s->fallback.n_rungs) {
+        slot->failures++;
+        return;
+    }
     slot->rung = worker->rung + 1;
     log_warning("device %s has no room for a second worker: '%s' is taken for quarantine",
                 device_of(worker), s->fallback.rungs[slot->rung]);
-    return true;
 }
 
-/* ---- changes of a worker's state ---- */
+/* ---- a worker's life: it is started ----
+ *
+ * A process is forked, and told at once all that it has to know before it can be ready: the device
+ * and the limits, then every chain and format that it has to accept. Until it has answered the last
+ * check it is `next` in its slot, and the worker that is there, if any, goes on. */
+static void launch(struct supervisor *s, struct slot *slot)
+{
+    static const char *const levels[] = {"error", "warning", "info", "debug"};
+    const struct settings *settings = s->settings;
+    struct faults faults = {0};
+    struct fault *fault = faults_next(&faults);
+    struct message message;
+    bool is_main = slot == main_slot(s);
+    slot->start_at = 0;
+    if (is_main && !slot->worker && fallback_is_due(&s->fallback, clock_now()))
+        fallback_climb(&s->fallback);
+    struct worker *worker = calloc(1, sizeof *worker);
+    struct worker_tier *tiers = calloc(s->n_checks + 1, sizeof *tiers);
+    struct child *child = NULL;
+    if (!worker || !tiers)
+        fault_set(fault, FAULT_MEMORY, "no memory for a worker");
+    else
+        child_start(&child, s->loop, fault);
+    if (!child) {
+        free(worker);
+        free(tiers);
+        start_after_failure(s, slot);
+        if (is_main)
+            refuse(s, NULL, NULL, &faults);
+        return;
+    }
+    unsigned rung = rung_for(s, slot);
+    *worker = (struct worker){.n_checks = s->n_checks,
+                              .checks = s->checks,
+                              .tiers = tiers,
+                              .device = s->fallback.rungs[rung],
+                              .rung = rung,
+                              .quarantine = !is_main,
+                              .child = child,
+                              .pid = child->process.pid,
+                              .started = clock_now()};
+    fault_clear(&worker->trouble);
+    worker_limit(worker);
+    TAILQ_INSERT_TAIL(&s->workers, worker, in_list);
+    slot->next = worker;
+    s->n_starts++;
+    metrics_add(s->metrics, METRIC_WORKER_STARTS, NULL, 1);
+
+    message_init(&message, MESSAGE_SETUP);
+    message.device = worker->device;
+    message.fallback = settings->fallback;
+    message.wipe = is_main && s->wipe;
+    message.max_pixels = (int64_t)settings->max_pixels;
+    message.max_file = (int64_t)settings->max_file;
+    message.memory = (int64_t)settings->memory;
+    message.threads = is_main ? job_most(settings->jobs) : 1;
+    message.log_level = levels[settings->log_level];
+    message.log_json = settings->log_format == LOG_FORMAT_JSON;
+    message.self_check = settings->self_check;
+    message.wait = settings->wait;
+    message.sandbox = settings->sandbox;
+    message.fds[0] = s->config_fd;
+    message.n_fds = s->config_fd >= 0 ? 1 : 0;
+    child_send(child, &message);
+    if (message.wipe) {
+        metrics_add(s->metrics, METRIC_CACHE_WIPES, NULL, 1);
+        s->wiped = true;
+        s->wipe = false;
+    }
+    for (size_t i = 0; i < s->n_checks; i++) {
+        message_init(&message, MESSAGE_CHECK);
+        message.id = (int64_t)i;
+        message.chain = s->checks[i].chain;
+        message.format = s->checks[i].format;
+        message.input = s->checks[i].reading;
+        child_send(child, &message);
+    }
+}
+
+/* ---- it answers its checks, and becomes ready ---- */
+
+/* The device's counters, which `checked`, `moved` and `done` carry. The quarantine worker's present
+ * values are left out, since gauges show the main worker. */
+static void count_programs(struct supervisor *s, struct worker *worker,
+                           const struct message *message)
+{
+    uint64_t builds = (uint64_t)message->builds, hits = (uint64_t)message->cache_hits;
+    if (builds > worker->builds)
+        metrics_add(s->metrics, METRIC_KERNEL_BUILDS, NULL, (double)(builds - worker->builds));
+    if (hits > worker->cache_hits)
+        metrics_add(s->metrics, METRIC_KERNEL_CACHE_HITS, NULL,
+                    (double)(hits - worker->cache_hits));
+    worker->builds = builds;
+    worker->cache_hits = hits;
+    if (worker->quarantine)
+        return;
+    metrics_set(s->metrics, METRIC_BUFFER_BYTES, NULL, (double)message->buffer_bytes);
+    metrics_set(s->metrics, METRIC_CLIENT_KERNELS, NULL, (double)message->client_kernels);
+}
 
 /* How many chains of the main worker run on which kind of device. */
-static void count_tiers(struct supervisor *s)
+static void count_tiers(struct supervisor *s, const struct worker *worker)
 {
-    const struct worker *worker = supervisor_main(s);
-    if (!worker)
-        return;
     metrics_clear(s->metrics, METRIC_CHAINS);
     for (size_t i = 0; i < worker->n_checks; i++)
         if (worker->tiers[i].kind[0])
             metrics_count(s->metrics, METRIC_CHAINS, "tier", worker->tiers[i].kind);
 }
 
-static void came_up(struct supervisor *s, struct slot *slot, struct worker *worker)
+/* The worker's resident memory; 0: not known. /proc answers from memory, so this does not wait for
+ * a disk. */
+static uint64_t resident_bytes(const struct worker *worker)
 {
-    s->wiped = false;
-    slot->next = NULL;
-    retire(s, &slot->worker);
-    slot->worker = worker;
-    if (slot != main_slot(s))
-        return;
-    s->ever_ready = true;
-    fallback_came_up(&s->fallback, worker->rung, clock_now());
-    bool below = fallback_is_below(&s->fallback, worker->rung) || s->fallback.first > 0;
-    if (below)
-        log_error("the work is done by the fallback device (%s)",
-                  worker->name[0] ? worker->name : "the plain C references");
-    else if (metrics_value(s->metrics, METRIC_DEVICE_ON_FALLBACK, NULL) > 0)
-        log_info("the device is in use again");
-    metrics_set(s->metrics, METRIC_DEVICE_ON_FALLBACK, NULL, below);
-    count_tiers(s);
-    s->events->ready(s->context);
+    char path[40], text[100];
+    unsigned long long size, resident;
+    snprintf(path, sizeof path, "/proc/%d/statm", worker->pid);
+    if (!file_read_text(path, text, sizeof text) ||
+        sscanf(text, "%llu %llu", &size, &resident) != 2)
+        return 0;
+    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The device failed while it had a job, so its context is not trusted any more. The job's source
- * has the job tried again. */
-static void spoiled(struct supervisor *s, struct slot *slot, struct worker *worker)
+/* The device failed, in a job or while chains were on their way to it, so its context is not
+ * trusted any more. The worker leaves its slot and ends the jobs that it has, whose sources have
+ * those that failed tried again; another one is started on the ladder's next device. A replacement
+ * that is starting on the same device is given up, too. */
+static void spoil(struct supervisor *s, struct worker *worker)
 {
-    put_aside(s, &slot->worker);
-    if (slot != main_slot(s))
-        return;
-    step_down(s, worker, "error", worker->trouble.text);
-    if (slot->next && slot->next->rung == worker->rung)
-        retire(s, &slot->next);
-    if (!slot->next)
-        plan_start(s, slot, 0);
+    struct slot *slot = slot_of(s, worker);
+    worker_take(worker, WORKER_FAILED);
+    slot->worker = NULL;
+    if (slot == main_slot(s)) {
+        s->down_since = worker->unready;
+        step_down(s, worker, "error", worker->trouble.text);
+        if (slot->next && slot->next->rung == worker->rung)
+            retire(&slot->next);
+        if (!slot->next)
+            plan_start(s, slot, 0);
+    }
+    if (worker->in_flight == 0)
+        worker_take(worker, WORKER_IDLE);
 }
+
+/* A check failed. A device that was asked for by name and is missing at the very first start is a
+ * mistake in the configuration and ends the start. One that fails or disappears later is replaced
+ * by the ladder's next one, at once. Where there is none, another try comes after a pause that
+ * doubles. While a ready worker is in the slot nothing changes for jobs, and the next try comes
+ * after a minute. */
+static void refused(struct supervisor *s, struct worker *worker, const struct worker_check *check,
+                    const char *subject, const struct faults *faults)
+{
+    struct slot *slot = slot_of(s, worker);
+    const struct fault *fault = &faults->list[0];
+    bool missing = fault->code == FAULT_NO_DEVICE;
+    bool named = strcmp(worker->device, "auto") != 0;
+    bool strict = missing && named && !s->ever_ready && worker->rung == 0;
+    bool of_device =
+        !subject && (missing || fault->code == FAULT_DEVICE || fault->code == FAULT_VERIFY);
+    worker_take(worker, WORKER_REFUSED);
+    slot->next = NULL;
+    if (slot != main_slot(s)) {
+        step_down_alone(s, slot, worker);
+        return;
+    }
+    bool other =
+        of_device && !strict && step_down(s, worker, missing ? "missing" : "start", fault->text);
+    if (is_ready(slot->worker)) {
+        log_warning("the new worker cannot be used, and the present one goes on: %s", fault->text);
+        s->recycle_from = clock_now() + RECYCLE_AGAIN;
+    } else if (other) {
+        plan_start(s, slot, 0);
+    } else {
+        start_after_failure(s, slot);
+        refuse(s, check, subject, faults);
+    }
+}
+
+/* The last check is passed. The worker takes its slot, and the one that was there retires. */
+static void come_up(struct supervisor *s, struct worker *worker)
+{
+    struct slot *slot = slot_of(s, worker);
+    uint64_t now = clock_now();
+    worker->came_up = true;
+    worker->used = now;
+    worker->resident_first = resident_bytes(worker);
+    log_info("worker %d is up after %s: %s; programs compiled: %" PRIu64
+             ", from the cache: %" PRIu64 "%s",
+             worker->pid, number_duration(now - worker->started),
+             worker->name[0] ? worker->name : "no device", worker->builds, worker->cache_hits,
+             worker->quarantine ? "; it is the one in quarantine" : "");
+    /* a warning where the sandbox is not the one that was asked for */
+    bool whole = strncmp(worker->sandbox, "whole", 5) == 0;
+    if (whole || s->settings->sandbox == SANDBOX_OFF)
+        log_info("worker %d, its sandbox: %s", worker->pid, worker->sandbox);
+    else
+        log_warning("worker %d, its sandbox is not whole: %s", worker->pid, worker->sandbox);
+    worker_take(worker, WORKER_PASSED);
+    s->wiped = false;
+    slot->next = NULL;
+    retire(&slot->worker);
+    slot->worker = worker;
+    if (slot == main_slot(s)) {
+        s->ever_ready = true;
+        fallback_came_up(&s->fallback, worker->rung, now);
+        bool below = fallback_is_below(&s->fallback, worker->rung) || s->fallback.first > 0;
+        if (below)
+            log_error("the work is done by the fallback device (%s)",
+                      worker->name[0] ? worker->name : "the plain C references");
+        else if (metrics_value(s->metrics, METRIC_DEVICE_ON_FALLBACK, NULL) > 0)
+            log_info("the device is in use again");
+        metrics_set(s->metrics, METRIC_DEVICE_ON_FALLBACK, NULL, below);
+        count_tiers(s, worker);
+        s->news.ready = true;
+    }
+    if (worker->trouble.code) /* the device could not be opened, while native passed the checks */
+        spoil(s, worker);
+}
+
+/* An answer to a check. Returns what makes no sense about it, or NULL. */
+static const char *take_checked(struct supervisor *s, struct worker *worker,
+                                const struct message *message)
+{
+    struct faults faults = {0};
+    bool starts = worker->state == WORKER_STARTING, next = message->id == worker->n_passed;
+    if (worker->came_up || (starts && !next))
+        return "answers a check that it was not asked for";
+    if (!starts) /* it is not wanted any more, or was killed */
+        return NULL;
+    struct worker_check *check = &s->checks[message->id];
+    struct worker_tier *tier = &worker->tiers[message->id];
+    count_programs(s, worker, message);
+    snprintf(worker->name, sizeof worker->name, "%s", message->device ? message->device : "");
+    snprintf(worker->sandbox, sizeof worker->sandbox, "%s", message->level ? message->level : "");
+    message_get_faults(message, &faults);
+    if (faults_count(&faults) > 0) {
+        refused(s, worker, check, message->subject, &faults);
+        return NULL;
+    }
+    snprintf(tier->kind, sizeof tier->kind, "%s", message->tier ? message->tier : "");
+    snprintf(tier->why, sizeof tier->why, "%s", message->fallback ? message->fallback : "");
+    if (!check->passed) /* pool threads read the extension from then on, so it never changes */
+        snprintf(check->extension, sizeof check->extension, "%s",
+                 message->extension ? message->extension : "out");
+    check->passed = true;
+    if (message->fallback) {
+        metrics_count(s->metrics, METRIC_DEVICE_FALLBACK, "reason", "check");
+        log_error("chain %s does NOT RUN on device %s: %s", check->chain, worker->name,
+                  message->fallback);
+    }
+    worker->prepared = 0;
+    if (++worker->n_passed == worker->n_checks)
+        come_up(s, worker);
+    return NULL;
+}
+
+/* Jobs run on native while a chain is on its way to the device: how far it has come, or why it
+ * stays where it is. A message about no chain is about the device, which cannot be opened. */
+static const char *take_moved(struct supervisor *s, struct worker *worker,
+                              const struct message *message)
+{
+    struct fault fault = FAULT_INIT;
+    message_get_fault(message, &fault);
+    bool known = message->tier && (size_t)message->id < worker->n_checks;
+    if (message->tier ? !known || worker->tiers[message->id].moved : worker->trouble.code != 0)
+        return "speaks of a chain's device once too often";
+    count_programs(s, worker, message);
+    if (!message->tier) {
+        worker->trouble = fault;
+        worker->name[0] = '\0'; /* it was native's; the trouble is with the one that was chosen */
+        if (worker->state == WORKER_READY)
+            spoil(s, worker);
+        return NULL;
+    }
+    const char *chain = worker->checks[message->id].chain;
+    struct worker_tier *tier = &worker->tiers[message->id];
+    bool ended = fault.code || message->prepared == message->to_prepare;
+    snprintf(tier->kind, sizeof tier->kind, "%s", message->tier);
+    snprintf(tier->why, sizeof tier->why, "%s", fault.text);
+    tier->done = ended ? 0 : (unsigned)message->prepared;
+    tier->of = ended ? 0 : (unsigned)message->to_prepare;
+    tier->moved = ended;
+    if (!ended)
+        return NULL;
+    if (worker == s->slots[SLOT_MAIN].worker)
+        count_tiers(s, worker);
+    if (fault.code) {
+        metrics_count(s->metrics, METRIC_DEVICE_FALLBACK, "reason", "check");
+        log_error("chain %s does NOT RUN on the device that was chosen and stays on %s: %s", chain,
+                  tier->kind, tier->why);
+        return NULL;
+    }
+    snprintf(worker->name, sizeof worker->name, "%s", message->device ? message->device : "");
+    log_info("chain %s runs on device %s (%s) from now on", chain, worker->name, tier->kind);
+    s->news.moved = true;
+    return NULL;
+}
+
+/* ---- it has jobs ---- */
+
+/* Another worker is started in its place between jobs: after a number of jobs, after a time, or
+ * when its memory has grown. One in quarantine leaves, and a job that needs one starts the next. */
+static void replace(struct supervisor *s, struct worker *worker, const char *why)
+{
+    struct slot *slot = main_slot(s), *quarantine = &s->slots[SLOT_QUARANTINE];
+    if (worker == quarantine->worker) {
+        retire(&quarantine->worker);
+        return;
+    }
+    if (s->stopping || worker != slot->worker || slot->next || slot->start_at ||
+        clock_now() < s->recycle_from)
+        return;
+    log_info("worker %d is replaced after %" PRIu64 " jobs: %s", worker->pid, worker->n_jobs, why);
+    s->n_recycled++;
+    plan_start(s, slot, 0);
+}
+
+/* The queue has taken the job's end; this is the worker's part of it. */
+static void end_job(struct supervisor *s, struct worker *worker, const struct message *done)
+{
+    const struct settings *settings = s->settings;
+    struct fault fault = FAULT_INIT;
+    message_get_fault(done, &fault);
+    bool failed = fault.code == FAULT_DEVICE || fault.code == FAULT_NO_DEVICE;
+    worker->n_jobs++;
+    worker->n_good += !failed;
+    worker->in_flight--;
+    worker->used = clock_now();
+    count_programs(s, worker, done);
+    if (failed && worker->state == WORKER_READY) {
+        worker->trouble = fault;
+        spoil(s, worker);
+    } else if (worker->in_flight == 0) {
+        worker_take(worker, WORKER_IDLE);
+    }
+    if (worker->state != WORKER_READY)
+        return;
+    if (settings->worker_jobs > 0 && worker->n_jobs >= (uint64_t)settings->worker_jobs)
+        replace(s, worker, "its number of jobs is done");
+    if (worker->used - worker->resident_seen < RESIDENT_EVERY)
+        return;
+    worker->resident_seen = worker->used;
+    /* as much as jobs hold, and once more what the pool keeps for the next ones */
+    uint64_t growth =
+        settings->worker_growth ? settings->worker_growth : 2 * settings->memory + GROWTH_FOR_FREE;
+    if (worker->resident_first > 0 && resident_bytes(worker) > worker->resident_first + growth)
+        replace(s, worker, "its memory has grown");
+}
+
+/* ---- what it says: each kind of message, and where it is dealt with ---- */
+
+static void hear(struct supervisor *s, struct worker *worker, const struct message *message)
+{
+    const char *nonsense = NULL; /* what makes no sense: completes "the worker …" */
+    if (worker->n_nonsense >= NONSENSE_MAX)
+        return; /* it is killed, and nothing that it says counts any more */
+    worker->unanswered = 0;
+    switch (message->kind) {
+    case MESSAGE_KEPT:
+        if (worker->child->kept)
+            nonsense = "has a second keeper";
+        else
+            worker->pid = (int)message->pid;
+        worker->child->kept = true;
+        break;
+    case MESSAGE_WORKING:
+        if (worker->came_up) {
+            nonsense = "prepares programs for a check after its last one";
+            break;
+        }
+        worker->prepared = (unsigned)message->prepared;
+        worker->to_prepare = (unsigned)message->to_prepare;
+        log_debug("worker %d has %u of %u programs of chain %u ready", worker->pid,
+                  worker->prepared, worker->to_prepare, worker->n_passed + 1);
+        if (worker->state == WORKER_STARTING)
+            worker_limit(worker); /* the time limit for the next program begins */
+        break;
+    case MESSAGE_CHECKED:
+        nonsense = take_checked(s, worker, message);
+        break;
+    case MESSAGE_MOVED:
+        nonsense = take_moved(s, worker, message);
+        break;
+    case MESSAGE_BEGAN:
+    case MESSAGE_NEED_OUTPUT:
+        nonsense = queue_hear(s->queue, worker, message);
+        break;
+    case MESSAGE_DONE:
+        nonsense = queue_hear(s->queue, worker, message);
+        if (!nonsense)
+            end_job(s, worker, message);
+        break;
+    case MESSAGE_DESCRIBED:
+        if (worker->n_asked == 0) {
+            nonsense = "describes stages and devices that nobody asked for";
+            break;
+        }
+        worker->n_asked--;
+        s->news.described = true;
+        break;
+    case MESSAGE_PONG:
+        if (worker->n_pings == 0)
+            nonsense = "answers a ping that was not sent";
+        else
+            worker->n_pings--;
+        break;
+    default:
+        nonsense = "says what is for the front to say";
+    }
+    if (!nonsense)
+        return;
+    /* no worker of ours says such things, so after a few of them it is killed */
+    bool enough = ++worker->n_nonsense == NONSENSE_MAX;
+    log_error("the worker (pid %d) %s%s", worker->pid, nonsense, enough ? ": it is killed" : "");
+    if (enough)
+        worker_kill(worker, WORKER_CRASHED);
+}
+
+/* ---- it ends ---- */
 
 static void count_end(struct supervisor *s, const struct worker *worker)
 {
     bool lost = worker->state == WORKER_LOST;
-    bool orderly = !lost && worker->end.status == 0 && worker->end.signal == 0;
+    bool orderly = !lost && worker->child->status == 0 && worker->child->signal == 0;
     metrics_count(s->metrics, METRIC_WORKER_ENDS, "reason",
                   lost                            ? "stuck"
                   : worker->trouble.code          ? "replaced"
@@ -224,13 +589,13 @@ static void count_end(struct supervisor *s, const struct worker *worker)
     }
 }
 
-/* The worker ended before it was ready. A kernel cache that a power cut damaged makes every start
- * crash, so after the first such end the caches are emptied, and after the second one the next
- * device is taken. */
+/* A main worker ended before it was ready. A kernel cache that a power cut damaged makes every
+ * start crash, so after the first such end the caches are emptied, and after the second one the
+ * next device is taken. */
 static void start_failed(struct supervisor *s, struct slot *slot, const struct worker *worker)
 {
-    const char *how = worker->state == WORKER_LOST ? "by nothing at all" : worker->end.text;
     bool stuck = worker->state == WORKER_LOST;
+    const char *how = stuck ? "by nothing at all" : worker->child->end;
     bool other = stuck || worker->rung != s->fallback.rung;
     char text[160];
     if (worker->killed) { /* by us, so its end tells nothing about the device */
@@ -246,8 +611,8 @@ static void start_failed(struct supervisor *s, struct slot *slot, const struct w
     } else if (!stuck) {
         other = step_down(s, worker, "start", text) || other;
     }
-    if (slot->worker) {
-        put_off_recycling(s);
+    if (slot->worker) { /* which goes on */
+        s->recycle_from = clock_now() + RECYCLE_AGAIN;
         if (s->wipe)
             plan_start(s, slot, PAUSE_LAST);
         return;
@@ -258,304 +623,237 @@ static void start_failed(struct supervisor *s, struct slot *slot, const struct w
     struct faults faults = {0};
     fault_set(faults_next(&faults), FAULT_NO_DEVICE, "the worker ended %s each time it was started",
               how);
-    s->events->refused(s->context, NULL, NULL, &faults);
+    refuse(s, NULL, NULL, &faults);
 }
 
-/* The worker in the slot has ended. A quarantine worker is started again when a job needs one. */
-static void lose(struct supervisor *s, struct slot *slot, const struct worker *worker)
+/* The process has ended, or is stuck in the kernel and given up. Its jobs are judged by the queue:
+ * tried again, in quarantine, or failed. If it had taken its slot another one is started after
+ * 0.1 s, which doubles with each end in a row; when four in a row did no job, on the ladder's next
+ * device. A quarantine worker is started again when a job needs one. */
+static void bury(struct supervisor *s, struct worker *worker)
 {
-    bool late = worker->state == WORKER_ENDED && worker->cause == WORKER_LATE;
-    bool crashed = worker->state == WORKER_ENDED && worker->cause == WORKER_CRASHED;
-    if (worker->n_good > 0)
-        slot->failures = 0;
-    if (slot != main_slot(s)) {
-        slot->failures++;
-        return;
-    }
-    struct slot *quarantine = &s->slots[SLOT_QUARANTINE];
-    if (late && worker->rung + 1 < s->fallback.n_rungs && quarantine->rung <= worker->rung) {
-        /* a call of the device's driver may never return: jobs are tried again on the next one */
-        quarantine->rung = worker->rung + 1;
-        retire(s, &quarantine->worker);
-        retire(s, &quarantine->next);
-    }
-    if ((crashed || late) && (slot->failures + 1) % FAILURES_MAX == 0 &&
-        s->fallback.rung == worker->rung)
-        step_down(s, worker, "crash", "workers die at one job after the other");
-    if (slot->next || slot->start_at)
-        slot->failures++;
-    else
-        start_after_failure(s, slot);
-}
-
-static void gone(struct supervisor *s, struct slot *slot, struct worker *worker)
-{
+    struct slot *slot = slot_of(s, worker);
+    bool lost = worker->state == WORKER_LOST, was_ready = slot && worker == slot->worker;
     count_end(s, worker);
-    if (worker->state == WORKER_LOST)
+    if (lost)
         step_down(s, worker, "stuck", "a process is stuck in it, and it is lost until a reboot");
-    s->jobs->died(s->jobs_context, worker);
-    if (slot && worker == slot->worker) {
+    queue_lose(s->queue, worker);
+    if (was_ready) {
         slot->worker = NULL;
-        lose(s, slot, worker);
+        if (worker->n_good > 0)
+            slot->failures = 0;
+        if (slot != main_slot(s)) {
+            slot->failures++;
+        } else {
+            s->down_since = worker->unready;
+            if (!lost && worker->cause != WORKER_TAKEN &&
+                (slot->failures + 1) % FAILURES_MAX == 0 && s->fallback.rung == worker->rung)
+                step_down(s, worker, "crash", "workers die at one job after the other");
+            if (slot->next || slot->start_at)
+                slot->failures++;
+            else
+                start_after_failure(s, slot);
+        }
     } else if (slot) {
         slot->next = NULL;
         if (slot == main_slot(s))
             start_failed(s, slot, worker);
-        else if (!step_down_alone(s, slot, worker))
-            slot->failures++;
+        else
+            step_down_alone(s, slot, worker);
+    }
+    TAILQ_REMOVE(&s->workers, worker, in_list);
+    child_forget(&worker->child);
+    free(worker->tiers);
+    free(worker);
+    queue_wake(s->queue);
+}
+
+/* ---- once a turn of the loop ---- */
+
+/* Its time is over, or it is to be pinged. One that only starts, leaves or dies is given up when it
+ * takes too long; one that may have jobs has to answer pings. */
+static void check_time(struct worker *worker)
+{
+    struct message ping;
+    if (worker->state < WORKER_READY || worker->state > WORKER_RETIRING) {
+        if (worker->state == WORKER_STARTING)
+            log_error("the worker (pid %d) does not come up", worker->pid);
+        worker_take(worker, WORKER_TIME_OVER);
+    } else if (worker->unanswered >= SILENT_MAX) {
+        log_error("the worker (pid %d) gives no sign of life: it is killed", worker->pid);
+        worker_kill(worker, WORKER_TAKEN);
     } else {
-        LIST_REMOVE(worker, in_list);
-    }
-    worker_destroy(&worker);
-}
-
-static struct slot *slot_of(struct supervisor *s, const struct worker *worker)
-{
-    for (int i = 0; i < SLOTS; i++)
-        if (s->slots[i].worker == worker || s->slots[i].next == worker)
-            return &s->slots[i];
-    return NULL;
-}
-
-static void on_changed(struct worker *worker)
-{
-    struct supervisor *s = worker->context;
-    struct slot *slot = slot_of(s, worker);
-    if (worker == main_slot(s)->worker) /* it was ready until now */
-        s->down_since = clock_now();
-    switch (worker->state) {
-    case WORKER_READY:
-        came_up(s, slot, worker);
-        break;
-    case WORKER_SPOILED:
-        spoiled(s, slot, worker);
-        break;
-    case WORKER_LOST:
-    case WORKER_ENDED:
-        gone(s, slot, worker);
-        break;
-    default:
-        break; /* others are on the way to one of these states */
-    }
-    arm(s);
-    s->jobs->changed(s->jobs_context);
-    tell_if_stopped(s);
-}
-
-/* ---- other events of a worker ---- */
-
-static void on_passed(struct worker *worker, struct worker_check *check,
-                      const struct message *answer)
-{
-    struct supervisor *s = worker->context;
-    if (!check->passed) /* pool threads read the extension from then on, so it never changes */
-        snprintf(check->extension, sizeof check->extension, "%s",
-                 answer->extension ? answer->extension : "out");
-    check->passed = true;
-    if (!answer->fallback)
-        return;
-    metrics_count(s->metrics, METRIC_DEVICE_FALLBACK, "reason", "check");
-    log_error("chain %s does NOT RUN on device %s: %s", check->chain, worker->name,
-              answer->fallback);
-}
-
-static void on_moved(struct worker *worker, const struct worker_check *check)
-{
-    struct supervisor *s = worker->context;
-    const struct worker_tier *tier = &worker->tiers[check - worker->checks];
-    count_tiers(s);
-    if (!tier->why[0]) {
-        log_info("chain %s runs on device %s (%s) from now on", check->chain, worker->name,
-                 tier->kind);
-        s->events->moved(s->context);
-        return;
-    }
-    metrics_count(s->metrics, METRIC_DEVICE_FALLBACK, "reason", "check");
-    log_error("chain %s does NOT RUN on the device that was chosen and stays on %s: %s",
-              check->chain, tier->kind, tier->why);
-}
-
-/* A device that was asked for by name and is missing at the very first start is a mistake in the
- * configuration and ends the start. One that fails or disappears later is replaced by the next
- * device. */
-static void on_refused(struct worker *worker, const struct worker_check *check, const char *subject,
-                       const struct faults *faults)
-{
-    struct supervisor *s = worker->context;
-    struct slot *slot = slot_of(s, worker);
-    const struct fault *fault = &faults->list[0];
-    bool missing = fault->code == FAULT_NO_DEVICE;
-    bool named = strcmp(worker->device, "auto") != 0;
-    bool strict = missing && named && !s->ever_ready && worker->rung == 0;
-    if (!slot)
-        return; /* already out of its slot */
-    put_aside(s, &slot->next);
-    if (slot != main_slot(s)) {
-        if (!step_down_alone(s, slot, worker))
-            slot->failures++;
-        return;
-    }
-    bool of_device =
-        !subject && (missing || fault->code == FAULT_DEVICE || fault->code == FAULT_VERIFY);
-    bool other =
-        of_device && !strict && step_down(s, worker, missing ? "missing" : "start", fault->text);
-    if (is_ready(slot->worker)) {
-        log_warning("the new worker cannot be used, and the present one goes on: %s", fault->text);
-        put_off_recycling(s);
-    } else if (other) {
-        plan_start(s, slot, 0);
-    } else {
-        start_after_failure(s, slot);
-        s->events->refused(s->context, check, subject, faults);
+        worker->unanswered++;
+        worker->n_pings++;
+        message_init(&ping, MESSAGE_PING);
+        child_send(worker->child, &ping);
+        worker_limit(worker);
     }
 }
 
-static void on_due(struct worker *worker, const char *why)
+/* Reads what a worker has said, and sees whether it has ended. What it said before its end still
+ * counts. */
+static void attend(struct supervisor *s, struct worker *worker)
 {
-    struct supervisor *s = worker->context;
-    struct slot *slot = main_slot(s);
-    if (worker == s->slots[SLOT_QUARANTINE].worker) { /* a job that needs one starts the next */
-        retire(s, &s->slots[SLOT_QUARANTINE].worker);
-        return;
+    struct child *child = worker->child;
+    struct message message;
+    bool last = child->exited || child->failed;
+    for (int i = 0; last || (child->readable && i < MESSAGES_A_TURN); i++) {
+        if (!child_receive(child, &message)) {
+            child->readable = false;
+            break;
+        }
+        hear(s, worker, &message);
+        message_finish(&message);
     }
-    if (s->stopping || worker != slot->worker || slot->next || slot->start_at ||
-        clock_now() < s->recycle_from)
-        return;
-    log_info("worker %d is replaced after %" PRIu64 " jobs: %s", worker->pid, worker->n_jobs, why);
-    s->n_recycled++;
-    plan_start(s, slot, 0);
+    if (last) {
+        child->cut |= child->failed && child->socket >= 0;
+        child_hang_up(child);
+    }
+    if (child->cut)
+        worker_take(worker, WORKER_HUNG_UP);
+    if (child->exited) {
+        bool orderly = child->status == 0 && child->signal == 0;
+        if (!worker->killed)
+            worker->cause =
+                child->signal == SIGKILL && !child->blamed && worker->state != WORKER_KILLED
+                    ? WORKER_TAKEN
+                    : WORKER_CRASHED;
+        if (!orderly || child->cut || worker->state != WORKER_LEAVING)
+            log_warning("the worker (pid %d) ended %s", worker->pid, child->end);
+        worker_take(worker, WORKER_EXITED);
+    } else if (worker->due && clock_now() >= worker->due) {
+        check_time(worker);
+    }
+    if (worker->state != worker->seen) /* it may take jobs now, or no longer */
+        queue_wake(s->queue);
+    worker->seen = worker->state;
+    if (worker->state == WORKER_LOST || worker->state == WORKER_ENDED)
+        bury(s, worker);
 }
 
-static void on_described(struct worker *worker)
+static uint64_t earlier(uint64_t a, uint64_t b)
 {
-    struct supervisor *s = worker->context;
-    s->events->described(s->context);
-}
-
-static const struct worker_events worker_events = {.passed = on_passed,
-                                                   .moved = on_moved,
-                                                   .refused = on_refused,
-                                                   .changed = on_changed,
-                                                   .due = on_due,
-                                                   .described = on_described};
-
-/* ---- starting ---- */
-
-static void launch(struct supervisor *s, struct slot *slot)
-{
-    struct faults faults = {0};
-    bool is_main = slot == main_slot(s);
-    if (is_main && !slot->worker && fallback_is_due(&s->fallback, clock_now()))
-        fallback_climb(&s->fallback);
-    unsigned rung = slot->rung > s->fallback.rung ? slot->rung : s->fallback.rung;
-    struct worker how = {.loop = s->loop,
-                         .settings = s->settings,
-                         .config_fd = s->config_fd,
-                         .events = &worker_events,
-                         .context = s,
-                         .jobs = s->jobs,
-                         .jobs_context = s->jobs_context,
-                         .metrics = s->metrics,
-                         .n_checks = s->n_checks,
-                         .checks = s->checks,
-                         .device = s->fallback.rungs[rung],
-                         .rung = rung,
-                         .wipe = is_main && s->wipe,
-                         .quarantine = !is_main};
-    slot->start_at = 0;
-    if (worker_start(&slot->next, &how, faults_next(&faults)) != 0) {
-        start_after_failure(s, slot);
-        if (is_main)
-            s->events->refused(s->context, NULL, NULL, &faults);
-        return;
-    }
-    s->n_starts++;
-    metrics_add(s->metrics, METRIC_WORKER_STARTS, NULL, 1);
-    if (!how.wipe)
-        return;
-    metrics_add(s->metrics, METRIC_CACHE_WIPES, NULL, 1);
-    s->wiped = true;
-    s->wipe = false;
+    return b != 0 && (a == 0 || b < a) ? b : a;
 }
 
 static void on_timer(uv_timer_t *timer)
 {
     struct supervisor *s = timer->data;
-    struct slot *slot = main_slot(s);
-    struct worker *quarantined = s->slots[SLOT_QUARANTINE].worker;
+    s->stirred = true;
+    supervisor_turn(s);
+}
+
+void supervisor_turn(struct supervisor *s)
+{
+    struct slot *slot = main_slot(s), *quarantine = &s->slots[SLOT_QUARANTINE];
+    struct worker *worker, *next;
+    bool stirred = s->stirred;
+    TAILQ_FOREACH (worker, &s->workers, in_list)
+        stirred |= worker->child->readable || worker->child->exited || worker->child->failed ||
+                   worker->state != worker->seen;
+    if (!stirred)
+        return;
+    s->stirred = false;
+    for (worker = TAILQ_FIRST(&s->workers); worker; worker = next) {
+        next = TAILQ_NEXT(worker, in_list);
+        attend(s, worker);
+    }
+
+    /* Starts whose time has come. The device that is configured, where another one does its work,
+     * is tried again beside that one. A main worker that is too old is replaced, and one in
+     * quarantine that has had nothing to do leaves. */
     uint64_t now = clock_now();
     for (int i = 0; i < SLOTS; i++)
         if (s->slots[i].start_at && s->slots[i].start_at <= now)
             launch(s, &s->slots[i]);
-    /* tries the configured device again, beside the worker that does its work meanwhile */
-    if (!s->stopping && slot->worker && !slot->next && !slot->start_at &&
-        fallback_is_due(&s->fallback, now)) {
+    bool calm = !s->stopping && slot->worker && !slot->next && !slot->start_at;
+    if (calm && fallback_is_due(&s->fallback, now)) {
         fallback_climb(&s->fallback);
         log_info("device '%s' is tried again", fallback_device(&s->fallback));
         plan_start(s, slot, 0);
     }
-    if (recycle_time(s) != 0 && recycle_time(s) <= now)
-        worker_replace(supervisor_main(s), "its time is over");
-    if (is_ready(quarantined) && quarantined->in_flight == 0 &&
-        now >= quarantined->used + QUARANTINE_IDLE) {
-        s->slots[SLOT_QUARANTINE].rung = 0;
-        retire(s, &s->slots[SLOT_QUARANTINE].worker);
+    uint64_t old = is_ready(slot->worker) && s->settings->worker_time
+                       ? slot->worker->started + s->settings->worker_time
+                       : 0;
+    if (old && old < s->recycle_from)
+        old = s->recycle_from;
+    if (old && old <= now)
+        replace(s, slot->worker, "its time is over");
+    uint64_t idle =
+        is_ready(quarantine->worker)
+            ? (quarantine->worker->in_flight ? now : quarantine->worker->used) + QUARANTINE_IDLE
+            : 0;
+    if (idle && idle <= now) {
+        quarantine->rung = 0;
+        retire(&quarantine->worker);
+        idle = 0;
     }
-    arm(s);
+
+    /* the next time at which something is due */
+    uint64_t due = earlier(earlier(slot->start_at, quarantine->start_at), idle);
+    if (calm && !slot->start_at)
+        due = earlier(due, earlier(old, s->fallback.retry_at));
+    TAILQ_FOREACH (worker, &s->workers, in_list)
+        due = earlier(due, worker->due);
+    if (due == 0)
+        uv_timer_stop(&s->timer);
+    else
+        uv_timer_start(&s->timer, on_timer, due > now ? (due - now) / MILLISECOND + 1 : 0, 0);
 }
+
+/* ---- from the first start to the last end ---- */
 
 int supervisor_init(struct supervisor *s, struct fault *fault)
 {
-    LIST_INIT(&s->others);
+    TAILQ_INIT(&s->workers);
     fallback_init(&s->fallback, s->settings->device, s->settings->fallback);
     s->timer.data = s;
     int error = uv_timer_init(s->loop, &s->timer);
     return error == 0 ? 0 : fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
 }
 
-static void on_closed(uv_handle_t *handle)
+void supervisor_close(struct supervisor *supervisor, uv_close_cb closed)
 {
-    struct supervisor *s = handle->data;
-    s->events->closed(s->context);
-}
-
-void supervisor_close(struct supervisor *supervisor)
-{
-    uv_close((uv_handle_t *)&supervisor->timer, on_closed);
+    uv_close((uv_handle_t *)&supervisor->timer, closed);
 }
 
 void supervisor_start(struct supervisor *supervisor)
 {
     supervisor->down_since = clock_now();
-    launch(supervisor, main_slot(supervisor));
-    arm(supervisor);
+    plan_start(supervisor, main_slot(supervisor), 0);
 }
 
 void supervisor_stop(struct supervisor *s)
 {
-    s->stopping = true;
+    s->stopping = s->stirred = true;
     for (int i = 0; i < SLOTS; i++) {
         s->slots[i].start_at = 0;
-        retire(s, &s->slots[i].worker);
-        retire(s, &s->slots[i].next);
+        retire(&s->slots[i].worker);
+        retire(&s->slots[i].next);
     }
-    arm(s);
-    tell_if_stopped(s);
+    queue_wake(s->queue);
+}
+
+bool supervisor_has_stopped(const struct supervisor *supervisor)
+{
+    return supervisor->stopping && TAILQ_EMPTY(&supervisor->workers);
 }
 
 void supervisor_kill(struct supervisor *supervisor)
 {
     struct worker *worker;
-    for (size_t i = 0; (worker = supervisor_worker(supervisor, i)); i++)
+    TAILQ_FOREACH (worker, &supervisor->workers, in_list)
         worker_kill(worker, WORKER_TAKEN);
+    queue_wake(supervisor->queue);
 }
 
 /* ---- questions of others ---- */
 
 bool supervisor_is_sound(const struct supervisor *supervisor)
 {
-    const struct worker *worker = supervisor->slots[SLOT_MAIN].worker;
-    return !worker || worker_is_sound(worker);
+    const struct worker *worker = supervisor_main(supervisor);
+    return !worker || worker->unanswered <= SILENT_MAX;
 }
 
 bool supervisor_is_ready(const struct supervisor *s)
@@ -572,7 +870,10 @@ struct worker *supervisor_main(const struct supervisor *supervisor)
 
 uint64_t supervisor_down_for(const struct supervisor *supervisor, uint64_t now)
 {
-    return supervisor_main(supervisor) ? 0 : now - supervisor->down_since;
+    const struct worker *worker = supervisor->slots[SLOT_MAIN].worker;
+    if (is_ready(worker))
+        return 0;
+    return now - (worker ? worker->unready : supervisor->down_since);
 }
 
 const struct worker *supervisor_at_work(const struct supervisor *supervisor)
@@ -581,50 +882,38 @@ const struct worker *supervisor_at_work(const struct supervisor *supervisor)
     return slot->worker ? slot->worker : slot->next;
 }
 
-struct worker *supervisor_quarantine(struct supervisor *supervisor)
+struct worker *supervisor_quarantine(struct supervisor *s)
 {
-    struct slot *slot = &supervisor->slots[SLOT_QUARANTINE];
+    struct slot *slot = &s->slots[SLOT_QUARANTINE];
+    /* the main worker has gone down the ladder since this one was started */
+    if (slot->worker && slot->worker->in_flight == 0 && slot->worker->rung < rung_for(s, slot))
+        retire(&slot->worker);
     if (!slot->worker && !slot->next && !slot->start_at)
-        plan_start(supervisor, slot, slot->failures ? pause_after(slot->failures) : 0);
+        plan_start(s, slot, slot->failures ? pause_after(slot->failures) : 0);
     return is_ready(slot->worker) ? slot->worker : NULL;
-}
-
-struct worker *supervisor_worker(const struct supervisor *supervisor, size_t index)
-{
-    struct worker *worker;
-    for (int i = 0; i < SLOTS; i++) {
-        const struct slot *slot = &supervisor->slots[i];
-        if (slot->worker && index-- == 0)
-            return slot->worker;
-        if (slot->next && index-- == 0)
-            return slot->next;
-    }
-    LIST_FOREACH (worker, &supervisor->others, in_list)
-        if (index-- == 0)
-            return worker;
-    return NULL;
 }
 
 uint64_t supervisor_jobs(const struct supervisor *supervisor)
 {
     uint64_t count = supervisor->n_jobs;
     const struct worker *worker;
-    for (size_t i = 0; (worker = supervisor_worker(supervisor, i)); i++)
+    TAILQ_FOREACH (worker, &supervisor->workers, in_list)
         count += worker->n_jobs;
     return count;
 }
 
 void supervisor_describe(struct supervisor *supervisor, int fd)
 {
+    struct worker *worker = supervisor_main(supervisor);
     struct message message;
-    if (!supervisor_main(supervisor))
+    if (!worker)
         return;
     message_init(&message, MESSAGE_DESCRIBE);
     message.fds[0] = fd;
     message.n_fds = 1;
-    worker_send(supervisor_main(supervisor), &message);
+    worker->n_asked++;
+    child_send(worker->child, &message);
 }
-
 void supervisor_log_state(const struct supervisor *s)
 {
     const struct worker *worker = supervisor_at_work(s);
