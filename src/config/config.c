@@ -1,6 +1,7 @@
 #include "config/config.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -395,6 +396,76 @@ int config_read_partly(struct config *config, const char *path, struct text *err
 int config_read(struct config *config, const char *path, struct text *errors, struct fault *fault)
 {
     int result = config_read_partly(config, path, errors, fault);
+    if (result != 0)
+        config_finish(config);
+    return result;
+}
+
+/* ---- what a worker is given: SECTION.KEY=VALUE and a NUL for each setting, a NUL, the file ----
+ */
+
+void config_print_worker(const struct config *config, struct text *text)
+{
+    for (const struct settings_section *section = settings_sections; section->name; section++) {
+        for (const struct setting *s = section->table; s->param.name; s++) {
+            const void *at = (const char *)&config->settings + s->param.offset;
+            if (!s->of_worker)
+                continue;
+            enum param_type type = s->param.type;
+            text_printf(text, "%s.%s=", section->name, s->param.name);
+            if (type == PARAM_TEXT && !*(const char *const *)at)
+                text_append(text, "none");
+            else if (type == PARAM_SIZE || type == PARAM_DURATION || type == PARAM_PIXELS)
+                text_printf(text, "%" PRIu64 "%s",
+                            *(const uint64_t *)at, /* for people it is rounded */
+                            type == PARAM_SIZE       ? "B"
+                            : type == PARAM_DURATION ? "ns"
+                                                     : "P");
+            else
+                param_print_value(&s->param, &config->settings, text);
+            text_append_bytes(text, "", 1);
+        }
+    }
+    text_append_bytes(text, "", 1);
+    if (config->definitions.n_banks + config->definitions.n_kernels > 0)
+        text_append_bytes(text, config->source, config->source_length);
+}
+
+static int set_one(struct settings *settings, const char *line, struct fault *fault)
+{
+    size_t head = strcspn(line, "=");
+    for (const struct settings_section *section = settings_sections; section->name; section++) {
+        size_t length = strlen(section->name);
+        if (length >= head || memcmp(section->name, line, length) != 0 || line[length] != '.')
+            continue;
+        for (const struct setting *s = section->table; s->param.name; s++) {
+            if (!s->of_worker || strlen(s->param.name) != head - length - 1 ||
+                memcmp(s->param.name, line + length + 1, head - length - 1) != 0 || !line[head])
+                continue;
+            const char *value = settings_keep(settings, line + head + 1);
+            return value ? setting_set(s, settings, value, false, section->name, fault)
+                         : fault_set(fault, FAULT_MEMORY, "no memory for a configuration");
+        }
+    }
+    return fault_set(fault, FAULT_DATA, "'%.60s' is no setting of a worker", line);
+}
+
+int config_read_worker(struct config *config, const char *text, size_t length, struct fault *fault)
+{
+    const char *end = memmem(text, length, "\0", 2), *file = end ? end + 2 : NULL;
+    struct text errors = {0};
+    int result = 0;
+    *config = (struct config){0};
+    if (!end)
+        return fault_set(fault, FAULT_DATA, "a configuration without an end of its settings");
+    if (file < text + length)
+        result = config_read_text(config, "configuration", file, (size_t)(text + length - file),
+                                  &errors, fault);
+    else
+        settings_defaults(&config->settings);
+    for (const char *line = text; line < end && result == 0; line += strlen(line) + 1)
+        result = set_one(&config->settings, line, fault);
+    text_finish(&errors);
     if (result != 0)
         config_finish(config);
     return result;

@@ -45,6 +45,14 @@ int config_read_text(struct config *config, const char *name, const char *text, 
 int config_read_partly(struct config *config, const char *path, struct text *errors,
                        struct fault *fault);
 
+/* Appends what a worker has to know: each of its settings as it is in force, whatever said it, and
+ * the file if that defines any @name. Workers that are given the same text do the same. */
+void config_print_worker(const struct config *config, struct text *text);
+
+/* Reads that. Other settings are as by default, or as the file has them. After a fault the config
+ * is empty. */
+int config_read_worker(struct config *config, const char *text, size_t length, struct fault *fault);
+
 void config_finish(struct config *config);
 
 /* Replaces names of chains in watched folders by their texts. To be called after everything has

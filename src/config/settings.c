@@ -136,25 +136,6 @@ void settings_complete(struct settings *settings)
     }
 }
 
-bool watch_settings_equal(const struct watch_settings *a, const struct watch_settings *b)
-{
-    for (const struct setting *s = settings_watch.table; s->param.name; s++)
-        if (s->param.type == PARAM_TEXT &&
-            !texts_equal(*(const char *const *)((const char *)a + s->param.offset),
-                         *(const char *const *)((const char *)b + s->param.offset)))
-            return false;
-    const char *const *x = a->ignore, *const *y = b->ignore;
-    while (*x && *y && strcmp(*x, *y) == 0)
-        x++, y++;
-    return !*x && !*y && texts_equal(a->chain_name, b->chain_name) &&
-           a->on_exists == b->on_exists && a->originals == b->originals && a->claim == b->claim &&
-           a->sync == b->sync && a->mode == b->mode && a->recursive == b->recursive &&
-           a->settle == b->settle && a->stable == b->stable &&
-           a->min_free.percent == b->min_free.percent && a->min_free.bytes == b->min_free.bytes &&
-           a->done.keep == b->done.keep && a->done.age == b->done.age &&
-           a->failed.keep == b->failed.keep && a->failed.age == b->failed.age;
-}
-
 /* ---- the environment ---- */
 
 const char *setting_variable(const struct settings_section *section, const struct setting *setting,

@@ -152,6 +152,7 @@ struct setting {
     int (*parse)(const char *text, void *to, struct fault *fault);
     const char *allowed; /* for the reference page, where the type does not tell */
     size_t place;        /* offset of the struct place that notes where the file has it; 0: none */
+    bool of_worker;      /* it is part of what a worker is given (config_print_worker) */
 };
 
 /* A section with fields in struct settings, or the keys of an entry of `watch` with fields in

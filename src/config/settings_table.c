@@ -84,41 +84,42 @@ static const struct setting device_settings[] = {
            "auto (a GPU, else native), gpu, native (this processor), cpu (this processor by "
            "OpenCL), reference (plain C), or part of a device's or platform's name",
            DEFAULT("auto")),
-     .option = "device", .value_name = "SEL", .variable = "SLUICE_DEVICE"},
+     .option = "device", .value_name = "SEL", .variable = "SLUICE_DEVICE", .of_worker = true},
     {PARAM(TEXT, "fallback", AT(fallback),
            "what does the work while the device fails: native, cpu, reference or none",
            DEFAULT("native")),
-     .option = "fallback", .value_name = "SEL", .parse = parse_fallback},
+     .option = "fallback", .value_name = "SEL", .parse = parse_fallback, .of_worker = true},
     {PARAM(FLAG, "self_check", AT(self_check),
-           "check kernels against their references at the first start with a device",
-           DEFAULT("1"))},
+           "check kernels against their references at the first start with a device", DEFAULT("1")),
+     .of_worker = true},
     {PARAM(FLAG, "wait", AT(wait),
            "wait for a GPU's compiler before jobs are taken; else they run on native until the GPU "
            "has what they need",
-           DEFAULT("0"))},
+           DEFAULT("0")),
+     .of_worker = true},
     {PARAM(CHOICE, "sandbox", AT(sandbox),
            "the worker's sandbox: as much as the kernel supports (auto); the whole one, or no "
            "worker is started (required); none (off)",
            .choices = sandbox_choices, DEFAULT("auto")),
-     .option = "sandbox", .value_name = "MODE"},
+     .option = "sandbox", .value_name = "MODE", .of_worker = true},
     {{0}},
 };
 
 static const struct setting limit_settings[] = {
     {PARAM(PIXELS, "max_pixels", AT(max_pixels), "largest picture that is read", RANGE(1, 500e6),
            DEFAULT("100MP")),
-     .option = "max-pixels", .value_name = "PIXELS"},
+     .option = "max-pixels", .value_name = "PIXELS", .of_worker = true},
     {PARAM(SIZE, "max_file", AT(max_file), "largest file that is read", RANGE(1, 4.0 * (1 << 30)),
            DEFAULT("256MiB")),
-     .option = "max-file", .value_name = "SIZE"},
+     .option = "max-file", .value_name = "SIZE", .of_worker = true},
     {PARAM(SIZE, "memory", AT(memory), "memory for pictures, all jobs together",
            RANGE(1 << 20, 1e12), DEFAULT("512MiB")),
-     .option = "memory", .value_name = "SIZE"},
+     .option = "memory", .value_name = "SIZE", .of_worker = true},
     {PARAM(INTEGER, "jobs", AT(jobs_wanted),
            "pictures at once; auto, or 0: as many as processors; from 2 on, one more for a user or "
            "folder that has none under way",
            RANGE(0, 256), DEFAULT("auto")),
-     .option = "jobs", .value_name = "N", .parse = parse_jobs},
+     .option = "jobs", .value_name = "N", .parse = parse_jobs, .of_worker = true},
     {PARAM(INTEGER, "queue", AT(queue),
            "files that are claimed at a time; others wait in their folders", RANGE(1, 65536),
            DEFAULT("256")),
@@ -129,14 +130,14 @@ static const struct setting limit_settings[] = {
     {PARAM(INTEGER, "worker_jobs", AT(worker_jobs),
            "jobs after which the worker is replaced by a fresh one; 0: never", RANGE(0, 1e9),
            DEFAULT("10000")),
-     .option = "worker-jobs", .value_name = "N"},
+     .option = "worker-jobs", .value_name = "N", .of_worker = true},
     {PARAM(DURATION, "worker_time", AT(worker_time), "time after which it is replaced; 0s: never",
            RANGE(0, 10000 * 86400e9), DEFAULT("1h")),
-     .option = "worker-time", .value_name = "TIME"},
+     .option = "worker-time", .value_name = "TIME", .of_worker = true},
     {PARAM(SIZE, "worker_growth", AT(worker_growth),
            "growth of its memory after which it is replaced; 0B: twice memory and 64MiB",
            RANGE(0, 1e12), DEFAULT("0B")),
-     .option = "worker-growth", .value_name = "SIZE"},
+     .option = "worker-growth", .value_name = "SIZE", .of_worker = true},
     {PARAM(DURATION, "shutdown", AT(shutdown),
            "time that running jobs get when the daemon is told to stop", RANGE(1e8, 2 * 86400e9),
            DEFAULT("25s")),
@@ -159,11 +160,12 @@ static const struct param_choice log_formats[] = {
     {"text", LOG_FORMAT_TEXT}, {"json", LOG_FORMAT_JSON}, {NULL, 0}};
 
 static const struct setting log_settings[] = {
-    {PARAM(CHOICE, "level", AT(log_level), "what is logged", .choices = levels, DEFAULT("info"))},
+    {PARAM(CHOICE, "level", AT(log_level), "what is logged", .choices = levels, DEFAULT("info")),
+     .of_worker = true},
     {PARAM(CHOICE, "format", AT(log_format),
            "lines of text, or a JSON object on each line (also where stderr is the journal)",
            .choices = log_formats, DEFAULT("text")),
-     .option = "log-format", .value_name = "FORMAT"},
+     .option = "log-format", .value_name = "FORMAT", .of_worker = true},
     {{0}},
 };
 
@@ -377,6 +379,40 @@ static const struct setting watch_table[] = {
 };
 
 const struct settings_section settings_watch = {"watch", watch_table, "One entry of the list"};
+
+/* ---- whether two folders are the same ---- */
+
+static bool is_same(const struct setting *setting, const struct watch_settings *a,
+                    const struct watch_settings *b)
+{
+    const void *x = (const char *)a + setting->param.offset;
+    const void *y = (const char *)b + setting->param.offset;
+    switch (setting->param.type) {
+    case PARAM_TEXT:
+        return texts_equal(*(const char *const *)x, *(const char *const *)y);
+    case PARAM_CHOICE:
+        return *(const int *)x == *(const int *)y;
+    case PARAM_FLAG:
+        return *(const bool *)x == *(const bool *)y;
+    case PARAM_WORDS:
+        if (setting->parse == parse_retention)
+            return memcmp(x, y, sizeof(struct retention)) == 0;
+        for (const char *const *i = a->ignore, *const *k = b->ignore;; i++, k++)
+            if (!*i || !*k || strcmp(*i, *k) != 0)
+                return !*i && !*k;
+    default: /* times and sizes */
+        return *(const uint64_t *)x == *(const uint64_t *)y;
+    }
+}
+
+bool watch_settings_equal(const struct watch_settings *a, const struct watch_settings *b)
+{
+    for (const struct setting *s = watch_table; s->param.name; s++)
+        if (!is_same(s, a, b))
+            return false;
+    return texts_equal(a->chain_name, b->chain_name) &&
+           a->min_free.percent == b->min_free.percent && a->min_free.bytes == b->min_free.bytes;
+}
 
 /* ---- the tables of docs/configuration.md ---- */
 

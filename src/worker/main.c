@@ -26,7 +26,7 @@
 #include "worker/message.h"
 #include "worker/sandbox.h"
 
-#define CONFIG_MAX (16u << 20)
+#define CONFIG_MAX (17u << 20) /* a configuration file, and settings */
 
 struct server {
     int socket;
@@ -34,9 +34,8 @@ struct server {
     struct sandbox sandbox;
     bool loads;           /* OpenCL and drivers may be loaded */
     struct fault refused; /* why the setup made no engine; each check is answered with it */
-    struct config config; /* for @names in chains */
-    char device[300];     /* strings that the engine's options point to */
-    char fallback[20];
+    struct config config; /* its settings, and @names in chains */
+    char device[300];     /* that the engine's options point to */
     pthread_mutex_t lock; /* protects the list, and what the main thread passes to a job */
     struct served *jobs;
     unsigned n_jobs;
@@ -397,7 +396,7 @@ static void take_check(struct server *server, const struct message *message)
         fault = server->refused;
     else
         check(server, message, &answer, &wrong, &fault);
-    answer.fallback = wrong.code ? wrong.text : NULL;
+    answer.why = wrong.code ? wrong.text : NULL;
     if (server->engine && engine_device(server->engine))
         answer.device = device_info(engine_device(server->engine))->name;
     send_answer(server, &answer, &fault);
@@ -416,37 +415,32 @@ static void take_describe(struct server *server, struct message *message)
     send_answer(server, &answer, &fault);
 }
 
-/* Reads the configuration, for @names in chains. The front has read the same text without an error.
- */
-static int take_config(struct server *server, struct message *message, struct fault *fault)
+/* Reads its settings, and the configuration file for @names in chains. The front has read the same
+ * text without an error. */
+static int take_config(struct server *server, int fd, struct fault *fault)
 {
-    struct text errors = {0};
     struct bytes bytes = {0};
-    int fd = message_take_fd(message, 0);
-    if (fd < 0)
-        return 0;
     int result = file_read(fd, CONFIG_MAX, &bytes, fault);
     close(fd);
     if (result == 0)
-        result = config_read_text(&server->config, "configuration", (const char *)bytes.data,
-                                  bytes.size, &errors, fault);
+        result = config_read_worker(&server->config, (const char *)bytes.data, bytes.size, fault);
     bytes_finish(&bytes);
-    text_finish(&errors);
     return result;
 }
 
 /* Puts on the sandbox before the engine starts threads and loads a driver, so that both are inside,
  * and no file of a cache is ever executed outside. */
-static int put_on_sandbox(struct server *server, const struct message *message)
+static int put_on_sandbox(struct server *server)
 {
+    const struct settings *settings = &server->config.settings;
     struct sandbox_needs needs = {.driver = server->loads,
                                   .log_refused = log_enabled(LOG_LEVEL_DEBUG),
-                                  .memory = (uint64_t)message->memory};
+                                  .memory = settings->memory};
     snprintf(server->sandbox.level, sizeof server->sandbox.level, "off");
-    if (message->sandbox == SANDBOX_OFF)
+    if (settings->sandbox == SANDBOX_OFF)
         return 0;
     sandbox_put_on(&server->sandbox, &needs);
-    if (message->sandbox == SANDBOX_AUTO || server->sandbox.whole)
+    if (settings->sandbox == SANDBOX_AUTO || server->sandbox.whole)
         return 0;
     return fault_set(&server->refused, FAULT_CONFIG,
                      "the sandbox is required and not whole here (%s); --sandbox auto takes what "
@@ -456,38 +450,37 @@ static int put_on_sandbox(struct server *server, const struct message *message)
 
 static int take_setup(struct server *server, struct message *message, struct fault *fault)
 {
-    enum log_level level = LOG_LEVEL_WARNING;
-    if (message->log_level && log_level_parse(message->log_level, &level))
-        log_init("sluice-worker", level);
-    log_set_format(message->log_json ? LOG_FORMAT_JSON : LOG_FORMAT_TEXT);
+    const struct settings *settings = &server->config.settings;
+    int result = take_config(server, message_take_fd(message, 0), fault);
+    if (result != 0)
+        return result;
+    log_init("sluice-worker", (enum log_level)settings->log_level);
+    log_set_format((enum log_format)settings->log_format);
     snprintf(server->device, sizeof server->device, "%s", message->device);
-    snprintf(server->fallback, sizeof server->fallback, "%s",
-             message->fallback ? message->fallback : "");
     struct engine_options options = {
         .device = {.select = server->device, .platform_index = -1, .device_index = -1},
         .reference = strcmp(server->device, "reference") == 0,
-        .self_check = message->self_check != 0,
+        .self_check = settings->self_check,
         .generic = true,
-        .background = message->wait == 0,
-        .fallback = message->fallback ? server->fallback : NULL,
-        .max_pixels = (uint64_t)message->max_pixels,
-        .max_file = (uint64_t)message->max_file,
-        .memory = (uint64_t)message->memory,
+        .background = !settings->wait,
+        .fallback = settings->fallback,
+        .max_pixels = settings->max_pixels,
+        .max_file = settings->max_file,
+        .memory = settings->memory,
         .threads = (unsigned)message->threads,
         .warmed = tell_working,
         .moved = tell_moved,
         .context = server,
     };
-    bool cpu = message->fallback && strcmp(message->fallback, "cpu") == 0;
+    bool cpu = settings->fallback && strcmp(settings->fallback, "cpu") == 0;
     server->loads = !options.reference && (cpu || device_may_load(&options.device));
     if (!server->loads) /* the sandbox opens no file then, and there are no programs to keep */
         options.device.no_cache = true;
-    int result = take_config(server, message, fault);
-    if (result == 0 && put_on_sandbox(server, message) != 0)
-        return 0;                     /* checks are answered with the fault */
-    if (result == 0 && message->wipe) /* what is in the caches must not run outside the sandbox */
+    if (put_on_sandbox(server) != 0)
+        return 0;      /* checks are answered with the fault */
+    if (message->wipe) /* what is in the caches must not run outside the sandbox */
         device_cache_wipe();
-    return result ? result : engine_open(&server->engine, &options, fault);
+    return engine_open(&server->engine, &options, fault);
 }
 
 static int take(struct server *server, struct message *message, struct fault *fault)

@@ -3,7 +3,8 @@
  * so a job is the plainest message of all and needs no "type":
  *
  *     front                                  worker
- *     setup (device, limits) [+ fd]     ──►      fd: the configuration, for @name in chains
+ *     setup (device, threads) + fd      ──►      fd: its settings, and the file for @name in chains
+ *                                                (config_print_worker)
  *                                       ◄──  kept       before anything else: the worker's pid. Its
  *                                                       parent is its keeper (keeper.h)
  *     check (chain, format, input)      ──►
@@ -74,18 +75,9 @@ struct message {
     int64_t id; /* of the job or check, chosen by the asker */
 
     /* setup */
-    const char *device;    /* as --device takes it; in `checked` the name of the device in use */
-    const char *log_level; /* "error", "warning", "info", "debug" */
-    int64_t log_json;      /* 1: lines of the log are JSON */
-    int64_t max_pixels, max_file, memory; /* pixels, bytes, bytes */
-    int64_t threads;                      /* jobs at once */
-    const char *fallback; /* what runs a chain that the device computes wrongly: "native", "cpu",
-                             "reference"; NULL: nothing. In `checked`: why the fallback runs the
-                             chain; NULL: it does not */
-    int64_t self_check;   /* 1: kernels are compared with the references when they are first used */
+    const char *device; /* as --device takes it; in `checked` the name of the device in use */
+    int64_t threads;    /* jobs at once */
     int64_t wipe; /* 1: the kernel caches are emptied first, since a worker died while it started */
-    int64_t wait; /* 1: checks wait for the device; 0: jobs may run on native until it is ready */
-    int64_t sandbox; /* enum settings_sandbox: off, as much as the kernel has, or all of it */
 
     /* kept */
     int64_t pid;
@@ -105,6 +97,8 @@ struct message {
     const char *tier;
 
     /* checked */
+    const char *why;   /* the device computes the chain wrongly, and the fallback runs it: how;
+                          NULL: the device runs it */
     const char *level; /* what the sandbox consists of: "whole: landlock 7, seccomp, limits" */
 
     /* checked and done */

@@ -284,6 +284,7 @@ while True:
     kind = message.get('type', 'job')
     if kind == 'setup':
         note_setup(message)
+        os.close(fds[0])
         if 'FAKE_WORKER_ROOM' in os.environ and message['threads'] == 1 and message['device'] == 'auto':
             start = 'refuse'
         time.sleep(float(os.environ.get('FAKE_WORKER_SLOW_START', 0)))

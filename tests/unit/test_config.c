@@ -1,5 +1,6 @@
 #include "test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "config/config.h"
@@ -176,6 +177,91 @@ static void test_relay(void **state)
     }
 }
 
+/* Each setting of a worker, as it is in force, and the file where that defines a name. */
+static void test_worker(void **state)
+{
+    static const char *const wrong[] = {"",           "limits.memory=1", "limits.queue=1\0",
+                                        "limits=1\0", "limits.memory\0", "limits.memory=x\0"};
+    static const size_t lengths[] = {0, 15, 16, 10, 15, 17};
+    struct config config, again;
+    struct text first = {0}, second = {0};
+    struct fault fault = FAULT_INIT;
+    (void)state;
+    accept("device: {select: gpu, fallback: none, self_check: false, wait: true, sandbox: off}\n"
+           "limits: {memory: 536870913B, max_pixels: 12345678P, max_file: 77KiB, jobs: 3,\n"
+           "  worker_jobs: 9, worker_time: 61s, worker_growth: 5MiB, queue: 17}\n"
+           "log: {level: debug, format: json}\nkernels: {soft: 1_2_1}\n",
+           &config);
+    config.settings.device = "in force, \"whatever\" the: file\nsays";
+    config_print_worker(&config, &first);
+    assert_int_equal(config_read_worker(&again, first.data, first.length, &fault), 0);
+    const struct settings *a = &config.settings, *b = &again.settings;
+    assert_string_equal(a->device, b->device);
+    assert_null(b->fallback);
+    assert_true(!b->self_check && b->wait && b->sandbox == SANDBOX_OFF);
+    assert_true(b->memory == 536870913 && b->max_pixels == 12345678 && b->max_file == 77 << 10);
+    assert_true(b->jobs_wanted == 3 && b->worker_jobs == 9 && b->worker_growth == 5 << 20);
+    assert_true(b->worker_time == UINT64_C(61000000000));
+    assert_true(b->log_level == LOG_LEVEL_DEBUG && b->log_format == LOG_FORMAT_JSON);
+    assert_non_null(definitions_kernel(&again.definitions, "soft"));
+    config_print_worker(&again, &second);
+    assert_int_equal(first.length, second.length);
+    assert_memory_equal(first.data, second.data, first.length);
+    text_finish(&first);
+    text_finish(&second);
+    config_finish(&config);
+    config_finish(&again);
+
+    accept("limits: {queue: 9}\n",
+           &config); /* no name: the file is left out, queue is none of it */
+    config_print_worker(&config, &first);
+    config_finish(&config);
+    accept("limits: {queue: 8}\nlisten: {http: {unix: /a}}\n", &config);
+    config_print_worker(&config, &second);
+    config_finish(&config);
+    assert_int_equal(first.length, second.length);
+    assert_memory_equal(first.data, second.data, first.length);
+    text_finish(&first);
+    text_finish(&second);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        if (config_read_worker(&config, wrong[i], lengths[i], &fault) == 0)
+            fail_msg("taken: %s", wrong[i]);
+}
+
+/* Folders differ by each setting of the table alone. */
+static void test_folders_are_compared_by_the_table(void **state)
+{
+    struct watch_settings a, b;
+    struct fault fault = FAULT_INIT;
+    (void)state;
+    watch_defaults(&a);
+    for (const struct setting *s = settings_watch.table; s->param.name; s++) {
+        const char *other = "other.{ext}";
+        watch_defaults(&b);
+        if (!watch_settings_equal(&a, &b))
+            fail_msg("%s: equal ones differ", s->param.name);
+        if (s->param.type == PARAM_CHOICE)
+            other = s->param.choices[1].name;
+        else if (s->param.type == PARAM_FLAG)
+            other = "1";
+        else if (s->param.type == PARAM_DURATION)
+            other = "77ms";
+        else if (s->allowed && strstr(s->allowed, "age="))
+            other = "age=7d";
+        else if (s->allowed)
+            other = "*.x,*.y";
+        assert_int_equal(setting_set(s, &b, other, false, "watch", &fault), 0);
+        if (watch_settings_equal(&a, &b) || watch_settings_equal(&b, &a))
+            fail_msg("%s: others are equal", s->param.name);
+        free(b.ignore);
+    }
+    watch_defaults(&b);
+    b.min_free.percent = 7;
+    assert_false(watch_settings_equal(&a, &b));
+    free(a.ignore);
+    free(b.ignore);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +270,8 @@ int main(void)
         cmocka_unit_test(test_errors_tell_their_place),
         cmocka_unit_test(test_bank_errors),
         cmocka_unit_test(test_relay),
+        cmocka_unit_test(test_worker),
+        cmocka_unit_test(test_folders_are_compared_by_the_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

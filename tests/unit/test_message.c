@@ -36,14 +36,14 @@ static void test_job(void **state)
 static void test_setup(void **state)
 {
     static const char json[] =
-        "{\"type\": \"setup\", \"device\": \"auto\", \"fallback\": \"cpu\", \"wipe\": 1, "
-        "\"max_pixels\": 9, \"max_file\": 8, \"memory\": 7, \"threads\": 6}";
+        "{\"type\": \"setup\", \"device\": \"auto\", \"wipe\": 1, \"threads\": 6}";
     struct message message;
     struct fault fault = FAULT_INIT;
     struct text again = {0};
     (void)state;
     assert_int_equal(message_decode(&message, json, strlen(json), &fault), 0);
-    assert_string_equal(message.fallback, "cpu");
+    assert_string_equal(message.device, "auto");
+    assert_int_equal(message.threads, 6);
     assert_int_equal(message.wipe, 1);
     assert_int_equal(message_encode(&message, &again, &fault), 0);
     assert_non_null(strstr(text_string(&again), "\"wipe\":1"));
@@ -69,10 +69,9 @@ static void test_refused(void **state)
         "{\"id\": 7, \"chain\": \"a\\u0000b\", \"format\": \"png\"}",
         "{\"id\": 7, \"chain\": \"\", \"format\": \"png\"} x",
         "{\"type\": \"nonsense\", \"id\": 7}",
-        "{\"type\": \"setup\", \"device\": \"auto\", \"wipe\": 2, \"max_pixels\": 9, "
-        "\"max_file\": 8, \"memory\": 7, \"threads\": 6}",
-        "{\"type\": \"setup\", \"device\": \"auto\", \"max_pixels\": 9, \"max_file\": 8, "
-        "\"memory\": 7}",
+        "{\"type\": \"setup\", \"device\": \"auto\", \"wipe\": 2, \"threads\": 6}",
+        "{\"type\": \"setup\", \"device\": \"auto\"}",
+        "{\"type\": \"setup\", \"device\": \"auto\", \"threads\": 6, \"memory\": 7}",
         "{\"type\": \"need-output\", \"id\": 7, \"plane\": \"../up\"}",
         "{\"type\": \"need-output\", \"id\": 7, \"plane\": \"\"}",
         "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"extension\": \"/x\"}",

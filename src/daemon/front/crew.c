@@ -109,25 +109,23 @@ static void fill_checks(struct crew *crew)
         *check = (struct worker_check){.chain = ANY_CHAIN, .format = "npz"};
 }
 
-/* Workers read @names for themselves, from a copy of the text that was accepted: the file may have
- * changed since. */
-static int open_source(const struct config *config, int *fd, struct fault *fault)
+/* Fills a file with what workers have to know. */
+static int write_given(struct crew *crew, struct fault *fault)
 {
-    if (!config->source)
-        return 0;
-    *fd = sealed_create("sluice-config");
-    if (*fd < 0)
-        return fault_set_errno(fault, FAULT_MEMORY, "memfd_create");
-    if (file_write(*fd, config->source, config->source_length, fault) == 0 &&
+    struct text *given = &crew->given;
+    int *fd = &crew->supervisor.config_fd;
+    config_print_worker(&crew->book->config, given);
+    *fd = given->failed ? -1 : sealed_create("sluice-config");
+    if (*fd >= 0 && file_write(*fd, given->data, given->length, fault) == 0 &&
         sealed_finish(*fd) == 0)
         return 0;
-    file_close(fd);
     return fault_set_errno(fault, FAULT_MEMORY, "a copy of the configuration");
 }
 
 static void destroy(struct crew *crew)
 {
     rulebook_leave(&crew->book);
+    text_finish(&crew->given);
     file_close(&crew->supervisor.config_fd);
     free(crew->supervisor.checks);
     free(crew);
@@ -149,7 +147,7 @@ int crew_create(struct crew **crew, struct front *front, struct rulebook *book, 
                              .queue = &front->queue,
                              .metrics = front->metrics};
     s->checks = calloc(s->n_checks, sizeof *s->checks);
-    int result = s->checks ? open_source(&book->config, &s->config_fd, fault)
+    int result = s->checks ? write_given(c, fault)
                            : fault_set(fault, FAULT_MEMORY, "no memory for a worker");
     if (result == 0) {
         fill_checks(c);
@@ -180,53 +178,39 @@ void crew_close(struct crew **crew)
     supervisor_close(&c->supervisor, on_closed);
 }
 
-/* The number of the folder that asks the same of a worker; n_watches: none does. */
-static size_t find_check(const struct settings *settings, const struct watch_settings *watch)
+/* The crew's check that asks the same of a worker; NULL: none does. */
+static const struct worker_check *find_check(const struct crew *crew, const char *chain,
+                                             const char *format, const char *reading)
 {
-    size_t i = 0;
-    while (i < settings->n_watches && !(texts_equal(settings->watches[i].chain, watch->chain) &&
-                                        texts_equal(settings->watches[i].format, watch->format) &&
-                                        texts_equal(settings->watches[i].reading, watch->reading)))
-        i++;
-    return i;
+    const struct supervisor *s = &crew->supervisor;
+    for (const struct worker_check *check = s->checks; check < s->checks + s->n_checks; check++)
+        if (texts_equal(check->chain, chain) && texts_equal(check->format, format) &&
+            texts_equal(check->reading, reading))
+            return check;
+    return NULL;
 }
 
-/* The first checks are those of the folders. */
 const char *crew_extension(const struct crew *crew, const struct watch_settings *watch)
 {
-    const struct settings *settings = &crew->book->config.settings;
-    size_t i = find_check(settings, watch);
-    return i < settings->n_watches ? crew->supervisor.checks[i].extension : "out";
+    const struct worker_check *check =
+        find_check(crew, watch->chain, watch->format, watch->reading);
+    return check ? check->extension : "out";
 }
 
-/* Compares the texts only: a file that defines any @name counts as different when anything in it
- * has changed. */
-static bool same_definitions(const struct config *a, const struct config *b)
+bool crew_serves(const struct crew *crew, const struct rulebook *book)
 {
-    size_t defined = a->definitions.n_banks + a->definitions.n_kernels + b->definitions.n_banks +
-                     b->definitions.n_kernels;
-    if (defined > 0 && (a->source_length != b->source_length ||
-                        memcmp(a->source, b->source, a->source_length) != 0))
-        return false;
-    if (a->n_chains != b->n_chains)
-        return false;
-    for (size_t i = 0; i < a->n_chains; i++)
-        if (strcmp(a->chains[i].text, b->chains[i].text) != 0)
-            return false;
-    return true;
-}
-
-bool crew_serves(const struct rulebook *a, const struct rulebook *b)
-{
-    const struct settings *x = &a->config.settings, *y = &b->config.settings;
-    bool equal = texts_equal(x->device, y->device) && texts_equal(x->fallback, y->fallback) &&
-                 x->self_check == y->self_check && x->wait == y->wait && x->sandbox == y->sandbox &&
-                 x->max_pixels == y->max_pixels && x->max_file == y->max_file &&
-                 x->memory == y->memory && x->jobs == y->jobs && x->worker_jobs == y->worker_jobs &&
-                 x->worker_time == y->worker_time && x->worker_growth == y->worker_growth &&
-                 x->log_level == y->log_level && x->log_format == y->log_format &&
-                 same_definitions(&a->config, &b->config);
-    for (size_t i = 0; i < y->n_watches && equal; i++)
-        equal = find_check(x, &y->watches[i]) < x->n_watches;
+    const struct config *old = &crew->book->config, *now = &book->config;
+    struct text given = {0};
+    config_print_worker(now, &given);
+    bool equal = !given.failed && given.length == crew->given.length &&
+                 memcmp(given.data, crew->given.data, given.length) == 0 &&
+                 old->n_chains == now->n_chains;
+    text_finish(&given);
+    for (size_t i = 0; i < now->n_chains && equal; i++)
+        equal = strcmp(old->chains[i].text, now->chains[i].text) == 0;
+    for (size_t i = 0; i < now->settings.n_watches && equal; i++) {
+        const struct watch_settings *watch = &now->settings.watches[i];
+        equal = find_check(crew, watch->chain, watch->format, watch->reading) != NULL;
+    }
     return equal;
 }

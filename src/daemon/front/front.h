@@ -24,6 +24,7 @@ enum front_state {
 struct crew {
     struct front *front;
     struct rulebook *book; /* counted reference */
+    struct text given;     /* to its workers: what is in the supervisor's file */
     /* the crew owns its file and its checks: one for each folder, then one for each chain */
     struct supervisor supervisor;
     LIST_ENTRY(crew) in_list;
@@ -98,8 +99,8 @@ void crew_close(struct crew **crew);
 /* The extension of results of the folder with these settings. */
 const char *crew_extension(const struct crew *crew, const struct watch_settings *watch);
 
-/* True when the two configurations ask the same of a worker. */
-bool crew_serves(const struct rulebook *a, const struct rulebook *b);
+/* True when the crew's workers were given all that this configuration asks of them. */
+bool crew_serves(const struct crew *crew, const struct rulebook *book);
 
 /* front.c: news of the crew that has jobs. */
 void front_ready(struct front *front);

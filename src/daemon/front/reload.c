@@ -112,7 +112,7 @@ static void take_file(struct front *front, struct rulebook *book)
 {
     struct fault fault = FAULT_INIT;
     front->wanted = book;
-    if (crew_serves(front->crew->book, front->wanted)) {
+    if (crew_serves(front->crew, front->wanted)) {
         change_folders(front);
         return;
     }

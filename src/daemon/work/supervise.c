@@ -157,8 +157,6 @@ static void step_down_alone(struct supervisor *s, struct slot *slot, const struc
  * check it is `next` in its slot, and the worker that is there, if any, goes on. */
 static void launch(struct supervisor *s, struct slot *slot)
 {
-    static const char *const levels[] = {"error", "warning", "info", "debug"};
-    const struct settings *settings = s->settings;
     struct faults faults = {0};
     struct fault *fault = faults_next(&faults);
     struct message message;
@@ -200,19 +198,10 @@ static void launch(struct supervisor *s, struct slot *slot)
 
     message_init(&message, MESSAGE_SETUP);
     message.device = worker->device;
-    message.fallback = settings->fallback;
+    message.threads = is_main ? job_most(s->settings->jobs) : 1;
     message.wipe = is_main && s->wipe;
-    message.max_pixels = (int64_t)settings->max_pixels;
-    message.max_file = (int64_t)settings->max_file;
-    message.memory = (int64_t)settings->memory;
-    message.threads = is_main ? job_most(settings->jobs) : 1;
-    message.log_level = levels[settings->log_level];
-    message.log_json = settings->log_format == LOG_FORMAT_JSON;
-    message.self_check = settings->self_check;
-    message.wait = settings->wait;
-    message.sandbox = settings->sandbox;
     message.fds[0] = s->config_fd;
-    message.n_fds = s->config_fd >= 0 ? 1 : 0;
+    message.n_fds = 1;
     child_send(child, &message);
     if (message.wipe) {
         metrics_add(s->metrics, METRIC_CACHE_WIPES, NULL, 1);
@@ -389,15 +378,15 @@ static const char *take_checked(struct supervisor *s, struct worker *worker,
         return NULL;
     }
     snprintf(tier->kind, sizeof tier->kind, "%s", message->tier ? message->tier : "");
-    snprintf(tier->why, sizeof tier->why, "%s", message->fallback ? message->fallback : "");
+    snprintf(tier->why, sizeof tier->why, "%s", message->why ? message->why : "");
     if (!check->passed) /* pool threads read the extension from then on, so it never changes */
         snprintf(check->extension, sizeof check->extension, "%s",
                  message->extension ? message->extension : "out");
     check->passed = true;
-    if (message->fallback) {
+    if (message->why) {
         metrics_count(s->metrics, METRIC_DEVICE_FALLBACK, "reason", "check");
         log_error("chain %s does NOT RUN on device %s: %s", check->chain, worker->name,
-                  message->fallback);
+                  message->why);
     }
     worker->prepared = 0;
     if (++worker->n_passed == worker->n_checks)

@@ -57,7 +57,7 @@ struct supervisor_news {
 struct supervisor {
     uv_loop_t *loop;
     const struct settings *settings;
-    int config_fd; /* a file with the configuration's text, for workers; −1: there is none */
+    int config_fd; /* a file with what workers have to know (config_print_worker) */
     size_t n_checks;
     struct worker_check *checks;
     struct queue *queue;     /* of the jobs */
