@@ -8,7 +8,7 @@ import sys
 # What each room may include, besides itself and the C library: rooms, folders of rooms, or single headers.
 PIXELS = {'base', 'param', 'bank', 'config', 'image', 'codec', 'device', 'stage', 'chain', 'engine'}
 DAEMON = {'base', 'param', 'bank', 'config', 'worker/find.h', 'worker/json_text.h', 'worker/message.h', 'version.h'}
-COMMANDS = PIXELS | {'worker/client.h', 'worker/describe.h', 'worker/find.h', 'worker/json_text.h', 'worker/message.h',
+COMMANDS = PIXELS | {'worker/daemon.h', 'worker/describe.h', 'worker/find.h', 'worker/json_text.h', 'worker/message.h',
                      'version.h'}
 ALLOWED = {
     'base': set(),
@@ -35,7 +35,7 @@ ALLOWED = {
     'daemon/watch': DAEMON | {'daemon/spool', 'daemon/work'},
     'daemon/serve': DAEMON | {'daemon/spool', 'daemon/work', 'daemon/watch'},
     'daemon/front': DAEMON | {'daemon'},
-    'relay': {'base', 'param', 'bank', 'config', 'worker/client.h', 'version.h'},
+    'relay': {'base', 'param', 'bank', 'config', 'worker/daemon.h', 'version.h'},
     'cli': COMMANDS | {'relay/hub.h'},
     'bench': COMMANDS | {'cli'},
     'doctor': COMMANDS | {'cli'},

@@ -12,7 +12,7 @@
 #include "base/name.h"
 #include "base/number.h"
 #include "cli/common.h"
-#include "worker/client.h"
+#include "worker/daemon.h"
 
 static long long number(const json_t *object, const char *key)
 {

@@ -9,7 +9,7 @@
 #include "base/sealed.h"
 #include "cli/batch.h"
 #include "cli/common.h"
-#include "worker/client.h"
+#include "worker/daemon.h"
 #include "worker/describe.h"
 
 /* Requests under way: enough that the daemon never waits for us. */

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "relay/relay.h"
-#include "worker/client.h"
+#include "worker/daemon.h"
 
 #define STATUS_TIME (2 * SECOND)
 

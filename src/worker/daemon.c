@@ -1,4 +1,4 @@
-#include "worker/client.h"
+#include "worker/daemon.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The daemon's jobs socket, as its clients use it: submit, status, why, requeue and sluice-relay
  * (docs/jobs-socket.md). */
-#ifndef SLUICE_WORKER_CLIENT_H
-#define SLUICE_WORKER_CLIENT_H
+#ifndef SLUICE_WORKER_DAEMON_H
+#define SLUICE_WORKER_DAEMON_H
 
 #include "base/fault.h"
 #include "param/options.h"
