@@ -413,10 +413,13 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
 #endif
     if (inner + AT_ONCE > inner_end)
         inner = inner_end = end;
+    /* To the next row: the processor's own prefetching ends with each page. What lies behind a ring may be another
+     * thread's. */
+    int ahead = RING ? 0 : src_stride;
     for (x = inner; x < inner_end; x += AT_ONCE) {
         x = min(x, inner_end - AT_ONCE);
 #ifdef PAIRS
-        FETCH_AHEAD(r2 + x + src_stride); /* the next row: the processor's own prefetching ends with each page */
+        FETCH_AHEAD(r2 + x + ahead);
         ushort16 pairs = FN(pairs_at)(r0, r1, r2, x FINISH_ARGUMENTS);
         UNALIGNED_OUT(OUT, LANES, out + x) = THEN(as_uchar16(pairs.lo));
         UNALIGNED_OUT(OUT, LANES, out + x + LANES) = THEN(as_uchar16(pairs.hi));
