@@ -230,16 +230,12 @@ static struct plane shape_for(const struct bench_options *o, const char *text)
 static int open_device(const struct bench_options *o, struct device_options *wanted,
                        struct device **device, struct fault *fault)
 {
-    const struct device_info *order[DEVICES_MAX];
     struct engine_options engine;
-    size_t fitting;
     cli_engine_options(&o->common, &engine);
     *wanted = engine.device;
     if (engine.reference)
         return 0;
-    int result = device_select(wanted, order, &fitting, fault);
-    if (result == 0)
-        result = device_open(device, order[0], wanted, fault);
+    int result = device_open_best(device, wanted, fault);
     if (result == 0) /* as in the engine, runs use memory that was allocated before */
         device_pool_limit(*device, engine.memory);
     return result;

@@ -154,6 +154,27 @@ int chain_parse_all(struct chain *chain, const char *text, const struct definiti
     return result;
 }
 
+/* Parameters are plain data: what they point to belongs to the definitions. */
+int chain_copy(struct chain *chain, const struct chain *from, struct fault *fault)
+{
+    *chain = (struct chain){.definitions = from->definitions};
+    if (from->n_steps == 0)
+        return 0;
+    chain->steps = calloc(from->n_steps, sizeof *chain->steps);
+    while (chain->steps && chain->n_steps < from->n_steps) {
+        struct chain_step *to = &chain->steps[chain->n_steps];
+        *to = from->steps[chain->n_steps];
+        to->config = malloc(to->stage->config_size + 1);
+        if (!to->config)
+            break;
+        memcpy(to->config, from->steps[chain->n_steps++].config, to->stage->config_size + 1);
+    }
+    if (chain->n_steps == from->n_steps)
+        return 0;
+    chain_finish(chain);
+    return fault_set(fault, FAULT_MEMORY, "no memory for a chain");
+}
+
 struct stage_source chain_source(const struct chain *chain, const struct plane *whole,
                                  enum video_matrix luma)
 {

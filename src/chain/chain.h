@@ -35,6 +35,9 @@ int chain_parse_with(struct chain *chain, const char *text, const struct definit
 /* The same; reports all mistakes in the order of the text, and returns the first one's code. */
 int chain_parse_all(struct chain *chain, const char *text, const struct definitions *definitions,
                     struct faults *faults);
+
+/* Copies `from`, with its definitions. */
+int chain_copy(struct chain *chain, const struct chain *from, struct fault *fault);
 void chain_finish(struct chain *chain);
 
 /* How little of a picture of the shape `whole` a decoder may give the chain: what the stages at its

@@ -332,9 +332,7 @@ static int find_profile(const struct plan_command_options *o, struct device **de
                         const struct board **board, struct device_profile *profile,
                         struct fault *fault)
 {
-    const struct device_info *order[DEVICES_MAX];
     struct engine_options engine;
-    size_t fitting;
     if (o->profile || o->board)
         return named_profile(o, board, profile, fault);
     cli_engine_options(&o->common, &engine);
@@ -342,9 +340,7 @@ static int find_profile(const struct plan_command_options *o, struct device **de
         *profile = *device_profile_by_name("cpu");
         return 0;
     }
-    int result = device_select(&engine.device, order, &fitting, fault);
-    if (result == 0)
-        result = device_open(device, order[0], &engine.device, fault);
+    int result = device_open_best(device, &engine.device, fault);
     if (result == 0)
         *profile = *device_profile(*device);
     return result;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/text.h"
 
 /* The devices of a back end, listed once, or the fault why there are none. */
@@ -202,4 +203,32 @@ int device_select(const struct device_options *options,
             if ((int)list[i]->kind == kind && matches(list[i], options))
                 order[(*count)++] = list[i];
     return *count > 0 ? 0 : nothing_fits(options, list, n, fault);
+}
+
+int device_open_first(struct device **device, const struct device_info *order[DEVICES_MAX],
+                      size_t *count, const struct device_options *options, struct fault *fault)
+{
+    *device = NULL;
+    for (size_t i = 0; i < *count && !*device; i++) {
+        struct fault why = FAULT_INIT;
+        size_t left = *count - i - 1;
+        if (device_open(device, order[i], options, &why) == 0) {
+            memmove(order, order + i + 1, left * sizeof *order);
+            *count = left;
+        } else if (left > 0) {
+            log_error("device %s is not used: %s", order[i]->name, why.text);
+        } else {
+            return fault_set(fault, why.code, "device %s: %s", order[i]->name, why.text);
+        }
+    }
+    return *device ? 0 : fault_set(fault, FAULT_NO_DEVICE, "there is no other device");
+}
+
+int device_open_best(struct device **device, const struct device_options *options,
+                     struct fault *fault)
+{
+    const struct device_info *order[DEVICES_MAX];
+    size_t count;
+    int result = device_select(options, order, &count, fault);
+    return result ? result : device_open_first(device, order, &count, options, fault);
 }

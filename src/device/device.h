@@ -101,6 +101,16 @@ bool device_may_load(const struct device_options *options);
 int device_select(const struct device_options *options,
                   const struct device_info *order[DEVICES_MAX], size_t *count, struct fault *fault);
 
+/* Opens the first device of a list that can be opened, and takes it and those before it off the
+ * list; the log has why those were passed over. The fault is the last one's. `options` must outlive
+ * the device. */
+int device_open_first(struct device **device, const struct device_info *order[DEVICES_MAX],
+                      size_t *count, const struct device_options *options, struct fault *fault);
+
+/* device_select and device_open_first. */
+int device_open_best(struct device **device, const struct device_options *options,
+                     struct fault *fault);
+
 /* Opens a device of the list. `options` must outlive the device. */
 int device_open(struct device **device, const struct device_info *info,
                 const struct device_options *options, struct fault *fault);

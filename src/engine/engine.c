@@ -210,44 +210,45 @@ const char *engine_tier(struct engine *engine, const struct chain *chain)
     return device ? device_kind_name(device_info(device)->kind) : NULL;
 }
 
-static int open_one(struct engine *engine, const struct device_info *info,
-                    const struct chain *chain, bool warming, struct fault *fault)
+/* Only a GPU that nobody asked for by name has to prove itself. */
+static int prove(const struct engine *engine, struct device *device, const struct chain *chain,
+                 bool warming, struct fault *fault)
 {
     bool strangers = engine->options.generic;
     struct check_how how = {.generic = strangers && !warming,
                             .use = !strangers ? PROGRAM_ANY
                                    : warming  ? PROGRAM_KEPT
                                               : PROGRAM_COUNTED};
-    struct device *device = NULL;
     const char *select = engine->options.device.select;
-    int result = device_open(&device, info, &engine->options.device, fault);
-    /* Only a GPU that nobody asked for by name has to prove itself. */
-    if (result == 0 && info->kind < DEVICE_NATIVE && (!select || strcmp(select, "auto") == 0))
-        result = check_colour(device, &how, chain, fault);
-    if (result != 0) {
-        device_close(&device);
-        return result;
-    }
-    device_pool_limit(device, engine->options.memory);
-    log_info("device %s (%s), driver %s", info->name, info->platform, info->driver);
-    engine->device = device;
-    return 0;
+    if (device_info(device)->kind >= DEVICE_NATIVE || (select && strcmp(select, "auto") != 0))
+        return 0;
+    return check_colour(device, &how, chain, fault);
 }
 
 static int open_best(struct engine *engine, const struct chain *chain, bool warming,
                      struct fault *fault)
 {
     const struct device_info *order[DEVICES_MAX];
-    size_t fitting;
-    int result = device_select(&engine->options.device, order, &fitting, fault);
-    for (size_t i = 0; result == 0 && i < fitting && !engine->device; i++) {
+    size_t left;
+    int result = device_select(&engine->options.device, order, &left, fault);
+    while (result == 0 && !engine->device) {
         struct fault why = FAULT_INIT;
-        if (open_one(engine, order[i], chain, warming, &why) == 0)
+        struct device *device;
+        result = device_open_first(&device, order, &left, &engine->options.device, fault);
+        if (result != 0)
             break;
-        if (i + 1 == fitting)
-            result = fault_set(fault, why.code, "device %s: %s", order[i]->name, why.text);
+        const struct device_info *info = device_info(device);
+        if (prove(engine, device, chain, warming, &why) == 0) {
+            device_pool_limit(device, engine->options.memory);
+            log_info("device %s (%s), driver %s", info->name, info->platform, info->driver);
+            engine->device = device;
+            break;
+        }
+        device_close(&device);
+        if (left == 0)
+            result = fault_set(fault, why.code, "device %s: %s", info->name, why.text);
         else
-            log_error("device %s is not used: %s", order[i]->name, why.text);
+            log_error("device %s is not used: %s", info->name, why.text);
     }
     return result;
 }
@@ -257,15 +258,15 @@ static int open_fallback(struct engine *engine, struct fault *fault)
     const struct device_options options = {
         .select = engine->options.fallback, .platform_index = -1, .device_index = -1};
     const struct device_info *order[DEVICES_MAX];
-    size_t fitting;
+    size_t fitting, others = 0;
     int result = device_select(&options, order, &fitting, fault);
-    for (size_t i = 0; result == 0 && i < fitting && !engine->fallback; i++)
+    for (size_t i = 0; result == 0 && i < fitting; i++)
         if (!engine->device || device_info(engine->device) != order[i])
-            result = device_open(&engine->fallback, order[i], &options, fault);
-    if (engine->fallback && atomic_load(&engine->mover.on))
+            order[others++] = order[i];
+    if (result == 0)
+        result = device_open_first(&engine->fallback, order, &others, &options, fault);
+    if (result == 0 && atomic_load(&engine->mover.on))
         device_pool_limit(engine->fallback, engine->options.memory);
-    if (result == 0 && !engine->fallback)
-        result = fault_set(fault, FAULT_NO_DEVICE, "there is no other device");
     return result;
 }
 

@@ -60,12 +60,12 @@ static void print_format(const struct format *format, struct text *text)
     param_print(format->codec->params, format->config, format->given, text);
 }
 
-/* Copies; what is printed here is read back. */
+/* Copies; of the format, what is printed is read back. */
 static int copy(struct move *move, const struct chain *chain, const struct format *format,
                 const struct frame *frame, struct fault *fault)
 {
     struct text text = {0};
-    int result = chain_parse_with(&move->chain, move->name, chain->definitions, fault);
+    int result = chain_copy(&move->chain, chain, fault);
     print_format(format, &text);
     if (result == 0 && format)
         result = format_parse(&move->format, text_string(&text), fault);
@@ -121,18 +121,13 @@ static void tell(struct engine *engine, const struct move *move, unsigned done, 
 static int open_device(struct engine *engine, struct device **device, struct fault *fault)
 {
     const struct device_info *order[DEVICES_MAX];
-    size_t fitting;
+    size_t fitting, before = 0;
     int result = device_select(&engine->options.device, order, &fitting, fault);
     *device = NULL;
-    for (size_t i = 0; result == 0 && i < fitting && order[i]->kind != DEVICE_NATIVE; i++) {
-        struct fault why = FAULT_INIT;
-        if (device_open(device, order[i], &engine->options.device, &why) == 0)
-            break;
-        log_error("device %s is not used: %s", order[i]->name, why.text);
-        if (i + 1 == fitting)
-            result = fault_set(fault, why.code, "device %s: %s", order[i]->name, why.text);
-    }
-    return result;
+    while (result == 0 && before < fitting && order[before]->kind != DEVICE_NATIVE)
+        before++;
+    return before == 0 ? result
+                       : device_open_first(device, order, &before, &engine->options.device, fault);
 }
 
 /* Opens the device, for the first chain. If there is none, all chains stay on native. */

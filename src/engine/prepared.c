@@ -136,18 +136,6 @@ static void make_key(const struct chain *chain, const struct frame *in, const st
     text_append(key, keep_input ? "|keep" : "|");
 }
 
-/* Copies the chain: the plan refers to it, and the caller's may be destroyed before the entry is.
- */
-static int copy_chain(const struct chain *from, struct chain *to, struct fault *fault)
-{
-    struct text text = {0};
-    chain_print(from, &text);
-    int result = text.failed ? fault_set(fault, FAULT_MEMORY, "no memory for a chain")
-                             : chain_parse_with(to, text_string(&text), from->definitions, fault);
-    text_finish(&text);
-    return result;
-}
-
 /* Plans made->chain for made->device and makes its recording. */
 static int plan_and_record(struct prepared *made, const struct frame *in,
                            const struct plan_options *options, enum program_use use,
@@ -215,7 +203,7 @@ static int make(struct engine *engine, const struct chain *chain, const struct f
                                    .fit = format ? format_fit : NULL,
                                    .fit_context = (void *)format,
                                    .mosaic_gain = format ? format_mosaic_gain(format) : 0};
-    int result = copy_chain(chain, &made->chain, fault);
+    int result = chain_copy(&made->chain, chain, fault); /* the caller's may not live as long */
     if (result == 0 && chain->n_steps > 0 && !engine->options.reference) {
         /* Also what engine_warm makes on native, since a job may find it. */
         made->waits = level == LEVEL_DEVICE && atomic_load(&engine->mover.on);

@@ -45,21 +45,6 @@ int sluice_device_list(struct sluice_device_info *list, size_t room, size_t *cou
     return n > 0 ? 0 : library_fail(error, &fault);
 }
 
-/* Opens the best device that can be opened. */
-static int open_best(struct sluice_device *device, struct device_options *options,
-                     struct fault *fault)
-{
-    const struct device_info *order[DEVICES_MAX];
-    size_t count = 0;
-    int result = device_select(options, order, &count, fault);
-    for (size_t i = 0; i < count && result == 0 && !device->device; i++) {
-        struct fault why = FAULT_INIT;
-        if (device_open(&device->device, order[i], options, &why) != 0 && i + 1 == count)
-            result = fault_set(fault, why.code, "device %s: %s", order[i]->name, why.text);
-    }
-    return result;
-}
-
 int sluice_device_open(struct sluice_device **device, const struct sluice_device_options *options,
                        struct sluice_error *error)
 {
@@ -86,7 +71,7 @@ int sluice_device_open(struct sluice_device **device, const struct sluice_device
         library_log_for(made);
         if (own.cache && own.cache[0] != '\0')
             device_cache_use(own.cache);
-        open_best(made, &inner, &fault);
+        device_open_best(&made->device, &inner, &fault);
         library_log_for(NULL);
     }
     if (made->device && own.pool > 0)

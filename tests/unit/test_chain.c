@@ -213,6 +213,32 @@ static void test_short_form(void **state)
     chain_finish(&chain);
 }
 
+/* A copy is the same chain, and lives longer. */
+static void test_copy(void **state)
+{
+    struct chain chain, copy;
+    struct fault fault = FAULT_INIT;
+    struct text text = {0}, of_copy = {0};
+    (void)state;
+    assert_int_equal(chain_parse(&chain,
+                                 "luminance:bt601,fir:1_2_1/2_4_2/1_2_1,colour:m=1_0_0/0_1_0/0_0_1,"
+                                 "sobel:border=zero,dwt:db4:levels=2",
+                                 &fault),
+                     0);
+    chain_print(&chain, &text);
+    assert_int_equal(chain_copy(&copy, &chain, &fault), 0);
+    for (size_t i = 0; i < chain.n_steps; i++)
+        memset(chain.steps[i].config, 0xa5, chain.steps[i].stage->config_size);
+    chain_finish(&chain);
+    chain_print(&copy, &of_copy);
+    assert_string_equal(text_string(&of_copy), text_string(&text));
+    chain_finish(&copy);
+    assert_int_equal(chain_copy(&copy, &chain, &fault), 0); /* one without steps */
+    assert_int_equal(copy.n_steps, 0);
+    text_finish(&text);
+    text_finish(&of_copy);
+}
+
 /* Every stage's parameters: defaults print and read back. */
 static void test_every_stage(void **state)
 {
@@ -244,6 +270,7 @@ int main(void)
         cmocka_unit_test(test_caret),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_short_form),
+        cmocka_unit_test(test_copy),
         cmocka_unit_test(test_every_stage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
