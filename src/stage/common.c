@@ -216,3 +216,8 @@ struct tolerance stage_tolerance(const struct stage *stage, const void *config, 
         return (struct tolerance){0, 0};
     return (struct tolerance){1e-6, 1e-5};
 }
+
+int64_t stage_margin(int64_t reach, int border)
+{
+    return border == BORDER_WRAP || border == BORDER_CROP ? -1 : reach;
+}

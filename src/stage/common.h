@@ -77,4 +77,8 @@ static inline uint32_t stage_round_up(uint32_t value, uint32_t multiple)
     return (value + multiple - 1) / multiple * multiple;
 }
 
+/* What stage.margin returns for windows that reach so far: −1 where the border brings samples from
+ * the other side, or takes rows and columns away. */
+int64_t stage_margin(int64_t reach, int border);
+
 #endif

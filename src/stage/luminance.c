@@ -160,6 +160,11 @@ static bool source(const void *config_, const struct plane *whole, struct stage_
     return true;
 }
 
+static int64_t margin(const void *config)
+{
+    return 0;
+}
+
 const struct stage stage_luminance = {
     .name = "luminance",
     .summary = "one grey channel from red, green and blue; grey passes, alpha is dropped",
@@ -168,6 +173,7 @@ const struct stage stage_luminance = {
     .complete = complete,
     .shape = shape,
     .passes = passes,
+    .margin = margin,
     .reach = reach,
     .source = source,
     .reference = luminance_reference,

@@ -117,6 +117,12 @@ static struct tolerance tolerance(const void *config, enum sample_type in, enum 
     return (struct tolerance){0, 0};
 }
 
+static int64_t margin(const void *config_)
+{
+    const struct median_config *config = config_;
+    return stage_margin(config->radius, config->border);
+}
+
 const struct stage stage_median = {
     .name = "median",
     .summary = "specks taken away: the middle one of the samples around each",
@@ -124,6 +130,7 @@ const struct stage stage_median = {
     .config_size = sizeof(struct median_config),
     .shape = shape,
     .passes = passes,
+    .margin = margin,
     .reference = median_reference,
     .tolerance = tolerance,
     .bench = "median",

@@ -93,6 +93,11 @@ struct stage {
      * alone. Per-pixel stages do not need this. */
     struct stage_reach (*reach)(const void *config);
 
+    /* How far from a pixel of the result, in pixels and any direction, those lie from which it is
+     * computed, for a config that keeps the picture's size and its places; −1: this one does not, or
+     * needs more (stage_margin). NULL: none does. Per-pixel stages do not need this. */
+    int64_t (*margin)(const void *config);
+
     /* For a stage that does not need the file's whole picture, whose shape is `whole`: lowers
      * `source` to what it accepts, and returns whether the next stage may be asked, too. Only the
      * stages at the beginning of a chain are asked. NULL: it needs the whole picture. */

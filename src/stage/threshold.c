@@ -283,6 +283,12 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
+static int64_t margin(const void *config_)
+{
+    const struct threshold_config *config = config_;
+    return config->t.choice == THRESHOLD_LOCAL ? stage_margin(config->radius, config->border) : -1;
+}
+
 const struct stage stage_threshold = {
     .name = "threshold",
     .summary = "two values: one where the sample is at least a threshold, one where it is below",
@@ -290,6 +296,7 @@ const struct stage stage_threshold = {
     .config_size = sizeof(struct threshold_config),
     .shape = shape,
     .passes = passes,
+    .margin = margin,
     .pixel = pixel,
     .is_per_pixel = is_per_pixel,
     .reference = threshold_reference,

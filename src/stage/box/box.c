@@ -281,6 +281,15 @@ static struct tolerance tolerance(const void *config, enum sample_type in, enum 
     return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){5e-4, 1e-5};
 }
 
+static int64_t margin(const void *config_)
+{
+    const struct box_config *config = config_;
+    int64_t side = config->height;
+    for (unsigned i = 0; i < config->width.count; i++)
+        side = config->width.v[i] > side ? config->width.v[i] : side;
+    return stage_margin((side / 2) * config->passes, config->border);
+}
+
 const struct stage stage_box = {
     .name = "box",
     .summary = "blur: the mean over a window of any size, at about the same cost",
@@ -291,6 +300,7 @@ const struct stage stage_box = {
         1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16 | 1u << SAMPLE_F32,
     .shape = shape,
     .passes = passes,
+    .margin = margin,
     .reference = box_reference,
     .tolerance = tolerance,
     .bench = "box:radius=4",

@@ -518,6 +518,15 @@ static struct tolerance tolerance(const void *config, enum sample_type in, enum 
     return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){1e-25, 0};
 }
 
+static int64_t margin(const void *config_)
+{
+    const struct fir_config *config = config_;
+    struct fir_window window;
+    fir_window(config, &window);
+    unsigned side = window.rows > window.columns ? window.rows : window.columns;
+    return stage_margin(side / 2, config->border);
+}
+
 const struct stage stage_fir = {
     .name = "fir",
     .summary = "each sample from a window of its neighbours, weighted by coefficients",
@@ -529,6 +538,7 @@ const struct stage stage_fir = {
         1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16 | 1u << SAMPLE_F32,
     .shape = shape,
     .passes = passes,
+    .margin = margin,
     .reach = reach,
     .reference = fir_reference,
     .tolerance = tolerance,

@@ -93,6 +93,12 @@ static struct tolerance tolerance(const void *config, enum sample_type in, enum 
     return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){1e-3, 1e-5};
 }
 
+static int64_t margin(const void *config_)
+{
+    const struct gauss_config *config = config_;
+    return stage_margin(config->radius, config->border);
+}
+
 const struct stage stage_gauss = {
     .name = "gauss",
     .summary = "blurred: means of the pixels around each, weighted by a Gaussian",
@@ -101,6 +107,7 @@ const struct stage stage_gauss = {
     .complete = complete,
     .shape = shape,
     .passes = passes,
+    .margin = margin,
     .reference = gauss_reference,
     .tolerance = tolerance,
     .bench = "gauss:1.5",

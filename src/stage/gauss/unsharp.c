@@ -55,6 +55,12 @@ static struct tolerance tolerance(const void *config_, enum sample_type in, enum
                               1e-5 * (1 + amount)};
 }
 
+static int64_t margin(const void *config_)
+{
+    const struct unsharp_config *config = config_;
+    return stage_margin(config->blur.radius, config->blur.border);
+}
+
 const struct stage stage_unsharp = {
     .name = "unsharp",
     .summary = "sharper: each sample moved away from the blurred picture",
@@ -63,6 +69,7 @@ const struct stage stage_unsharp = {
     .complete = complete,
     .shape = shape,
     .passes = passes,
+    .margin = margin,
     .reference = unsharp_reference,
     .tolerance = tolerance,
     .bench = "unsharp:1.5",

@@ -240,12 +240,19 @@ static int complete_close(void *config, param_given *given, struct fault *fault)
     return complete(config, MORPH_LARGEST, true, given, fault);
 }
 
+static int64_t margin(const void *config_)
+{
+    const struct morph_config *config = config_;
+    int64_t side = config->width > config->height ? config->width : config->height;
+    return stage_margin(side / 2 * (config->twice ? 2 : 1), config->border);
+}
+
 #define MORPH_STAGE(word, text)                                                                    \
     {                                                                                              \
         .name = #word, .summary = text, .params = params,                                          \
         .config_size = sizeof(struct morph_config),                                                \
         .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32,                            \
-        .complete = complete_##word, .shape = shape, .passes = passes,                             \
+        .complete = complete_##word, .shape = shape, .passes = passes, .margin = margin,           \
         .reference = morph_reference, .tolerance = tolerance, .bench = #word ":3",                 \
     }
 

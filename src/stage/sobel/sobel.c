@@ -309,6 +309,12 @@ static struct stage_reach reach(const void *config_)
         .rows = 3, .top = config->border == BORDER_CROP ? 0 : 1, .border = config->border};
 }
 
+static int64_t margin(const void *config_)
+{
+    const struct sobel_config *config = config_;
+    return stage_margin(1, config->border);
+}
+
 const struct stage stage_sobel = {
     .name = "sobel",
     .summary = "edges: the gradient by the 3×3 Sobel operator, its length or its parts",
@@ -316,6 +322,7 @@ const struct stage stage_sobel = {
     .config_size = sizeof(struct sobel_config),
     .shape = shape,
     .passes = passes,
+    .margin = margin,
     .reach = reach,
     .reference = sobel_reference,
 };
