@@ -39,6 +39,11 @@ static const struct cost {
 #include "chain/board_costs.h"
 };
 
+const struct board *board_get(size_t index)
+{
+    return index < N_BOARDS ? &boards[index] : NULL;
+}
+
 const struct board *board_find(const char *name, struct fault *fault)
 {
     struct nearest nearest = {0};

@@ -27,6 +27,9 @@ struct board {
 /* Returns the board of that name; NULL and a fault that gives the nearest name, or all names. */
 const struct board *board_find(const char *name, struct fault *fault);
 
+/* The board of that index; NULL: there are fewer. */
+const struct board *board_get(size_t index);
+
 /* Returns the board that this machine's device tree names; NULL for an unknown one. */
 const struct board *board_here(void);
 

@@ -5,6 +5,7 @@
 #include "chain/board.h"
 #include "chain/source.h"
 #include "cli/common.h"
+#include "cli/plan.h"
 
 struct plan_command_options {
     struct common_options common;
@@ -260,8 +261,8 @@ static json_t *totals_json(const struct plan *plan)
                      (json_int_t)plan_peak(plan));
 }
 
-static void print_json(const struct plan *plan, const struct plan *apart, const struct chain *chain,
-                       const struct board *board)
+static json_t *plan_json(const struct plan *plan, const struct plan *apart,
+                         const struct chain *chain, const struct board *board)
 {
     struct text canonical = {0};
     json_t *steps = json_array(), *warnings = json_array();
@@ -292,8 +293,31 @@ static void print_json(const struct plan *plan, const struct plan *apart, const 
                       "clock_hz", board->clock, "bytes_per_s", board->bandwidth, "sources",
                       board->sources, "seconds", seconds >= 0 ? json_real(seconds) : json_null()));
     }
-    cli_print_json(json);
     text_finish(&canonical);
+    return json;
+}
+
+int cli_plan_json(const struct chain *chain, const struct plane *plane,
+                  const struct device_profile *profile, const struct board *board, bool no_fuse,
+                  json_t **json, struct fault *fault)
+{
+    struct frame frame = {0};
+    struct plan *plan = NULL, *apart = NULL;
+    struct plan_options how = {.profile = profile, .no_fuse = no_fuse}, unfused = how;
+    unfused.no_fuse = true;
+    int result = frame_add_plane(&frame, plane, FRAME_ALIGNMENT)
+                     ? 0
+                     : fault_set(fault, FAULT_MEMORY, "no memory for a plan");
+    if (result == 0)
+        result = plan_create(&plan, chain, &frame, &how, fault);
+    if (result == 0 && !no_fuse)
+        result = plan_create(&apart, chain, &frame, &unfused, fault);
+    if (result == 0)
+        *json = plan_json(plan, apart, chain, board);
+    plan_destroy(&plan);
+    plan_destroy(&apart);
+    frame_finish(&frame);
+    return result;
 }
 
 static int print_source(const struct plan *plan)
@@ -376,7 +400,7 @@ static int make_plan(const struct plan_command_options *o, const struct chain *c
     } else if (o->source) {
         status = print_source(plan);
     } else if (o->common.json) {
-        print_json(plan, apart, chain, board);
+        cli_print_json(plan_json(plan, apart, chain, board));
     } else {
         print_plan(plan, apart, chain, board);
     }
