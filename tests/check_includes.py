@@ -39,6 +39,7 @@ ALLOWED = {
     'cli': COMMANDS | {'relay/hub.h'},
     'bench': COMMANDS | {'cli'},
     'doctor': COMMANDS | {'cli'},
+    'view': COMMANDS | {'cli'},
 }
 
 # Foreign headers, and the folders (or files) that may include them.
@@ -46,12 +47,12 @@ FOREIGN = {
     r'CL/': {'device/opencl'},
     r'(jpeglib|jerror|turbojpeg|png|zlib|libdeflate|zip)\.h': {'codec'},
     r'uv\.h': {'daemon/watch', 'daemon/work', 'daemon/serve', 'daemon/front'},
-    r'microhttpd\.h': {'daemon/serve'},
+    r'microhttpd\.h': {'daemon/serve', 'view'},
     r'sqlite3\.h': {'daemon/spool'},
     r'yaml\.h': {'config'},
     r'systemd/': {'daemon/front', 'daemon/serve'},
     r'seccomp\.h': {'worker'},
-    r'jansson\.h': {'codec', 'worker', 'daemon', 'relay', 'cli', 'bench', 'doctor'},
+    r'jansson\.h': {'codec', 'worker', 'daemon', 'relay', 'cli', 'bench', 'doctor', 'view'},
     r'(nats|curl|openssl)/': {'relay'},
     r'gst/': {'gst'},
 }

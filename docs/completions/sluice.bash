@@ -49,6 +49,20 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     enqueue:--credentials) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     enqueue:--ca) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     enqueue:--config) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    view:--chain|view:-c) _sluice_chain "$3" ;;
+    view:--input) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    view:--port) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    view:--config) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    view:--device) COMPREPLY=($(compgen -W "auto gpu cpu reference" -- "$3")) ;;
+    view:--platform-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    view:--device-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    view:--cl-flags) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    view:--dump-binary) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    view:--load-binary) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    view:--max-pixels) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    view:--max-file) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    view:--memory) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    view:--threads) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     status:--socket|status:-s) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     why:--socket|why:-s) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     failed:--socket|failed:-s) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
@@ -157,7 +171,7 @@ _sluice()
     [ "${1##*/}" = sluiced ] && command=sluiced
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ] && [ "$command" != sluiced ]; then
-        COMPREPLY=($(compgen -W "run submit enqueue status why failed requeue compare stages devices plan bench check-config warm doctor testcard version help" -- "$word"))
+        COMPREPLY=($(compgen -W "run submit enqueue view status why failed requeue compare stages devices plan bench check-config warm doctor testcard version help" -- "$word"))
         return
     fi
     _sluice_value "$command" "$before" "$word" && return
@@ -165,6 +179,7 @@ _sluice()
     run:-*) COMPREPLY=($(compgen -W "--chain --output --format --input --recursive --name --on-exists --verify --timing --iterations --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --max-pixels --max-file --memory --threads --json --quiet --verbose --help" -- "$word")) ;;
     submit:-*) COMPREPLY=($(compgen -W "--socket --chain --output --format --input --recursive --name --on-exists --json --quiet --verbose --help" -- "$word")) ;;
     enqueue:-*) COMPREPLY=($(compgen -W "--chain --format --input --output --wait --collect --timeout --result --class --id --again --server --credentials --ca --config --json --quiet --verbose --help" -- "$word")) ;;
+    view:-*) COMPREPLY=($(compgen -W "--chain --input --recursive --port --no-open --once --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --max-pixels --max-file --memory --threads --json --quiet --verbose --help" -- "$word")) ;;
     status:-*) COMPREPLY=($(compgen -W "--socket --watch --json --quiet --verbose --help" -- "$word")) ;;
     why:-*) COMPREPLY=($(compgen -W "--socket --json --quiet --verbose --help" -- "$word")) ;;
     failed:-*) COMPREPLY=($(compgen -W "--socket --json --quiet --verbose --help" -- "$word")) ;;
@@ -179,7 +194,7 @@ _sluice()
     doctor:-*) COMPREPLY=($(compgen -W "--user --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
     testcard:-*) COMPREPLY=($(compgen -W "--output --format --size --json --quiet --verbose --help" -- "$word")) ;;
     sluiced:-*) COMPREPLY=($(compgen -W "--watch --output --chain --format --input --name --on-exists --originals --claim --sync --settle --stable --mode --state --device --fallback --sandbox --max-pixels --max-file --memory --jobs --queue --job-time --worker-jobs --worker-time --worker-growth --shutdown --min-free --http-socket --jobs-socket --log-format --config --quiet --verbose --version --help" -- "$word")) ;;
-    help:*) COMPREPLY=($(compgen -W "run submit enqueue status why failed requeue compare stages devices plan bench check-config warm doctor testcard version help" -- "$word")) ;;
+    help:*) COMPREPLY=($(compgen -W "run submit enqueue view status why failed requeue compare stages devices plan bench check-config warm doctor testcard version help" -- "$word")) ;;
     stages:*) COMPREPLY=($(compgen -W "abs analysis box clahe close colour convert crop dilate dwt equalize erode fir flip gain gauss idwt invert levels luminance median normalize open pad resize rotate shrink sobel synthesis threshold unsharp" -- "$word")) ;;
     *) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word")) ;;
     esac

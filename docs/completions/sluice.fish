@@ -39,6 +39,7 @@ end
 complete -c sluice -n __fish_use_subcommand -f -a run -d 'run a chain on pictures, here'
 complete -c sluice -n __fish_use_subcommand -f -a submit -d 'run a chain on pictures, through the daemon'
 complete -c sluice -n __fish_use_subcommand -f -a enqueue -d 'put pictures into the queue of a fleet'
+complete -c sluice -n __fish_use_subcommand -f -a view -d 'tune a chain on pictures, in a browser'
 complete -c sluice -n __fish_use_subcommand -f -a status -d 'what the daemon does'
 complete -c sluice -n __fish_use_subcommand -f -a why -d 'what became of a file, or why it is not done'
 complete -c sluice -n __fish_use_subcommand -f -a failed -d 'the files that failed, with their reasons'
@@ -54,7 +55,7 @@ complete -c sluice -n __fish_use_subcommand -f -a doctor -d 'problems of this ma
 complete -c sluice -n __fish_use_subcommand -f -a testcard -d 'draw a picture to try chains on'
 complete -c sluice -n __fish_use_subcommand -f -a version -d 'the version (also --version, -V)'
 complete -c sluice -n __fish_use_subcommand -f -a help -d 'this text, or the options of a command (also --help, -h)'
-complete -c sluice -n '__fish_seen_subcommand_from help' -f -a 'run submit enqueue status why failed requeue compare stages devices plan bench check-config warm doctor testcard version help'
+complete -c sluice -n '__fish_seen_subcommand_from help' -f -a 'run submit enqueue view status why failed requeue compare stages devices plan bench check-config warm doctor testcard version help'
 complete -c sluice -n '__fish_seen_subcommand_from stages' -f -a 'abs analysis box clahe close colour convert crop dilate dwt equalize erode fir flip gain gauss idwt invert levels luminance median normalize open pad resize rotate shrink sobel synthesis threshold unsharp'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s c -l chain -d 'stages joined by commas, or the name of a configured chain' -r -f -a '(__sluice_chain)'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s o -l output -d 'a file' -r
@@ -113,6 +114,28 @@ complete -c sluice -n '__fish_seen_subcommand_from enqueue' -l json -d 'machine-
 complete -c sluice -n '__fish_seen_subcommand_from enqueue' -s q -l quiet -d 'say nothing but errors'
 complete -c sluice -n '__fish_seen_subcommand_from enqueue' -s v -l verbose -d 'say what is done'
 complete -c sluice -n '__fish_seen_subcommand_from enqueue' -s h -l help -d 'this text'
+complete -c sluice -n '__fish_seen_subcommand_from view' -s c -l chain -d 'the chain to begin with' -r -f -a '(__sluice_chain)'
+complete -c sluice -n '__fish_seen_subcommand_from view' -l input -d 'how to read' -r
+complete -c sluice -n '__fish_seen_subcommand_from view' -s r -l recursive -d 'take folders in folders, too'
+complete -c sluice -n '__fish_seen_subcommand_from view' -l port -d 'of 127.0.0.1' -r
+complete -c sluice -n '__fish_seen_subcommand_from view' -l no-open -d 'open no browser, also where a desktop is'
+complete -c sluice -n '__fish_seen_subcommand_from view' -l once -d 'end when the page has been closed'
+complete -c sluice -n '__fish_seen_subcommand_from view' -l config -d 'configuration' -r
+complete -c sluice -n '__fish_seen_subcommand_from view' -l device -d 'auto' -r -f -a 'auto gpu cpu reference'
+complete -c sluice -n '__fish_seen_subcommand_from view' -l platform-index -d 'only the platform with this index of `sluice devices`' -r
+complete -c sluice -n '__fish_seen_subcommand_from view' -l device-index -d 'only the device with this index within its platform' -r
+complete -c sluice -n '__fish_seen_subcommand_from view' -l cl-flags -d 'further options for the OpenCL compiler' -r
+complete -c sluice -n '__fish_seen_subcommand_from view' -l dump-binary -d 'write the compiled program there' -r
+complete -c sluice -n '__fish_seen_subcommand_from view' -l load-binary -d 'take the compiled program from there' -r
+complete -c sluice -n '__fish_seen_subcommand_from view' -l no-fuse -d 'give each stage kernels of its own, for comparison'
+complete -c sluice -n '__fish_seen_subcommand_from view' -l max-pixels -d 'largest picture that is read' -r
+complete -c sluice -n '__fish_seen_subcommand_from view' -l max-file -d 'largest file that is read' -r
+complete -c sluice -n '__fish_seen_subcommand_from view' -l memory -d 'memory for pictures, all jobs together' -r
+complete -c sluice -n '__fish_seen_subcommand_from view' -l threads -d 'files at once' -r
+complete -c sluice -n '__fish_seen_subcommand_from view' -l json -d 'machine-readable output on stdout'
+complete -c sluice -n '__fish_seen_subcommand_from view' -s q -l quiet -d 'say nothing but errors'
+complete -c sluice -n '__fish_seen_subcommand_from view' -s v -l verbose -d 'say what is done'
+complete -c sluice -n '__fish_seen_subcommand_from view' -s h -l help -d 'this text'
 complete -c sluice -n '__fish_seen_subcommand_from status' -s s -l socket -d 'the daemon\'s jobs socket' -r
 complete -c sluice -n '__fish_seen_subcommand_from status' -s w -l watch -d 'print it again every second, until the daemon ends or Ctrl-C'
 complete -c sluice -n '__fish_seen_subcommand_from status' -l json -d 'machine-readable output on stdout'

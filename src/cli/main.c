@@ -1,4 +1,5 @@
 /* sluice: which subcommands there are, and how the one that was named is run. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ static const struct {
     {"run", &command_run, "run a chain on pictures, here"},
     {"submit", &command_submit, "run a chain on pictures, through the daemon"},
     {"enqueue", NULL, "put pictures into the queue of a fleet"},
+    {"view", NULL, "tune a chain on pictures, in a browser"},
     {"status", &command_status, "what the daemon does"},
     {"why", &command_why, "what became of a file, or why it is not done"},
     {"failed", &command_failed, "the files that failed, with their reasons"},
@@ -55,18 +57,21 @@ static size_t find_command(const char *name)
     return N_COMMANDS;
 }
 
-/* A program of its own, so that sluice needs no library for NATS. */
-static int run_enqueue(char **argv)
+/* A program of its own, so that sluice needs no library for NATS, and none for HTTP. */
+static int run_program(char **argv)
 {
-    char path[4096];
+    char path[4096], variable[32];
     struct fault fault = FAULT_INIT;
-    if (find_program("enqueue", "SLUICE_ENQUEUE", path, sizeof path, &fault) == 0) {
+    snprintf(variable, sizeof variable, "SLUICE_%s", argv[0]);
+    for (char *c = variable; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    if (find_program(argv[0], variable, path, sizeof path, &fault) == 0) {
         fflush(cli_stdout);
         dup2(fileno(cli_stdout), STDOUT_FILENO); /* the program needs the real stdout */
         execv(path, argv);
     }
     fault_set_errno(&fault, FAULT_NO_DEVICE, path);
-    return cli_complain("enqueue", &fault);
+    return cli_complain(argv[0], &fault);
 }
 
 /* Runs the command that argv[0] names. */
@@ -77,7 +82,7 @@ static int run_command(int argc, char **argv)
         return 64;
     const struct command *command = commands[index].command;
     if (!command)
-        return run_enqueue(argv);
+        return run_program(argv);
     struct options_usage usage = *command->usage;
     void *options = calloc(1, command->size + 1);
     if (!options)

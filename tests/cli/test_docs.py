@@ -34,6 +34,7 @@ NOT_RUN = {
     'proxy': 'needs the service, and programs that are not part of sluice',
     'gstreamer': 'needs GStreamer: tests/gst run it',
     'camera': 'needs a camera, a screen, or viewers',
+    'browser': 'waits for a browser: tests/view runs it',
     'fleet': 'needs a NATS server: tests/fleet run it',
     'build': 'builds all of it, as was done to run this',
     'tests': 'runs all tests, this one among them',

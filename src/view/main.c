@@ -1,0 +1,224 @@
+/* sluice view: options, the files that are named, the browser, and the end. A program of its own,
+ * so that sluice needs no library for HTTP. */
+#include "view/view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "view/compute.h"
+#include "view/server.h"
+
+#define TICK         (SECOND / 4)
+#define ONCE_SECONDS 3 /* a page that is loaded again is away for a moment */
+
+#define AT(member) offsetof(struct view_options, member)
+static const struct options_row options[] = {
+    OPTION('c', "CHAIN", TEXT, "chain", AT(chain), "the chain to begin with"),
+    OPTION(0, "OPTIONS", TEXT, "input", AT(input), "how to read: orient=0, partial=1, raw=…"),
+    OPTION('r', NULL, FLAG, "recursive", AT(recursive), "take folders in folders, too"),
+    OPTION(0, "N", INTEGER, "port", AT(port), "of 127.0.0.1; 0: one that is free", RANGE(0, 65535),
+           DEFAULT("0")),
+    OPTION(0, NULL, FLAG, "no-open", AT(no_open), "open no browser, also where a desktop is"),
+    OPTION(0, NULL, FLAG, "once", AT(once), "end when the page has been closed"),
+    {0},
+};
+
+static const struct options_usage usage = {
+    .program = "sluice",
+    .command = "view",
+    .operands = "[-c CHAIN] FILE|DIR…",
+    .summary = "Shows pictures and a chain to tune in a browser.",
+    .details = "sluice view photo.jpg\n"
+               "sluice view -c luminance,gauss:2,sobel photos/\n"
+               "\nThe page is for this machine alone, and for those who know its address with the "
+               "token behind #.\nFrom another one: ssh -L 8080:127.0.0.1:8080 BOARD, and there "
+               "sluice view --port 8080.\n",
+    .tables = {options, cli_config_options, cli_device_options, cli_plan_options, cli_limit_options,
+               cli_output_options},
+};
+
+/* ---- files ---- */
+
+/* Leaves out of folders what is no picture; what was named stays, and says what is wrong with it.
+ */
+static int gather(struct view *view, char **operands, size_t count, struct fault *fault)
+{
+    struct inputs_rules rules = {.recursive = view->options->recursive,
+                                 .verbose = view->options->common.verbose,
+                                 .any = view->decode.raw != RAW_NONE};
+    int result = inputs_gather(&view->inputs, operands, count, &rules, fault);
+    if (result == 0)
+        view->files = calloc(view->inputs.count + 1, sizeof *view->files);
+    if (result == 0 && !view->files)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a list of files");
+    for (size_t i = 0; i < view->inputs.count && result == 0; i++) {
+        struct fault none = FAULT_INIT;
+        int fd = -1;
+        bool other = view->inputs.list[i].folder != 0 &&
+                     inputs_open(&view->inputs, i, &fd, &none) == INPUTS_OTHER;
+        file_close(&fd);
+        if (!other)
+            view->files[view->n_files++] = (uint32_t)i;
+    }
+    if (result == 0 && view->n_files == 0)
+        result = fault_set(fault, FAULT_NO_INPUT, "no picture is there");
+    return result;
+}
+
+/* ---- the browser ---- */
+
+/* A file that leads to the page, for its owner alone: on a command line everybody could read the
+ * token. NULL: there is no place for it. */
+static char *write_way(const char *address)
+{
+    const char *folder = getenv("XDG_RUNTIME_DIR");
+    char *path = NULL;
+    if (asprintf(&path, "%s/sluice-view-XXXXXX.html", folder && folder[0] ? folder : "/tmp") < 0)
+        return NULL;
+    int fd = mkostemps(path, 5, O_CLOEXEC);
+    bool good = fd >= 0 && dprintf(fd,
+                                   "<!doctype html><meta http-equiv=refresh content=\"0; url=%s\">"
+                                   "<title>sluice</title>\n",
+                                   address) > 0;
+    file_close(&fd);
+    if (good)
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* Has the desktop open it; returns at once. */
+static void open_browser(const char *path)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+        for (int fd = 0; fd < 3 && null >= 0; fd++)
+            dup2(null, fd);
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        if (fork() == 0) {
+            setsid();
+            execlp("xdg-open", "xdg-open", path, (char *)NULL);
+        }
+        _exit(0);
+    }
+    if (child > 0)
+        waitpid(child, NULL, 0);
+}
+
+static bool has_desktop(void)
+{
+    const char *x = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
+    return (x && x[0]) || (wayland && wayland[0]);
+}
+
+/* ---- life ---- */
+
+/* Until a signal, or with --once until no page has been open for some seconds. */
+static void wait_for_end(struct server *server, bool once, const sigset_t *signals)
+{
+    struct timespec tick = {.tv_nsec = (long)TICK};
+    uint64_t left = 0; /* when the last page went */
+    for (;;) {
+        bool ever;
+        if (sigtimedwait(signals, NULL, &tick) > 0)
+            return;
+        server_tick(server);
+        if (server_pages(server, &ever) > 0 || !ever)
+            left = 0;
+        else if (left == 0)
+            left = clock_now();
+        else if (once && clock_now() - left > ONCE_SECONDS * SECOND)
+            return;
+    }
+}
+
+static int serve(struct view *view, const sigset_t *signals)
+{
+    const struct view_options *o = view->options;
+    struct fault fault = FAULT_INIT;
+    struct server *server = NULL;
+    char address[128], *way = NULL;
+    if (server_open(&server, view, (uint16_t)o->port, &fault) != 0)
+        return cli_complain("view", &fault);
+    snprintf(address, sizeof address, "http://127.0.0.1:%u/#%s", server_port(server),
+             server_token(server));
+    fprintf(cli_stdout, "%s\n", address);
+    fflush(cli_stdout);
+    if (getenv("SSH_CONNECTION") && !o->common.quiet)
+        fprintf(stderr, "sluice: on your own machine: ssh -L %u:127.0.0.1:%u %s\n",
+                server_port(server), server_port(server), "THIS-MACHINE");
+    if (!o->no_open && has_desktop() && (way = write_way(address)) != NULL)
+        open_browser(way);
+    wait_for_end(server, o->once, signals);
+    if (way)
+        unlink(way);
+    free(way);
+    server_close(&server);
+    return 0;
+}
+
+static int prepare_tuning(struct view *view, char **operands, size_t count)
+{
+    struct fault fault = FAULT_INIT;
+    struct engine_options engine;
+    const struct view_options *o = view->options;
+    view->chain = o->chain ? o->chain : "";
+    int status = cli_read_config(&o->common, &view->config, &view->chain);
+    if (status != 0)
+        return status;
+    cli_engine_options(&o->common, &engine);
+    if (decode_options_parse(&view->decode, o->input, "--input", &fault) != 0 ||
+        gather(view, operands, count, &fault) != 0 ||
+        compute_open(&view->compute, view, &fault) != 0 ||
+        engine_open(&view->engine, &engine, &fault) != 0)
+        return cli_complain("view", &fault);
+    return 0;
+}
+
+static int run(int argc, char **argv)
+{
+    struct view_options o = {0};
+    struct view view = {.options = &o};
+    sigset_t signals;
+    int first = options_parse(&usage, &o, argc, argv, cli_stdout);
+    if (first == OPTIONS_HELP_SHOWN)
+        return 0;
+    if (first < 0)
+        return -first;
+    if (first == argc)
+        return cli_refuse(64, "view: which pictures? (see sluice view --help)");
+    cli_common_apply(&o.common);
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before there are threads, which inherit it */
+    signal(SIGPIPE, SIG_IGN);
+    int status = prepare_tuning(&view, argv + first, (size_t)(argc - first));
+    if (status == 0)
+        status = serve(&view, &signals);
+    engine_close(&view.engine);
+    compute_close(&view.compute);
+    inputs_finish(&view.inputs);
+    free(view.files);
+    config_finish(&view.config);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    return cli_run(run, argc, argv);
+}
