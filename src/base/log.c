@@ -189,6 +189,30 @@ static bool write_line(const struct log_subject *about, enum log_level level, co
     return written;
 }
 
+/* When there is room again, the log says how many lines were dropped. */
+static void tell_lost(void)
+{
+    char missing[100];
+    unsigned lost = log_lost;
+    snprintf(missing, sizeof missing, "%u lines of the log are lost: nobody read stderr", lost);
+    if (lost > 0 && write_line(NULL, LOG_LEVEL_WARNING, missing))
+        atomic_fetch_sub(&log_lost, lost);
+}
+
+void log_pass(const char *line, size_t length, bool cut)
+{
+    struct text whole = {0};
+    text_append_bytes(&whole, line, length);
+    for (size_t i = 0; i < whole.length; i++)
+        if ((unsigned char)whole.data[i] < ' ' && whole.data[i] != '\t')
+            whole.data[i] = '?';
+    text_append(&whole, cut ? " ...\n" : "\n");
+    tell_lost();
+    if (!whole.failed && !write_bytes(whole.data, whole.length))
+        log_lost++;
+    text_finish(&whole);
+}
+
 static void emit(const struct log_subject *about, enum log_level level, const char *format,
                  va_list args)
 {
@@ -211,12 +235,7 @@ static void emit(const struct log_subject *about, enum log_level level, const ch
             *c = '?';
     if (log_format == LOG_FORMAT_TEXT && log_other && log_other(level, log_program, text, about))
         return;
-    /* When there is room again, the log says how many lines were dropped. */
-    char missing[100];
-    unsigned lost = log_lost;
-    snprintf(missing, sizeof missing, "%u lines of the log are lost: nobody read stderr", lost);
-    if (lost > 0 && write_line(NULL, LOG_LEVEL_WARNING, missing))
-        atomic_fetch_sub(&log_lost, lost);
+    tell_lost();
     if (!write_line(about, level, text))
         log_lost++;
 }

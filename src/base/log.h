@@ -61,6 +61,10 @@ bool log_stderr_is_journal(void);
 void log_about(struct log_subject about, enum log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Passes on a line that another process of ours has written, without its end; `cut`: only the
+ * beginning of it. */
+void log_pass(const char *line, size_t length, bool cut);
+
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));

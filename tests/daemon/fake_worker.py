@@ -25,6 +25,7 @@
                 `pong`, `checked`, `described`, `kept`, `moved`, `working`, `ping`
     device      says three times that the device failed, then does it
     grow        keeps 64 MiB more from then on
+    shouts N M  writes N lines of M bytes to stderr, then does it
 
 Anything else is copied to the output. One job after the other, as many as are sent. Each job that
 is begun is a line in the file FAKE_WORKER_LOG; what each worker is set up with is a line of JSON in
@@ -205,6 +206,17 @@ def hang():
             waiting.append((message, fds))
 
 
+def shout(lines, length):
+    """Does not care whether anybody hears it."""
+    for i in range(lines):
+        rest = (b'shout %d ' % i).ljust(length, b'x') + b'\n'
+        while rest:
+            try:
+                rest = rest[os.write(2, rest):]
+            except BlockingIOError:
+                break
+
+
 def run(job, fds):
     number, (given, out) = job['id'], fds
     text = os.pread(given, 1 << 20, 0)
@@ -216,6 +228,7 @@ def run(job, fds):
     times = note(text.decode(errors='replace').split('\n')[0])
     if word in ('poison', 'poison-slow') or (word == 'crash-once' and times == 1):
         time.sleep(0.5 if word == 'poison-slow' else 0.05)
+        shout(1, 0)
         os.kill(os.getpid(), signal.SIGSEGV)
     if word == 'crash-once':
         time.sleep(0.5)
@@ -233,6 +246,8 @@ def run(job, fds):
         kept.append(bytearray(b'x') * (64 << 20))
     if word == 'slow':
         time.sleep(0.3)
+    if word == 'shouts':
+        shout(*map(int, text.split()[1:3]))
     if word in ('keep', 'map', 'slow-close'):
         keep(number, out, text, word)
         return

@@ -27,6 +27,35 @@ class WorkerDies(DaemonTest):
         d.stop()
         d.expect_clean()
 
+    def test_what_it_writes_to_stderr_is_bounded(self):
+        """In number and in length; the job does not wait for a reader, and after a while lines are taken again."""
+        d = self.fake('--jobs', '1').start()
+        d.drop('a', b'shouts 5 60')
+        d.expect('a.pgm')
+        wait_for('all of few', lambda: d.count_lines('shout [0-4] x{50}') == 5)
+        begin = time.monotonic()
+        d.drop('b', b'shouts 30000 1000')
+        d.expect('b.pgm')
+        d.expect_line(r'worker \(pid \d+\) has written 200 lines to stderr within 10 s: what more')
+        if time.monotonic() - begin < 10:
+            self.assertLessEqual(d.count_lines('shout'), 200)
+            self.assertLess(len(d.log()), 300000)
+        time.sleep(11)
+        before = d.count_lines('shout')
+        d.drop('c', b'shouts 1 50000')
+        d.expect('c.pgm')
+        wait_for('the long one', lambda: d.count_lines('shout') > before)
+        self.assertEqual(max(len(line) for line in d.log().splitlines()), 2000 + len(' ...'))
+        d.stop()
+
+    def test_its_last_words_come_before_its_end(self):
+        d = self.fake('--jobs', '1').start()
+        d.drop('a', b'poison')
+        d.expect_failed('a')
+        d.stop()
+        lines = [line for line in d.log().splitlines() if 'shout' in line or 'ended by signal' in line]
+        self.assertEqual(['shout' in line for line in lines], [True, False] * 2)
+
     def test_one_file_kills_every_worker(self):
         """The others are done, the one at fault is found and fails."""
         d = self.fake('--jobs', '4')

@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/text.h"
 #include "daemon/work/closing.h"
+#include "daemon/work/stderr.h"
 #include "worker/find.h"
 #include "worker/message.h"
 
@@ -36,6 +38,7 @@ static void on_exit_of_process(uv_process_t *process, int64_t status, int signal
 {
     struct child *child = process->data;
     uv_close((uv_handle_t *)process, on_closed);
+    stderr_close(&child->said); /* its last words come before we say that it has ended */
     child->exited = true;
     child->status = (int)status;
     child->signal = signal;
@@ -173,25 +176,43 @@ void child_kill(struct child *child)
 
 /* ---- the process ---- */
 
-static int spawn(struct child *child, uv_loop_t *loop, const char *program, int socket)
+/* Our own environment, but only the front may talk to systemd, through NOTIFY_SOCKET; and where our
+ * stderr is the journal, the worker's is a pipe into it (log_stderr_is_journal). Returns NULL
+ * without memory: the child then inherits ours. The array and `journal` must live until it has. */
+static char **make_environment(int fd, char journal[60])
 {
-    char name[] = "sluice-worker";
-    char *args[] = {name, NULL};
-    uv_stdio_container_t stdio[MESSAGE_WORKER_FD + 1] = {
-        {.flags = UV_IGNORE},
-        {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO}, /* drivers print banners to it */
-        {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
-        {.flags = UV_INHERIT_FD, .data.fd = socket},
-    };
-    /* Our own environment without the variables of the service manager's notify socket: only the
-     * front may talk to systemd. Without memory the child inherits our environment unchanged. */
+    static const char notify[] = "NOTIFY_SOCKET=", stream[] = "JOURNAL_STREAM=";
+    struct stat status;
     size_t count = 0, kept = 0;
+    bool replaced = fd >= 0 && log_stderr_is_journal() && fstat(fd, &status) == 0;
     while (environ[count])
         count++;
     char **environment = calloc(count + 1, sizeof *environment);
-    for (size_t i = 0; environment && i < count; i++)
-        if (strncmp(environ[i], "NOTIFY_SOCKET=", strlen("NOTIFY_SOCKET=")) != 0)
-            environment[kept++] = environ[i];
+    for (size_t i = 0; environment && i < count; i++) {
+        bool is_stream = strncmp(environ[i], stream, strlen(stream)) == 0;
+        if (strncmp(environ[i], notify, strlen(notify)) != 0)
+            environment[kept++] = is_stream && replaced ? journal : environ[i];
+    }
+    if (replaced)
+        snprintf(journal, 60, "%s%llu:%llu", stream, (unsigned long long)status.st_dev,
+                 (unsigned long long)status.st_ino);
+    return environment;
+}
+
+static int spawn(struct child *child, uv_loop_t *loop, const char *program, int socket)
+{
+    char name[] = "sluice-worker", journal[60];
+    char *args[] = {name, NULL};
+    int fd; /* drivers print banners to stdout, and whatever they like to stderr */
+    child->said = stderr_open(loop, &fd);
+    int to = fd >= 0 ? fd : STDERR_FILENO;
+    uv_stdio_container_t stdio[MESSAGE_WORKER_FD + 1] = {
+        {.flags = UV_IGNORE},
+        {.flags = UV_INHERIT_FD, .data.fd = to},
+        {.flags = UV_INHERIT_FD, .data.fd = to},
+        {.flags = UV_INHERIT_FD, .data.fd = socket},
+    };
+    char **environment = make_environment(fd, journal);
     uv_process_options_t options = {.exit_cb = on_exit_of_process,
                                     .file = program,
                                     .args = args,
@@ -200,6 +221,11 @@ static int spawn(struct child *child, uv_loop_t *loop, const char *program, int 
                                     .stdio = stdio};
     int error = uv_spawn(loop, &child->process, &options);
     free(environment);
+    if (fd >= 0) {
+        fcntl(fd, F_SETFL, O_WRONLY | O_NONBLOCK); /* libuv has undone it */
+        close(fd);
+    }
+    stderr_name(child->said, child->process.pid);
     child->process.data = child;
     child->n_handles++;
     child->spawned = error == 0;
@@ -254,6 +280,7 @@ void child_forget(struct child **child)
     if (!c)
         return;
     c->forgotten = true;
+    stderr_close(&c->said);
     child_hang_up(c);
     if (c->spawned && !c->exited)
         uv_close((uv_handle_t *)&c->process, on_closed);

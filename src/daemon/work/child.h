@@ -10,6 +10,7 @@
 #include <uv.h>
 
 struct message;
+struct worker_stderr;
 struct outgoing; /* a message that waits until the socket has room */
 
 struct child {
@@ -23,6 +24,7 @@ struct child {
     int signal;    /* … or the signal; 0: none */
     char end[100]; /* for people: "by signal 11 (Segmentation fault)" */
 
+    struct worker_stderr *said; /* what it writes to stderr; NULL: that is our own */
     uv_process_t process;
     uv_poll_t poll;
     int socket; /* −1 after hang-up */

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "daemon/work/metrics.h"
+#include "daemon/work/stderr.h"
 #include "worker/message.h"
 
 #define PAUSE_FIRST     (100 * MILLISECOND)
@@ -500,7 +501,7 @@ static void hear(struct supervisor *s, struct worker *worker, const struct messa
         if (worker->child->kept)
             nonsense = "has a second keeper";
         else
-            worker->pid = (int)message->pid;
+            stderr_name(worker->child->said, worker->pid = (int)message->pid);
         worker->child->kept = true;
         break;
     case MESSAGE_WORKING:
