@@ -506,13 +506,13 @@ static void finish(struct front *front)
 }
 
 /* libuv ends the process where it has no descriptors for a loop and its signals: four, and wire
- * needs one more. Here the reason is told. */
+ * needs three more. Here the reason is told. */
 static int loop_init(uv_loop_t *loop, struct fault *fault)
 {
-    int fds[6] = {-1, -1, -1, -1, -1, -1};
-    if (pipe2(fds, O_CLOEXEC) != 0 || pipe2(fds + 2, O_CLOEXEC) != 0 ||
-        pipe2(fds + 4, O_CLOEXEC) != 0)
-        fault_set_errno(fault, FAULT_IO, "no descriptors for a loop");
+    int fds[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds && fault->code == FAULT_NONE; i += 2)
+        if (pipe2(fds + i, O_CLOEXEC) != 0)
+            fault_set_errno(fault, FAULT_IO, "no descriptors for a loop");
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         file_close(&fds[i]);
     int error = fault->code == FAULT_NONE ? uv_loop_init(loop) : 0;
