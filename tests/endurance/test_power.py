@@ -293,10 +293,10 @@ class Power(DaemonTest):
 
         self.start()
         for failure in range(CUTS):
-            until = time.monotonic() + chance.random() * 0.3
+            until = time.monotonic() + 0.3 + chance.random() * 1.2  # a file that meets many is tried again after minutes
             while time.monotonic() < until:
                 put()
-            self.fail_the_disk(put, chance.random() * 0.3)
+            self.fail_the_disk(put, chance.random() * 0.2)
             self.expect_nothing_wrong()
             if failure % 50 == 49:
                 print('fails: %d failures, %d files, %d taken, %.0f s' % (failure + 1, sum(map(len, self.put_names.values())),
