@@ -172,12 +172,18 @@ struct sluice_filter {
     int zero, shift;
 };
 
-/* Adds a filter bank for analysis and synthesis, the same in both directions: n_filters of each,
- * with the sampling factor. SLUICE_E_USAGE when it does not reconstruct. */
+/* The filters for one direction of a picture: n_filters (1 to 16) of each, with the sampling factor
+ * (1 to 16). */
+struct sluice_bank {
+    unsigned factor, n_filters;
+    const struct sluice_filter *analysis, *synthesis;
+};
+
+/* Adds a filter bank; `vertical` NULL: as `horizontal`. SLUICE_E_USAGE when it does not
+ * reconstruct, unless it is `lossy` (1). */
 SLUICE_API int sluice_definitions_add_bank(struct sluice_definitions *definitions, const char *name,
-                                           unsigned factor, unsigned n_filters,
-                                           const struct sluice_filter *analysis,
-                                           const struct sluice_filter *synthesis,
+                                           const struct sluice_bank *horizontal,
+                                           const struct sluice_bank *vertical, int lossy,
                                            struct sluice_error *error);
 
 /* ---- chains ---- */

@@ -92,32 +92,42 @@ static bool copy_filters(const struct sluice_filter *from, unsigned count, struc
     return true;
 }
 
+/* Copies to the next filters of a bank, which has room for the most that there may be. */
+static bool copy_direction(const struct sluice_bank *from, struct bank_filter *filters,
+                           struct bank_direction *to)
+{
+    if (from->factor < 1 || from->factor > BANK_FACTOR_MAX || from->n_filters < 1 ||
+        from->n_filters > BANK_FILTERS_MAX)
+        return false;
+    *to = (struct bank_direction){from->factor, from->n_filters, filters,
+                                  filters + from->n_filters};
+    return copy_filters(from->analysis, from->n_filters, filters) &&
+           copy_filters(from->synthesis, from->n_filters, filters + from->n_filters);
+}
+
 int sluice_definitions_add_bank(struct sluice_definitions *definitions, const char *name,
-                                unsigned factor, unsigned n_filters,
-                                const struct sluice_filter *analysis,
-                                const struct sluice_filter *synthesis, struct sluice_error *error)
+                                const struct sluice_bank *horizontal,
+                                const struct sluice_bank *vertical, int lossy,
+                                struct sluice_error *error)
 {
     struct definition_bank bank = {0};
     struct fault fault = FAULT_INIT;
     int result = check_name(definitions, name, error);
     if (result != 0)
         return result;
-    if (factor < 1 || factor > BANK_FACTOR_MAX || n_filters < 1 || n_filters > BANK_FILTERS_MAX)
-        return library_error(error, SLUICE_E_USAGE,
-                             "bank '%s': 1 to %d filters and a factor of 1 to %d", name,
-                             BANK_FILTERS_MAX, BANK_FACTOR_MAX);
-    bank.filters = calloc(2 * (size_t)n_filters, sizeof *bank.filters);
+    bank.filters = calloc(4 * BANK_FILTERS_MAX, sizeof *bank.filters);
     if (!bank.filters)
         return library_error(error, SLUICE_E_MEMORY, "no memory for a bank");
-    struct bank_direction direction = {factor, n_filters, bank.filters, bank.filters + n_filters};
-    bank.bank.x = bank.bank.y = direction;
     snprintf(bank.name, sizeof bank.name, "%s", name);
-    if (!copy_filters(analysis, n_filters, bank.filters) ||
-        !copy_filters(synthesis, n_filters, bank.filters + n_filters))
+    if (!copy_direction(horizontal, bank.filters, &bank.bank.x) ||
+        !copy_direction(vertical ? vertical : horizontal, bank.filters + 2 * BANK_FILTERS_MAX,
+                        &bank.bank.y))
         result = library_error(error, SLUICE_E_USAGE,
-                               "bank '%s': a filter has 1 to %d taps, zero and shift up to %d",
-                               name, BANK_TAPS_MAX, BANK_PLACE_MAX);
-    else if (bank_check(&bank.bank, &fault) != 0)
+                               "bank '%s': 1 to %d filters, a factor of 1 to %d, and filters of 1 "
+                               "to %d taps with zero and shift up to %d",
+                               name, BANK_FILTERS_MAX, BANK_FACTOR_MAX, BANK_TAPS_MAX,
+                               BANK_PLACE_MAX);
+    else if (!lossy && bank_check(&bank.bank, &fault) != 0)
         result = library_error(error, SLUICE_E_USAGE, "bank '%s': %s", name, fault.text);
     else if (!definitions_add_bank(&definitions->own, &bank))
         result = library_error(error, SLUICE_E_MEMORY, "no memory for a bank");

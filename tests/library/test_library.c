@@ -632,12 +632,24 @@ static void test_wrong_uses(void **state)
 
 /* ---- definitions, stages ---- */
 
+static void expect_planes(const struct sluice_chain *chain, size_t n)
+{
+    struct block in;
+    struct sluice_layout out = SLUICE_INIT(out);
+    struct sluice_error error = SLUICE_INIT(error);
+    make_input(&in, 16, 16, 1, SLUICE_U8);
+    if (sluice_chain_result(chain, &in.layout, &out, &error) != 0)
+        fail_msg("%s", error.message);
+    assert_int_equal(out.n_planes, n);
+    free(in.data);
+}
+
 static void test_definitions(void **state)
 {
     static const double soft[] = {1, 2, 1, 2, 4, 2, 1, 2, 1};
     static const double low[] = {0.70710678118654752, 0.70710678118654752};
     static const double high[] = {-0.70710678118654752, 0.70710678118654752};
-    static const double back[] = {0.70710678118654752, -0.70710678118654752};
+    static const double back[] = {0.70710678118654752, -0.70710678118654752}, one[] = {1};
     struct sluice_definitions *definitions;
     struct sluice_error error = SLUICE_INIT(error);
     struct sluice_chain *chain;
@@ -651,27 +663,35 @@ static void test_definitions(void **state)
                      SLUICE_E_USAGE);
     struct sluice_filter analysis[] = {{low, 2, 1, 0}, {high, 2, 1, 0}};
     struct sluice_filter synthesis[] = {{low, 2, 0, 0}, {back, 2, 0, 0}};
-    int result =
-        sluice_definitions_add_bank(definitions, "halves", 2, 2, analysis, synthesis, &error);
-    if (result != 0)
+    const struct sluice_filter whole[] = {{one, 1, 0, 0}};
+    const struct sluice_bank halves = {2, 2, analysis, synthesis}, same = {1, 1, whole, whole};
+    if (sluice_definitions_add_bank(definitions, "halves", &halves, NULL, 0, &error) != 0 ||
+        sluice_definitions_add_bank(definitions, "across", &halves, &same, 0, &error) != 0)
         fail_msg("%s", error.message);
     synthesis[1].taps = low;
-    assert_int_equal(
-        sluice_definitions_add_bank(definitions, "broken", 2, 2, analysis, synthesis, &error),
-        SLUICE_E_USAGE);
+    assert_int_equal(sluice_definitions_add_bank(definitions, "broken", &halves, NULL, 0, &error),
+                     SLUICE_E_USAGE);
+    assert_int_equal(sluice_definitions_add_bank(definitions, "broken", &halves, NULL, 1, &error),
+                     0);
+    struct sluice_bank wrong = halves;
+    wrong.factor = 17;
+    assert_int_equal(sluice_definitions_add_bank(definitions, "wrong", &halves, &wrong, 1, &error),
+                     SLUICE_E_USAGE);
+    assert_int_equal(sluice_chain_parse(&chain, "analysis:@across", definitions, &error, 1), 0);
+    expect_planes(chain, 2);
+    sluice_chain_unref(&chain);
+    assert_int_equal(sluice_chain_parse(&chain, "fir:@soft,analysis:@halves,synthesis:@broken",
+                                        definitions, &error, 1),
+                     0);
+    sluice_chain_unref(&chain);
     assert_int_equal(
         sluice_chain_parse(&chain, "fir:@soft,analysis:@halves", definitions, &error, 1), 0);
     assert_int_equal(sluice_definitions_add_kernel(definitions, "late", 3, 3, soft, &error),
                      SLUICE_E_USAGE);
     sluice_definitions_unref(&definitions); /* the chain keeps them */
     assert_non_null(strstr(sluice_chain_text(chain), "@halves"));
-    struct block in;
-    struct sluice_layout out = SLUICE_INIT(out);
-    make_input(&in, 16, 16, 1, SLUICE_U8);
-    assert_int_equal(sluice_chain_result(chain, &in.layout, &out, &error), 0);
-    assert_int_equal(out.n_planes, 4);
+    expect_planes(chain, 4);
     sluice_chain_unref(&chain);
-    free(in.data);
 }
 
 static void test_stages(void **state)
