@@ -25,7 +25,7 @@ ALLOWED = {
     'stage': {'base', 'param', 'bank', 'image', 'device/profile.h'},
     'chain': {'base', 'param', 'bank', 'image', 'device', 'stage'},
     'library': {'base', 'param', 'bank', 'image', 'device', 'stage', 'chain', 'version.h'},
-    'gst': set(),
+    'gst': {'base', 'param', 'bank', 'config'},
     'python': set(),
     'kernels': {'base', 'param', 'bank', 'image', 'stage', 'chain'},
     'engine': PIXELS - {'config'},

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "gst/caps.h"
+#include "gst/definitions.h"
 #include "gst/memory.h"
 
 GST_DEBUG_CATEGORY_STATIC(sluice_debug);
@@ -52,6 +53,9 @@ typedef struct _GstSluice {
     struct rules *rules; /* NULL: the chain that was set before the start is wrong */
     struct rules *next;  /* what the streaming thread is to take */
     struct sluice_error chain_error;
+    char *config; /* the file that has what @names mean; NULL: none */
+    struct sluice_definitions *definitions;
+    struct sluice_error config_error;
     char *select, *fallback;
     guint threads, in_flight;
     gboolean started, explained;
@@ -87,6 +91,7 @@ G_DEFINE_TYPE(GstSluice, gst_sluice, GST_TYPE_VIDEO_FILTER)
 
 enum {
     PROPERTY_CHAIN = 1,
+    PROPERTY_CONFIG,
     PROPERTY_DEVICE,
     PROPERTY_THREADS,
     PROPERTY_IN_FLIGHT,
@@ -178,8 +183,13 @@ static void set_chain(GstSluice *self, const char *text)
     struct sluice_error error = SLUICE_INIT(error);
     struct sluice_chain *chain;
     struct rules *rules = NULL;
-    if (sluice_chain_parse(&chain, text, NULL, &error, 1) == 0)
+    GST_OBJECT_LOCK(self);
+    struct sluice_definitions *definitions =
+        self->definitions ? sluice_definitions_ref(self->definitions) : NULL;
+    GST_OBJECT_UNLOCK(self);
+    if (sluice_chain_parse(&chain, text, definitions, &error, 1) == 0)
         rules = rules_create(chain);
+    sluice_definitions_unref(&definitions);
     if (rules && !rules_check(rules, &error))
         g_clear_pointer(&rules, rules_unref);
     GST_OBJECT_LOCK(self);
@@ -199,6 +209,28 @@ static void set_chain(GstSluice *self, const char *text)
         warn_chain(self, &error, text);
 }
 
+/* Reads what @names mean, and the chain again, which may have been set before. Chains that are in
+ * use keep what theirs mean. */
+static void set_config(GstSluice *self, const char *path)
+{
+    struct sluice_error error = SLUICE_INIT(error);
+    struct sluice_definitions *definitions = NULL;
+    if (path && *path)
+        definitions_read(&definitions, path, &error);
+    GST_OBJECT_LOCK(self);
+    struct sluice_definitions *old = self->definitions;
+    self->definitions = definitions;
+    self->config_error = error;
+    g_free(self->config);
+    self->config = g_strdup(path && *path ? path : NULL);
+    char *text = self->started ? NULL : g_strdup(self->chain_text);
+    GST_OBJECT_UNLOCK(self);
+    sluice_definitions_unref(&old);
+    if (text)
+        set_chain(self, text);
+    g_free(text);
+}
+
 static void set_text(GstSluice *self, char **at, const char *text, const char *otherwise)
 {
     GST_OBJECT_LOCK(self);
@@ -214,6 +246,9 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
     switch (id) {
     case PROPERTY_CHAIN:
         set_chain(self, text ? text : "");
+        break;
+    case PROPERTY_CONFIG:
+        set_config(self, text);
         break;
     case PROPERTY_DEVICE:
         set_text(self, &self->select, text, "auto");
@@ -271,6 +306,9 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     switch (id) {
     case PROPERTY_CHAIN:
         g_value_set_string(value, self->chain_text);
+        break;
+    case PROPERTY_CONFIG:
+        g_value_set_string(value, self->config);
         break;
     case PROPERTY_DEVICE:
         g_value_set_string(value, self->select);
@@ -363,19 +401,22 @@ static gboolean start(GstBaseTransform *transform)
     GstSluice *self = GST_SLUICE(transform);
     struct sluice_error error = SLUICE_INIT(error);
     GST_OBJECT_LOCK(self);
-    gboolean good = self->rules != NULL;
+    gboolean good = self->rules && self->config_error.code == 0, blames_chain = FALSE;
     if (good) {
         self->started = TRUE;
         self->explained = FALSE;
         self->frames = self->dropped = self->bytes_copied = self->imported = self->n_times = 0;
+    } else if (self->config_error.code != 0) {
+        error = self->config_error;
     } else {
         error = self->chain_error;
+        blames_chain = TRUE;
     }
     char *select = g_strdup(self->select), *text = g_strdup(self->chain_text);
     GST_OBJECT_UNLOCK(self);
     self->is_fallback = FALSE;
     if (!good)
-        post_error(self, &error, text);
+        post_error(self, &error, blames_chain ? text : NULL);
     else if (open_device(self, select, &error) != 0)
         good = fall_back(self, &error);
     if (!good) {
@@ -1031,7 +1072,9 @@ static void finalize(GObject *object)
     GstSluice *self = GST_SLUICE(object);
     rules_unref(self->rules);
     rules_unref(self->next);
+    sluice_definitions_unref(&self->definitions);
     g_free(self->chain_text);
+    g_free(self->config);
     g_free(self->select);
     g_free(self->fallback);
     g_free(self->device_name);
@@ -1062,10 +1105,15 @@ static void gst_sluice_class_init(GstSluiceClass *class)
             "chain", "Chain",
             "The stages that frames go through: \"luminance,sobel:scale=1\", \"resize:w=640,"
             "gauss:sigma=2\" (\"sluice stages\" lists them, sluice-chain(7) has the syntax). "
-            "Empty: "
-            "frames pass through as they are. A chain that is set while frames flow is taken from "
-            "the next frame on; if it is wrong, a warning says where, and the old one stays",
+            "Empty: frames pass through as they are. A chain that is set while frames flow is taken "
+            "from the next frame on; if it is wrong, a warning says where, and the old one stays",
             "", flags | GST_PARAM_MUTABLE_PLAYING));
+    g_object_class_install_property(
+        object, PROPERTY_CONFIG,
+        g_param_spec_string("config", "Configuration",
+                            "A configuration file (sluice.yaml(5)), whose kernels and banks are "
+                            "what @names in the chain mean: \"fir:@soft\"; none: there are no names",
+                            NULL, before));
     g_object_class_install_property(
         object, PROPERTY_DEVICE,
         g_param_spec_string(
@@ -1105,7 +1153,7 @@ static void gst_sluice_class_init(GstSluiceClass *class)
     gst_element_class_add_static_pad_template(element, &sink_template);
     gst_element_class_add_static_pad_template(element, &src_template);
     gst_element_class_set_static_metadata(
-        element, "sluice", "Filter/Effect/Converter/Video",
+        element, "Chains of filters", "Filter/Effect/Converter/Video",
         "Filters video through a chain of kernels, on the processor or on a GPU with OpenCL: grey, "
         "edges, blurs, thresholds, sizes, tones and more, from camera formats in one pass and "
         "without a copy",

@@ -759,6 +759,42 @@ static void test_errors(void **state)
     stand_finish(&stand);
 }
 
+/* What @names mean is read from a file, whichever of the two properties is set first. */
+static void test_config(void **state)
+{
+    char path[] = "/tmp/sluice-test-XXXXXX";
+    int fd = g_mkstemp(path);
+    const char text[] = "kernels: {soft: 1_2_1/2_4_2/1_2_1}\n"
+                        "banks: {half: {qmf: [0.70710678118654752, 0.70710678118654752]}}\n";
+    assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
+    for (int i = 0; i < 2; i++) {
+        char *properties = g_strdup_printf(i ? "chain=luminance,fir:@soft config=%s"
+                                             : "config=%s chain=luminance,fir:@soft",
+                                           path);
+        struct stand stand = stand_of(properties);
+        set_caps(&stand, "RGB", 40, 30);
+        expect_result(&stand, "luminance,fir:1_2_1/2_4_2/1_2_1", "RGB", 1);
+        set_chain(&stand, "luminance,analysis:@half,synthesis:@half");
+        GstVideoInfo info = info_of("RGB", 40, 30);
+        gst_buffer_unref(push_pull(&stand, buffer_of(&info, PLAIN, 2)));
+        set_chain(&stand, "luminance,fir:@other");
+        expect_message(&stand, GST_MESSAGE_WARNING, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+                       "no kernel 'other'");
+        expect_quiet(&stand);
+        stand_finish(&stand);
+        g_free(properties);
+    }
+    expect_start_fails("sluice device=native chain=fir:@soft", GST_LIBRARY_ERROR,
+                       GST_LIBRARY_ERROR_SETTINGS, "fir:@soft\n  ^^^^^^^^^");
+    assert_int_equal(ftruncate(fd, 20), 0);
+    char *properties = g_strdup_printf("sluice device=native config=%s", path);
+    expect_start_fails(properties, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, path);
+    close(fd);
+    unlink(path);
+    expect_start_fails(properties, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, "No such file");
+    g_free(properties);
+}
+
 /* What comes too late is dropped, and counted. */
 static void test_qos(void **state)
 {
@@ -843,6 +879,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_chain_changes), cmocka_unit_test(test_ends),
         cmocka_unit_test(test_stops),         cmocka_unit_test(test_views),
         cmocka_unit_test(test_allocation),    cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_config),
         cmocka_unit_test(test_qos),           cmocka_unit_test(test_latency),
         cmocka_unit_test(test_small_pools),
     };
