@@ -11,6 +11,8 @@ python3-venv"
 # The element for GStreamer, which is built where these are (docs/gstreamer.md); and what its tests take.
 packages_gstreamer="libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-base gstreamer1.0-plugins-good
 gstreamer1.0-tools gir1.2-gst-plugins-base-1.0 python3-gi python3-numpy"
+# What its recipes for OpenCV and RTSP take, beside that.
+packages_recipes="g++ libopencv-core-dev gir1.2-gst-rtsp-server-1.0"
 # For sluice-relay and sluice enqueue, which are built where these are (docs/fleet.md); and what their tests take.
 packages_relay="libcurl4-openssl-dev libnats-dev libssl-dev"
 packages_fleet="iproute2 iptables nginx-light openssl redis-server"

@@ -48,12 +48,13 @@ done
 
 # It has a build of its own.
 [ "$suite" != '--suite tsan' ] || which=tsan
-fleet= analyse=
+fleet= analyse= recipes=
 [ "$suite" != '--suite fleet' ] || fleet=$packages_fleet
+[ "$suite" != '--suite gst' ] || recipes=$packages_recipes
 [ "$suite" != '--suite analyse' ] || analyse=$packages_analyse
 # shellcheck disable=SC2086 # lists of words
 [ $install = 0 ] || [ "$which" = cross ] ||
-    install_packages $packages_build $packages_relay $packages_gstreamer $packages_test $fleet $analyse
+    install_packages $packages_build $packages_relay $packages_gstreamer $packages_test $fleet $analyse $recipes
 
 # NATS servers, which the tests find there: of 2.10 or later, which Debian 12 has not, and Debian's own, whose package
 # would start it on this machine.

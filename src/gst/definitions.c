@@ -24,14 +24,15 @@ static int fail(struct sluice_error *error, const char *message)
     return error->code;
 }
 
-static int add_kernel(struct sluice_definitions *definitions, const struct definition_kernel *kernel,
-                      struct sluice_error *error)
+static int add_kernel(struct sluice_definitions *definitions,
+                      const struct definition_kernel *kernel, struct sluice_error *error)
 {
     return sluice_definitions_add_kernel(definitions, kernel->name, kernel->k.columns,
                                          kernel->k.rows, kernel->k.v, error);
 }
 
-static struct sluice_bank show(const struct bank_direction *direction, struct sluice_filter *filters)
+static struct sluice_bank show(const struct bank_direction *direction,
+                               struct sluice_filter *filters)
 {
     const struct bank_filter *ways[] = {direction->analysis, direction->synthesis};
     for (unsigned i = 0; i < 2 * direction->n_filters; i++) {

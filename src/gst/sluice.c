@@ -1105,15 +1105,17 @@ static void gst_sluice_class_init(GstSluiceClass *class)
             "chain", "Chain",
             "The stages that frames go through: \"luminance,sobel:scale=1\", \"resize:w=640,"
             "gauss:sigma=2\" (\"sluice stages\" lists them, sluice-chain(7) has the syntax). "
-            "Empty: frames pass through as they are. A chain that is set while frames flow is taken "
+            "Empty: frames pass through as they are. A chain that is set while frames flow is "
+            "taken "
             "from the next frame on; if it is wrong, a warning says where, and the old one stays",
             "", flags | GST_PARAM_MUTABLE_PLAYING));
     g_object_class_install_property(
         object, PROPERTY_CONFIG,
-        g_param_spec_string("config", "Configuration",
-                            "A configuration file (sluice.yaml(5)), whose kernels and banks are "
-                            "what @names in the chain mean: \"fir:@soft\"; none: there are no names",
-                            NULL, before));
+        g_param_spec_string(
+            "config", "Configuration",
+            "A configuration file (sluice.yaml(5)), whose kernels and banks are "
+            "what @names in the chain mean: \"fir:@soft\"; none: there are no names",
+            NULL, before));
     g_object_class_install_property(
         object, PROPERTY_DEVICE,
         g_param_spec_string(

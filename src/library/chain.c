@@ -99,8 +99,8 @@ static bool copy_direction(const struct sluice_bank *from, struct bank_filter *f
     if (from->factor < 1 || from->factor > BANK_FACTOR_MAX || from->n_filters < 1 ||
         from->n_filters > BANK_FILTERS_MAX)
         return false;
-    *to = (struct bank_direction){from->factor, from->n_filters, filters,
-                                  filters + from->n_filters};
+    *to =
+        (struct bank_direction){from->factor, from->n_filters, filters, filters + from->n_filters};
     return copy_filters(from->analysis, from->n_filters, filters) &&
            copy_filters(from->synthesis, from->n_filters, filters + from->n_filters);
 }
@@ -122,11 +122,11 @@ int sluice_definitions_add_bank(struct sluice_definitions *definitions, const ch
     if (!copy_direction(horizontal, bank.filters, &bank.bank.x) ||
         !copy_direction(vertical ? vertical : horizontal, bank.filters + 2 * BANK_FILTERS_MAX,
                         &bank.bank.y))
-        result = library_error(error, SLUICE_E_USAGE,
-                               "bank '%s': 1 to %d filters, a factor of 1 to %d, and filters of 1 "
-                               "to %d taps with zero and shift up to %d",
-                               name, BANK_FILTERS_MAX, BANK_FACTOR_MAX, BANK_TAPS_MAX,
-                               BANK_PLACE_MAX);
+        result =
+            library_error(error, SLUICE_E_USAGE,
+                          "bank '%s': 1 to %d filters, a factor of 1 to %d, and filters of 1 "
+                          "to %d taps with zero and shift up to %d",
+                          name, BANK_FILTERS_MAX, BANK_FACTOR_MAX, BANK_TAPS_MAX, BANK_PLACE_MAX);
     else if (!lossy && bank_check(&bank.bank, &fault) != 0)
         result = library_error(error, SLUICE_E_USAGE, "bank '%s': %s", name, fault.text);
     else if (!definitions_add_bank(&definitions->own, &bank))

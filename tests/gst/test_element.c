@@ -879,9 +879,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_chain_changes), cmocka_unit_test(test_ends),
         cmocka_unit_test(test_stops),         cmocka_unit_test(test_views),
         cmocka_unit_test(test_allocation),    cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_config),
-        cmocka_unit_test(test_qos),           cmocka_unit_test(test_latency),
-        cmocka_unit_test(test_small_pools),
+        cmocka_unit_test(test_config),        cmocka_unit_test(test_qos),
+        cmocka_unit_test(test_latency),       cmocka_unit_test(test_small_pools),
     };
     gst_init(&argc, &argv);
     return cmocka_run_group_tests(tests, NULL, NULL);
