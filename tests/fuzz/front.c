@@ -277,7 +277,7 @@ void front_turn(struct fuzz_front *front, unsigned turns)
             fake->child.exited = fake->ends;
         }
         front_look(front);
-        queue_turn(queue, supervisor_main(s),
+        queue_turn(queue, slot_ready(&s->main),
                    queue_wants_quarantine(queue) ? supervisor_quarantine(s) : NULL, true);
     }
 }

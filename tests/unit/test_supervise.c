@@ -138,14 +138,14 @@ static void begin(const char *fallback)
     supervisor_start(s);
     turn();
     assert_int_equal(n_started, n_taken = 1);
-    assert_null(supervisor_main(s));
+    assert_null(slot_ready(&s->main));
 }
 
 static void expect_none_planned(void)
 {
     turn();
-    assert_int_equal(s->slots[SLOT_MAIN].start_at, 0);
-    assert_int_equal(s->slots[SLOT_QUARANTINE].start_at, 0);
+    assert_int_equal(s->main.start_at, 0);
+    assert_int_equal(s->quarantine.start_at, 0);
 }
 
 static void say(unsigned index, struct message message)
@@ -227,13 +227,13 @@ static void test_ready_takes_the_slot(void **state)
     begin(NULL);
     (void)state;
     pass(0);
-    assert_ptr_equal(supervisor_main(s), at(0));
+    assert_ptr_equal(slot_ready(&s->main), at(0));
     at(0)->in_flight = 1;
     grow_old();
     next();
-    assert_ptr_equal(supervisor_main(s), at(0)); /* until the other one is ready */
+    assert_ptr_equal(slot_ready(&s->main), at(0)); /* until the other one is ready */
     pass(1);
-    assert_ptr_equal(supervisor_main(s), at(1));
+    assert_ptr_equal(slot_ready(&s->main), at(1));
     assert_int_equal(at(0)->state, WORKER_RETIRING); /* and ends its job */
     assert_int_equal(n_ready, 2);
     crash(0);
@@ -252,7 +252,7 @@ static void test_a_replacement_that_is_refused_changes_nothing(void **state)
     refuse(1, FAULT_MEMORY);
     assert_int_equal(at(1)->state, WORKER_LEAVING);
     end_with(1, 0);
-    assert_ptr_equal(supervisor_main(s), at(0));
+    assert_ptr_equal(slot_ready(&s->main), at(0));
     expect_none_planned();
     grow_old(); /* not again for a minute */
     expect_none_planned();
@@ -268,13 +268,13 @@ static void test_spoiled_goes_down_the_ladder(void **state)
     at(0)->in_flight = 1;
     spoil(0);
     assert_int_equal(at(0)->state, WORKER_SPOILED);
-    assert_null(supervisor_main(s)); /* so nobody waits for it */
+    assert_null(slot_ready(&s->main)); /* so nobody waits for it */
     assert_string_equal(next()->device, "cpu");
     refuse(1, FAULT_DEVICE); /* its replacement is refused: the next one, at once */
     assert_int_equal(n_refused, 0);
     assert_string_equal(next()->device, "reference");
     pass(2);
-    assert_ptr_equal(supervisor_main(s), at(2));
+    assert_ptr_equal(slot_ready(&s->main), at(2));
     end();
 }
 
@@ -302,12 +302,12 @@ static void test_spoiled_without_another_device(void **state)
     for (unsigned i = 1; i <= 3; i++) { /* refused: told, and tried again after ever longer */
         refuse(i, FAULT_DEVICE);
         assert_int_equal(n_refused, i);
-        uint64_t pause = s->slots[SLOT_MAIN].start_at - clock_now();
+        uint64_t pause = s->main.start_at - clock_now();
         assert_true(pause > (UINT64_C(40000000) << i) && pause <= (UINT64_C(50000000) << i));
         assert_string_equal(next()->device, "gpu");
     }
     pass(4);
-    assert_ptr_equal(supervisor_main(s), at(4));
+    assert_ptr_equal(slot_ready(&s->main), at(4));
     end();
 }
 
@@ -332,7 +332,7 @@ static void test_ended_is_followed_by_another(void **state)
         pass(i);
         crash(i);
         assert_int_equal(n_died, i + 1);
-        assert_null(supervisor_main(s));
+        assert_null(slot_ready(&s->main));
         assert_string_equal(next()->device, i < 3 ? "gpu" : "reference");
     }
     end();
@@ -372,7 +372,7 @@ static void test_lost(void **state)
     s->down_since = 0;
     worker_kill(at(0), WORKER_LATE);
     turn();
-    assert_null(supervisor_main(s));
+    assert_null(slot_ready(&s->main));
     assert_true(supervisor_down_for(s, clock_now()) < clock_now()); /* since then, not the start */
     expect_none_planned(); /* until it is gone: it may hold the device */
     at(0)->due = 1;        /* SIGKILL has no effect */
@@ -395,7 +395,7 @@ static void test_leaving_by_itself_is_not_ready(void **state)
     children[0]->cut = children[0]->failed = true;
     turn();
     assert_int_equal(at(0)->state, WORKER_LEAVING);
-    assert_null(supervisor_main(s));
+    assert_null(slot_ready(&s->main));
     crash(0);
     next();
     end();
@@ -447,7 +447,7 @@ static void test_quarantine(void **state)
     assert_null(supervisor_quarantine(s));
     pass(1);
     assert_ptr_equal(supervisor_quarantine(s), at(1));
-    assert_ptr_equal(supervisor_main(s), at(0));
+    assert_ptr_equal(slot_ready(&s->main), at(0));
     assert_int_equal(n_ready, 1);
     crash(1); /* what it is there for */
     expect_none_planned();
@@ -457,7 +457,7 @@ static void test_quarantine(void **state)
     spoil(2); /* of the main one's device this says nothing */
     assert_string_equal(fallback_device(&s->fallback), "gpu");
     expect_none_planned();
-    assert_ptr_equal(supervisor_main(s), at(0));
+    assert_ptr_equal(slot_ready(&s->main), at(0));
     end();
 }
 
@@ -485,8 +485,8 @@ static void test_quarantine_without_room_on_the_device(void **state)
     assert_string_equal(next()->device, "reference");
     crash(2); /* nor there: again after a while */
     supervisor_quarantine(s);
-    assert_true(s->slots[SLOT_QUARANTINE].start_at > clock_now());
-    assert_ptr_equal(supervisor_main(s), at(0));
+    assert_true(s->quarantine.start_at > clock_now());
+    assert_ptr_equal(slot_ready(&s->main), at(0));
     assert_int_equal(n_refused, 0);
     end();
 }

@@ -80,7 +80,7 @@ void crew_turn(struct crew *crew)
             reload_crew_refused(front);
     }
     *news = (struct supervisor_news){0};
-    if (supervisor_has_stopped(s) && !present)
+    if (s->stopping && !present && supervisor_has_stopped(s))
         crew_close(&crew);
 }
 

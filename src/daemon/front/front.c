@@ -267,7 +267,8 @@ void front_ready(struct front *front)
         }
     }
     service_worker_ready(&front->sockets.service);
-    be_ready_if_scanned(front);
+    if (front->state == FRONT_SCANNING)
+        be_ready_if_scanned(front);
 }
 
 void front_refused(struct front *front, const struct fault *fault)
@@ -327,8 +328,8 @@ static void on_turn(uv_check_t *check)
         front_close(front);
     if (!queue->turn_wanted || front->state == FRONT_CLOSED)
         return;
-    queue_turn(queue, supervisor_main(s),
-               queue_wants_quarantine(queue) ? supervisor_quarantine(s) : NULL,
+    queue_turn(queue, slot_ready(&s->main),
+               queue->n_jobs > 0 && queue_wants_quarantine(queue) ? supervisor_quarantine(s) : NULL,
                !TAILQ_EMPTY(&queue->queued[JOB_LAST]) && is_quiet(front));
     if (front->reload == RELOAD_RETIRING)
         reload_go_on(front);

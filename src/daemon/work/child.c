@@ -176,68 +176,16 @@ void child_kill(struct child *child)
 
 /* ---- the process ---- */
 
-/* Our own environment, but only the front may talk to systemd, through NOTIFY_SOCKET; and where our
- * stderr is the journal, the worker's is a pipe into it (log_stderr_is_journal). Returns NULL
- * without memory: the child then inherits ours. The array and `journal` must live until it has. */
-static char **make_environment(int fd, char journal[60])
-{
-    static const char notify[] = "NOTIFY_SOCKET=", stream[] = "JOURNAL_STREAM=";
-    struct stat status;
-    size_t count = 0, kept = 0;
-    bool replaced = fd >= 0 && log_stderr_is_journal() && fstat(fd, &status) == 0;
-    while (environ[count])
-        count++;
-    char **environment = calloc(count + 1, sizeof *environment);
-    for (size_t i = 0; environment && i < count; i++) {
-        bool is_stream = strncmp(environ[i], stream, strlen(stream)) == 0;
-        if (strncmp(environ[i], notify, strlen(notify)) != 0)
-            environment[kept++] = is_stream && replaced ? journal : environ[i];
-    }
-    if (replaced)
-        snprintf(journal, 60, "%s%llu:%llu", stream, (unsigned long long)status.st_dev,
-                 (unsigned long long)status.st_ino);
-    return environment;
-}
-
-static int spawn(struct child *child, uv_loop_t *loop, const char *program, int socket)
-{
-    char name[] = "sluice-worker", journal[60];
-    char *args[] = {name, NULL};
-    int fd; /* drivers print banners to stdout, and whatever they like to stderr */
-    child->said = stderr_open(loop, &fd);
-    int to = fd >= 0 ? fd : STDERR_FILENO;
-    uv_stdio_container_t stdio[MESSAGE_WORKER_FD + 1] = {
-        {.flags = UV_IGNORE},
-        {.flags = UV_INHERIT_FD, .data.fd = to},
-        {.flags = UV_INHERIT_FD, .data.fd = to},
-        {.flags = UV_INHERIT_FD, .data.fd = socket},
-    };
-    char **environment = make_environment(fd, journal);
-    uv_process_options_t options = {.exit_cb = on_exit_of_process,
-                                    .file = program,
-                                    .args = args,
-                                    .env = environment,
-                                    .stdio_count = MESSAGE_WORKER_FD + 1,
-                                    .stdio = stdio};
-    int error = uv_spawn(loop, &child->process, &options);
-    free(environment);
-    if (fd >= 0) {
-        fcntl(fd, F_SETFL, O_WRONLY | O_NONBLOCK); /* libuv has undone it */
-        close(fd);
-    }
-    stderr_name(child->said, child->process.pid);
-    child->process.data = child;
-    child->n_handles++;
-    child->spawned = error == 0;
-    if (error < 0)
-        uv_close((uv_handle_t *)&child->process, on_closed);
-    return error;
-}
-
+/* A pair of sockets, a pipe for stderr, and an environment that is ours with two differences: only
+ * the front may talk to systemd, through NOTIFY_SOCKET, and where our stderr is the journal the
+ * worker's is a pipe into it (log_stderr_is_journal). Without memory for an environment the child
+ * has ours. */
 int child_start(struct child **child, uv_loop_t *loop, struct fault *fault)
 {
-    char program[PATH_MAX];
-    int sockets[2];
+    static const char notify[] = "NOTIFY_SOCKET=", stream[] = "JOURNAL_STREAM=";
+    char program[PATH_MAX], name[] = "sluice-worker", *args[] = {name, NULL}, journal[60];
+    struct stat status;
+    int sockets[2], said;
     *child = NULL;
     struct child *c = calloc(1, sizeof *c);
     if (!c)
@@ -253,7 +201,7 @@ int child_start(struct child **child, uv_loop_t *loop, struct fault *fault)
     }
     fcntl(sockets[0], F_SETFL, O_NONBLOCK);
     int error = uv_poll_init(loop, &c->poll, sockets[0]);
-    c->poll.data = c;
+    c->poll.data = c->process.data = c;
     if (error == 0) {
         c->socket = sockets[0];
         c->n_handles++;
@@ -261,8 +209,48 @@ int child_start(struct child **child, uv_loop_t *loop, struct fault *fault)
     } else {
         close(sockets[0]);
     }
-    if (error == 0)
-        error = spawn(c, loop, program, sockets[1]);
+
+    c->said = stderr_open(loop, &c->pid, &said);
+    bool replaced = said >= 0 && log_stderr_is_journal() && fstat(said, &status) == 0;
+    if (replaced)
+        snprintf(journal, sizeof journal, "%s%llu:%llu", stream, (unsigned long long)status.st_dev,
+                 (unsigned long long)status.st_ino);
+    size_t count = 0, kept = 0;
+    while (environ[count])
+        count++;
+    char **environment = calloc(count + 1, sizeof *environment);
+    for (size_t i = 0; environment && i < count; i++) {
+        bool is_stream = strncmp(environ[i], stream, strlen(stream)) == 0;
+        if (strncmp(environ[i], notify, strlen(notify)) != 0)
+            environment[kept++] = is_stream && replaced ? journal : environ[i];
+    }
+
+    int to = said >= 0 ? said : STDERR_FILENO; /* drivers print banners to stdout */
+    uv_stdio_container_t stdio[MESSAGE_WORKER_FD + 1] = {
+        {.flags = UV_IGNORE},
+        {.flags = UV_INHERIT_FD, .data.fd = to},
+        {.flags = UV_INHERIT_FD, .data.fd = to},
+        {.flags = UV_INHERIT_FD, .data.fd = sockets[1]},
+    };
+    uv_process_options_t options = {.exit_cb = on_exit_of_process,
+                                    .file = program,
+                                    .args = args,
+                                    .env = environment,
+                                    .stdio_count = MESSAGE_WORKER_FD + 1,
+                                    .stdio = stdio};
+    if (error == 0) {
+        error = uv_spawn(loop, &c->process, &options);
+        c->n_handles++;
+        c->spawned = error == 0;
+        c->pid = c->process.pid;
+        if (error < 0)
+            uv_close((uv_handle_t *)&c->process, on_closed);
+    }
+    if (said >= 0) {
+        fcntl(said, F_SETFL, O_WRONLY | O_NONBLOCK); /* libuv has undone it */
+        close(said);
+    }
+    free(environment);
     close(sockets[1]);
     if (error == 0) {
         *child = c;

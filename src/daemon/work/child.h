@@ -18,6 +18,7 @@ struct child {
     bool cut;      /* it closed its socket, or sent what no worker of ours sends */
     bool failed;   /* the socket failed: what is still in it is read, and then nothing more */
     bool exited;   /* the process has ended; what it sent before still counts */
+    int pid;       /* of the process that does the work; for people */
     bool kept;     /* it is a keeper (worker/keeper.h), and kills the worker when asked */
     bool blamed;   /* we killed it because of what it sent, or because it read nothing */
     int status;    /* after its end: the exit status … */

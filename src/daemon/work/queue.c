@@ -486,6 +486,10 @@ bool queue_turn(struct queue *queue, struct worker *main, struct worker *quarant
         return false;
     queue->turn_wanted = false;
     uv_idle_stop(&queue->idle);
+    if (queue->n_jobs == 0) {
+        uv_timer_stop(&queue->timer);
+        return true;
+    }
     check_deadlines(queue, now);
     if (queue->draining) {
         give_back(queue, NULL);

@@ -11,7 +11,7 @@ struct worker_stderr {
     uv_poll_t poll;
     uv_timer_t timer; /* runs from the first line of a time on */
     int fd;
-    int pid;
+    const int *pid;
     unsigned n_lines; /* in this time; a long one counts several times */
     bool full;        /* no more of them are taken in this time, and nothing is read */
     unsigned n_handles;
@@ -36,11 +36,11 @@ static void end_line(struct worker_stderr *e)
 }
 
 static void on_time(uv_timer_t *timer);
-static void on_readable(uv_poll_t *poll, int status, int events);
 
 /* Takes what is there, a pipe full of it at most. */
-static void look(struct worker_stderr *e)
+static void on_readable(uv_poll_t *poll, int status, int events)
 {
+    struct worker_stderr *e = poll->data;
     char bytes[4096];
     ssize_t got = 0;
     for (int i = 0; i < 16 && !e->full && (got = read(e->fd, bytes, sizeof bytes)) > 0; i++) {
@@ -62,14 +62,9 @@ static void look(struct worker_stderr *e)
     if (e->full)
         log_warning("the worker (pid %d) has written %d lines to stderr within %d s: what more it "
                     "writes in this time is left out",
-                    e->pid, STDERR_LINES, STDERR_TIME);
+                    *e->pid, STDERR_LINES, STDERR_TIME);
     if (e->full || got == 0) /* 0: all who could write have ended */
         uv_poll_stop(&e->poll);
-}
-
-static void on_readable(uv_poll_t *poll, int status, int events)
-{
-    look(poll->data);
 }
 
 static void on_time(uv_timer_t *timer)
@@ -86,7 +81,7 @@ static void on_time(uv_timer_t *timer)
     uv_poll_start(&e->poll, UV_READABLE, on_readable);
 }
 
-struct worker_stderr *stderr_open(uv_loop_t *loop, int *fd)
+struct worker_stderr *stderr_open(uv_loop_t *loop, const int *pid, int *fd)
 {
     int ends[2];
     *fd = -1;
@@ -103,15 +98,10 @@ struct worker_stderr *stderr_open(uv_loop_t *loop, int *fd)
     e->poll.data = e->timer.data = e;
     e->n_handles = 2;
     e->fd = ends[0];
+    e->pid = pid;
     uv_poll_start(&e->poll, UV_READABLE, on_readable);
     *fd = ends[1];
     return e;
-}
-
-void stderr_name(struct worker_stderr *from, int pid)
-{
-    if (from)
-        from->pid = pid;
 }
 
 void stderr_close(struct worker_stderr **from)
@@ -121,7 +111,7 @@ void stderr_close(struct worker_stderr **from)
     if (!e)
         return;
     if (!e->full) {
-        look(e);
+        on_readable(&e->poll, 0, UV_READABLE);
         end_line(e);
     }
     uv_close((uv_handle_t *)&e->poll, on_closed);

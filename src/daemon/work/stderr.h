@@ -12,13 +12,11 @@
 
 struct worker_stderr;
 
-/* Opens a pipe, whose end for writing becomes *fd, which the caller closes. Returns NULL where
+/* Opens a pipe, whose end for writing becomes *fd, which the caller closes. *pid is how people know
+ * the process, and has to be there until stderr_close. Returns NULL where
  * there is none: the worker then writes to our own stderr. So it does where that is a terminal, at
  * which somebody sits who sees it. */
-struct worker_stderr *stderr_open(uv_loop_t *loop, int *fd);
-
-/* The number by which people know the process. */
-void stderr_name(struct worker_stderr *from, int pid);
+struct worker_stderr *stderr_open(uv_loop_t *loop, const int *pid, int *fd);
 
 /* Takes the last lines. The loop frees the memory. Takes NULL; clears the pointer. */
 void stderr_close(struct worker_stderr **from);

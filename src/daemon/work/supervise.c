@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "daemon/work/metrics.h"
-#include "daemon/work/stderr.h"
 #include "worker/message.h"
 
 #define PAUSE_FIRST     (100 * MILLISECOND)
@@ -35,25 +34,6 @@
 #define GROWTH_FOR_FREE (UINT64_C(64) << 20) /* decoders, drivers and allocators keep so much */
 
 /* ---- slots, and when their next worker is started ---- */
-
-static struct slot *main_slot(struct supervisor *s)
-{
-    return &s->slots[SLOT_MAIN];
-}
-
-/* The slot that the worker is in, or will be; NULL: none. */
-static struct slot *slot_of(struct supervisor *s, const struct worker *worker)
-{
-    for (int i = 0; i < SLOTS; i++)
-        if (s->slots[i].worker == worker || s->slots[i].next == worker)
-            return &s->slots[i];
-    return NULL;
-}
-
-static bool is_ready(const struct worker *worker)
-{
-    return worker && worker->state == WORKER_READY;
-}
 
 static void plan_start(struct supervisor *s, struct slot *slot, uint64_t pause)
 {
@@ -84,6 +64,7 @@ static void retire(struct worker **place)
     *place = NULL;
     if (!worker)
         return;
+    worker->slot = NULL;
     worker_take(worker, WORKER_UNWANTED);
     if (worker->in_flight == 0)
         worker_take(worker, WORKER_IDLE);
@@ -110,7 +91,7 @@ static const char *device_of(const struct worker *worker)
 static unsigned rung_for(const struct supervisor *s, const struct slot *slot)
 {
     unsigned last = s->fallback.n_rungs - 1, rung = s->fallback.rung;
-    if (slot == &s->slots[SLOT_QUARANTINE])
+    if (slot == &s->quarantine)
         rung = rung + 1 > slot->rung ? rung + 1 : slot->rung;
     return rung < last ? rung : last;
 }
@@ -161,7 +142,7 @@ static void launch(struct supervisor *s, struct slot *slot)
     struct faults faults = {0};
     struct fault *fault = faults_next(&faults);
     struct message message;
-    bool is_main = slot == main_slot(s);
+    bool is_main = slot == &s->main;
     slot->start_at = 0;
     if (is_main && !slot->worker && fallback_is_due(&s->fallback, clock_now()))
         fallback_climb(&s->fallback);
@@ -187,8 +168,9 @@ static void launch(struct supervisor *s, struct slot *slot)
                               .device = s->fallback.rungs[rung],
                               .rung = rung,
                               .quarantine = !is_main,
+                              .slot = slot,
                               .child = child,
-                              .pid = child->process.pid,
+                              .pid = child->pid,
                               .started = clock_now()};
     fault_clear(&worker->trouble);
     worker_limit(worker);
@@ -268,10 +250,11 @@ static uint64_t resident_bytes(const struct worker *worker)
  * that is starting on the same device is given up, too. */
 static void spoil(struct supervisor *s, struct worker *worker)
 {
-    struct slot *slot = slot_of(s, worker);
+    struct slot *slot = worker->slot;
     worker_take(worker, WORKER_FAILED);
+    worker->slot = NULL;
     slot->worker = NULL;
-    if (slot == main_slot(s)) {
+    if (slot == &s->main) {
         s->down_since = worker->unready;
         step_down(s, worker, "error", worker->trouble.text);
         if (slot->next && slot->next->rung == worker->rung)
@@ -291,7 +274,7 @@ static void spoil(struct supervisor *s, struct worker *worker)
 static void refused(struct supervisor *s, struct worker *worker, const struct worker_check *check,
                     const char *subject, const struct faults *faults)
 {
-    struct slot *slot = slot_of(s, worker);
+    struct slot *slot = worker->slot;
     const struct fault *fault = &faults->list[0];
     bool missing = fault->code == FAULT_NO_DEVICE;
     bool named = strcmp(worker->device, "auto") != 0;
@@ -299,14 +282,15 @@ static void refused(struct supervisor *s, struct worker *worker, const struct wo
     bool of_device =
         !subject && (missing || fault->code == FAULT_DEVICE || fault->code == FAULT_VERIFY);
     worker_take(worker, WORKER_REFUSED);
+    worker->slot = NULL;
     slot->next = NULL;
-    if (slot != main_slot(s)) {
+    if (slot != &s->main) {
         step_down_alone(s, slot, worker);
         return;
     }
     bool other =
         of_device && !strict && step_down(s, worker, missing ? "missing" : "start", fault->text);
-    if (is_ready(slot->worker)) {
+    if (slot_ready(slot)) {
         log_warning("the new worker cannot be used, and the present one goes on: %s", fault->text);
         s->recycle_from = clock_now() + RECYCLE_AGAIN;
     } else if (other) {
@@ -320,7 +304,7 @@ static void refused(struct supervisor *s, struct worker *worker, const struct wo
 /* The last check is passed. The worker takes its slot, and the one that was there retires. */
 static void come_up(struct supervisor *s, struct worker *worker)
 {
-    struct slot *slot = slot_of(s, worker);
+    struct slot *slot = worker->slot;
     uint64_t now = clock_now();
     worker->came_up = true;
     worker->used = now;
@@ -341,15 +325,16 @@ static void come_up(struct supervisor *s, struct worker *worker)
     slot->next = NULL;
     retire(&slot->worker);
     slot->worker = worker;
-    if (slot == main_slot(s)) {
+    if (slot == &s->main) {
         s->ever_ready = true;
         fallback_came_up(&s->fallback, worker->rung, now);
-        bool below = fallback_is_below(&s->fallback, worker->rung) || s->fallback.first > 0;
+        bool below = worker->rung > 0;
         if (below)
             log_error("the work is done by the fallback device (%s)",
                       worker->name[0] ? worker->name : "the plain C references");
-        else if (metrics_value(s->metrics, METRIC_DEVICE_ON_FALLBACK, NULL) > 0)
+        else if (s->on_fallback)
             log_info("the device is in use again");
+        s->on_fallback = below;
         metrics_set(s->metrics, METRIC_DEVICE_ON_FALLBACK, NULL, below);
         count_tiers(s, worker);
         s->news.ready = true;
@@ -423,7 +408,7 @@ static const char *take_moved(struct supervisor *s, struct worker *worker,
     tier->moved = ended;
     if (!ended)
         return NULL;
-    if (worker == s->slots[SLOT_MAIN].worker)
+    if (worker == s->main.worker)
         count_tiers(s, worker);
     if (fault.code) {
         metrics_count(s->metrics, METRIC_DEVICE_FALLBACK, "reason", "check");
@@ -443,7 +428,7 @@ static const char *take_moved(struct supervisor *s, struct worker *worker,
  * when its memory has grown. One in quarantine leaves, and a job that needs one starts the next. */
 static void replace(struct supervisor *s, struct worker *worker, const char *why)
 {
-    struct slot *slot = main_slot(s), *quarantine = &s->slots[SLOT_QUARANTINE];
+    struct slot *slot = &s->main, *quarantine = &s->quarantine;
     if (worker == quarantine->worker) {
         retire(&quarantine->worker);
         return;
@@ -501,7 +486,7 @@ static void hear(struct supervisor *s, struct worker *worker, const struct messa
         if (worker->child->kept)
             nonsense = "has a second keeper";
         else
-            stderr_name(worker->child->said, worker->pid = (int)message->pid);
+            worker->pid = worker->child->pid = (int)message->pid;
         worker->child->kept = true;
         break;
     case MESSAGE_WORKING:
@@ -559,26 +544,6 @@ static void hear(struct supervisor *s, struct worker *worker, const struct messa
 
 /* ---- it ends ---- */
 
-static void count_end(struct supervisor *s, const struct worker *worker)
-{
-    bool lost = worker->state == WORKER_LOST;
-    bool orderly = !lost && worker->child->status == 0 && worker->child->signal == 0;
-    metrics_count(s->metrics, METRIC_WORKER_ENDS, "reason",
-                  lost                            ? "stuck"
-                  : worker->trouble.code          ? "replaced"
-                  : worker->killed                ? "killed"
-                  : worker->cause == WORKER_TAKEN ? "taken"
-                  : !orderly                      ? "crashed"
-                  : s->stopping                   ? "stopped"
-                  : worker->came_up               ? "recycled"
-                                                  : "refused");
-    s->n_jobs += worker->n_jobs;
-    if (lost) {
-        s->n_lost++;
-        metrics_add(s->metrics, METRIC_DEVICES_LOST, NULL, 1);
-    }
-}
-
 /* A main worker ended before it was ready. A kernel cache that a power cut damaged makes every
  * start crash, so after the first such end the caches are emptied, and after the second one the
  * next device is taken. */
@@ -622,17 +587,30 @@ static void start_failed(struct supervisor *s, struct slot *slot, const struct w
  * device. A quarantine worker is started again when a job needs one. */
 static void bury(struct supervisor *s, struct worker *worker)
 {
-    struct slot *slot = slot_of(s, worker);
+    struct slot *slot = worker->slot;
     bool lost = worker->state == WORKER_LOST, was_ready = slot && worker == slot->worker;
-    count_end(s, worker);
-    if (lost)
+    bool orderly = !lost && worker->child->status == 0 && worker->child->signal == 0;
+    metrics_count(s->metrics, METRIC_WORKER_ENDS, "reason",
+                  lost                            ? "stuck"
+                  : worker->trouble.code          ? "replaced"
+                  : worker->killed                ? "killed"
+                  : worker->cause == WORKER_TAKEN ? "taken"
+                  : !orderly                      ? "crashed"
+                  : s->stopping                   ? "stopped"
+                  : worker->came_up               ? "recycled"
+                                                  : "refused");
+    s->n_jobs += worker->n_jobs;
+    if (lost) {
+        s->n_lost++;
+        metrics_add(s->metrics, METRIC_DEVICES_LOST, NULL, 1);
         step_down(s, worker, "stuck", "a process is stuck in it, and it is lost until a reboot");
+    }
     queue_lose(s->queue, worker);
     if (was_ready) {
         slot->worker = NULL;
         if (worker->n_good > 0)
             slot->failures = 0;
-        if (slot != main_slot(s)) {
+        if (slot != &s->main) {
             slot->failures++;
         } else {
             s->down_since = worker->unready;
@@ -646,7 +624,7 @@ static void bury(struct supervisor *s, struct worker *worker)
         }
     } else if (slot) {
         slot->next = NULL;
-        if (slot == main_slot(s))
+        if (slot == &s->main)
             start_failed(s, slot, worker);
         else
             step_down_alone(s, slot, worker);
@@ -736,7 +714,7 @@ static void on_timer(uv_timer_t *timer)
 
 void supervisor_turn(struct supervisor *s)
 {
-    struct slot *slot = main_slot(s), *quarantine = &s->slots[SLOT_QUARANTINE];
+    struct slot *slot = &s->main, *quarantine = &s->quarantine;
     struct worker *worker, *next;
     bool stirred = s->stirred;
     TAILQ_FOREACH (worker, &s->workers, in_list)
@@ -754,16 +732,17 @@ void supervisor_turn(struct supervisor *s)
      * is tried again beside that one. A main worker that is too old is replaced, and one in
      * quarantine that has had nothing to do leaves. */
     uint64_t now = clock_now();
-    for (int i = 0; i < SLOTS; i++)
-        if (s->slots[i].start_at && s->slots[i].start_at <= now)
-            launch(s, &s->slots[i]);
+    if (slot->start_at && slot->start_at <= now)
+        launch(s, slot);
+    if (quarantine->start_at && quarantine->start_at <= now)
+        launch(s, quarantine);
     bool calm = !s->stopping && slot->worker && !slot->next && !slot->start_at;
     if (calm && fallback_is_due(&s->fallback, now)) {
         fallback_climb(&s->fallback);
         log_info("device '%s' is tried again", fallback_device(&s->fallback));
         plan_start(s, slot, 0);
     }
-    uint64_t old = is_ready(slot->worker) && s->settings->worker_time
+    uint64_t old = slot_ready(slot) && s->settings->worker_time
                        ? slot->worker->started + s->settings->worker_time
                        : 0;
     if (old && old < s->recycle_from)
@@ -771,7 +750,7 @@ void supervisor_turn(struct supervisor *s)
     if (old && old <= now)
         replace(s, slot->worker, "its time is over");
     uint64_t idle =
-        is_ready(quarantine->worker)
+        slot_ready(quarantine)
             ? (quarantine->worker->in_flight ? now : quarantine->worker->used) + QUARANTINE_IDLE
             : 0;
     if (idle && idle <= now) {
@@ -811,17 +790,17 @@ void supervisor_close(struct supervisor *supervisor, uv_close_cb closed)
 void supervisor_start(struct supervisor *supervisor)
 {
     supervisor->down_since = clock_now();
-    plan_start(supervisor, main_slot(supervisor), 0);
+    plan_start(supervisor, &supervisor->main, 0);
 }
 
 void supervisor_stop(struct supervisor *s)
 {
     s->stopping = s->stirred = true;
-    for (int i = 0; i < SLOTS; i++) {
-        s->slots[i].start_at = 0;
-        retire(&s->slots[i].worker);
-        retire(&s->slots[i].next);
-    }
+    s->main.start_at = s->quarantine.start_at = 0;
+    retire(&s->main.worker);
+    retire(&s->main.next);
+    retire(&s->quarantine.worker);
+    retire(&s->quarantine.next);
     queue_wake(s->queue);
 }
 
@@ -842,45 +821,39 @@ void supervisor_kill(struct supervisor *supervisor)
 
 bool supervisor_is_sound(const struct supervisor *supervisor)
 {
-    const struct worker *worker = supervisor_main(supervisor);
+    const struct worker *worker = slot_ready(&supervisor->main);
     return !worker || worker->unanswered <= SILENT_MAX;
 }
 
 bool supervisor_is_ready(const struct supervisor *s)
 {
-    bool soon = s->ever_ready && !s->stopping && s->slots[SLOT_MAIN].failures <= 1;
-    return soon || supervisor_main(s);
-}
-
-struct worker *supervisor_main(const struct supervisor *supervisor)
-{
-    struct worker *worker = supervisor->slots[SLOT_MAIN].worker;
-    return is_ready(worker) ? worker : NULL;
+    bool soon = s->ever_ready && !s->stopping && s->main.failures <= 1;
+    return soon || slot_ready(&s->main);
 }
 
 uint64_t supervisor_down_for(const struct supervisor *supervisor, uint64_t now)
 {
-    const struct worker *worker = supervisor->slots[SLOT_MAIN].worker;
-    if (is_ready(worker))
+    const struct worker *worker = supervisor->main.worker;
+    if (slot_ready(&supervisor->main))
         return 0;
     return now - (worker ? worker->unready : supervisor->down_since);
 }
 
 const struct worker *supervisor_at_work(const struct supervisor *supervisor)
 {
-    const struct slot *slot = &supervisor->slots[SLOT_MAIN];
+    const struct slot *slot = &supervisor->main;
     return slot->worker ? slot->worker : slot->next;
 }
 
 struct worker *supervisor_quarantine(struct supervisor *s)
 {
-    struct slot *slot = &s->slots[SLOT_QUARANTINE];
+    struct slot *slot = &s->quarantine;
     /* the main worker has gone down the ladder since this one was started */
     if (slot->worker && slot->worker->in_flight == 0 && slot->worker->rung < rung_for(s, slot))
         retire(&slot->worker);
     if (!slot->worker && !slot->next && !slot->start_at)
         plan_start(s, slot, slot->failures ? pause_after(slot->failures) : 0);
-    return is_ready(slot->worker) ? slot->worker : NULL;
+    return slot_ready(slot) ? slot->worker : NULL;
 }
 
 uint64_t supervisor_jobs(const struct supervisor *supervisor)
@@ -894,7 +867,7 @@ uint64_t supervisor_jobs(const struct supervisor *supervisor)
 
 void supervisor_describe(struct supervisor *supervisor, int fd)
 {
-    struct worker *worker = supervisor_main(supervisor);
+    struct worker *worker = slot_ready(&supervisor->main);
     struct message message;
     if (!worker)
         return;

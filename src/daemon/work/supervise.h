@@ -26,12 +26,6 @@
 
 TAILQ_HEAD(worker_list, worker);
 
-enum slot_kind {
-    SLOT_MAIN,
-    SLOT_QUARANTINE,
-    SLOTS
-};
-
 struct slot {
     struct worker *worker; /* gets jobs while it is ready; NULL: there is none */
     /* starts, and takes the place of `worker` when it is ready; NULL: none starts */
@@ -63,13 +57,14 @@ struct supervisor {
     struct queue *queue;     /* of the jobs */
     struct metrics *metrics; /* may be NULL */
 
-    struct slot slots[SLOTS];
+    struct slot main, quarantine;
     struct worker_list workers; /* all, the oldest first */
     struct fallback fallback;
     struct supervisor_news news;
     bool stopping;
     bool stirred; /* something has been planned since the last turn */
     bool ever_ready;
+    bool on_fallback;    /* another device than the configured one does the work */
     uint64_t down_since; /* when the main worker that is gone ceased to take jobs, or the start */
     bool wipe;           /* the next worker empties the kernel caches first */
     bool wiped;          /* that has happened, and no worker has become ready since */
@@ -94,6 +89,12 @@ void supervisor_start(struct supervisor *supervisor);
 /* To be called once a turn of the loop, after all its events. */
 void supervisor_turn(struct supervisor *supervisor);
 
+/* The slot's worker while it takes jobs; NULL: none does. */
+static inline struct worker *slot_ready(const struct slot *slot)
+{
+    return slot->worker && slot->worker->state == WORKER_READY ? slot->worker : NULL;
+}
+
 /* Workers finish the jobs that they have and end. */
 void supervisor_stop(struct supervisor *supervisor);
 
@@ -110,9 +111,6 @@ bool supervisor_is_sound(const struct supervisor *supervisor);
 /* True while a main worker takes jobs, or will in a moment: the previous one has died or is
  * spoiled, and its first replacement is starting. */
 bool supervisor_is_ready(const struct supervisor *supervisor);
-
-/* The main worker; NULL while none takes jobs. */
-struct worker *supervisor_main(const struct supervisor *supervisor);
 
 /* For how long no main worker has taken jobs; 0 while one does. */
 uint64_t supervisor_down_for(const struct supervisor *supervisor, uint64_t now);

@@ -79,6 +79,7 @@ struct worker {
     const char *device;        /* as the setup message names it */
     unsigned rung;             /* of the ladder that the device stands on (fallback.h) */
     bool quarantine;           /* it gets one job at a time, of those at which other workers died */
+    struct slot *slot; /* of the supervisor that it is in, or is to take; NULL: none any more */
     struct child *child;
     int pid;          /* of the process that does the work; for people */
     uint64_t started; /* monotonic nanoseconds, as all times here */
