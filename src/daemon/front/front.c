@@ -450,7 +450,7 @@ void front_set_queue(struct front *front)
                                                        (unsigned)front->n_folders);
 }
 
-/* Makes all handles. After a fault none is left open. */
+/* First what cannot fail, so that front_close may end whatever else there is after a fault. */
 static int wire(struct front *front, const struct spool_world *spools, struct fault *fault)
 {
     front->world = (struct folder_world){.loop = &front->loop,
@@ -463,16 +463,15 @@ static int wire(struct front *front, const struct spool_world *spools, struct fa
                                          .events = &folder_events,
                                          .context = front};
     front->limit.data = front->tick.data = front->turn.data = front;
-    int result = crew_create(&front->crew, front, front->book, fault);
-    if (result != 0)
-        return result;
     front->queue.metrics = front->metrics;
     queue_init(&front->queue, &front->loop);
     uv_check_init(&front->loop, &front->turn);
     uv_check_start(&front->turn, on_turn);
     uv_timer_init(&front->loop, &front->limit);
     uv_timer_init(&front->loop, &front->tick);
-    result = errands_create(&front->errands, &front->loop, fault);
+    int result = crew_create(&front->crew, front, front->book, fault);
+    if (result == 0)
+        result = errands_create(&front->errands, &front->loop, fault);
     int error = result == 0 ? watch_signals(front) : 0;
     return error == 0 ? result : fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
 }
@@ -481,8 +480,6 @@ static int start(struct front *front, const struct spool_world *spools, struct f
 {
     const struct settings *settings = settings_of(front);
     int result = wire(front, spools, fault);
-    if (result != 0)
-        abort(); /* no descriptor left for a loop */
     for (size_t i = 0; i < settings->n_watches && result == 0; i++)
         result = front_add_folder(front, front->book, &settings->watches[i], fault);
     if (result == 0)
@@ -538,8 +535,11 @@ int front_run(const struct daemon_options *options, struct rulebook *book,
     metrics_set(front.metrics, METRIC_RELOAD_SUCCESS, NULL, 1);
     /* now, since it reads the start time once, and the clock may be set later */
     metrics_measure_process(front.metrics);
-    if (!front.metrics || loop_init(&front.loop, &fault) != 0) {
+    if (!front.metrics)
         fault_set(&fault, FAULT_MEMORY, "no memory for metrics");
+    else
+        loop_init(&front.loop, &fault);
+    if (fault.code != FAULT_NONE) {
         metrics_destroy(&front.metrics);
         return options_complain("sluiced", NULL, &fault);
     }
