@@ -14,7 +14,7 @@ ALLOWED = {
     'base': set(),
     'param': {'base'},
     'bank': {'base', 'param'},
-    'config': {'base', 'param', 'bank'},
+    'config': {'base', 'param', 'bank', 'relay/settings.h'},
     'image': {'base'},
     'codec': {'base', 'param', 'image'},
     'codec/array': {'base', 'image', 'codec'},

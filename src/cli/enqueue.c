@@ -116,7 +116,7 @@ static int check_options(const struct enqueue *enqueue, size_t count, struct fau
         return fault_set(fault, FAULT_USAGE,
                          "-s: other users can see a password in the arguments; put it into a file: "
                          "--credentials FILE");
-    if (settings_check_relay(&enqueue->settings, &at, &key, fault) != 0 && o->server) {
+    if (relay_settings_check(&enqueue->settings, &at, &key, fault) != 0 && o->server) {
         fault_clear(fault);
         fault_set(fault, FAULT_USAGE, "-s: expected nats://HOST:PORT or tls://HOST:PORT");
     }

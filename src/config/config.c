@@ -193,7 +193,7 @@ static void read_section(struct reader *reader, const struct reader_key *key, ya
     const struct settings_section *section = settings_sections;
     while (strcmp(section->name, key->name) != 0)
         section++;
-    read_settings(reader, key->name, node, section->table, to);
+    read_settings(reader, key->name, node, section->table, (char *)to + section->offset);
 }
 
 static void read_relay(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
@@ -204,7 +204,7 @@ static void read_relay(struct reader *reader, const struct reader_key *key, yaml
     const char *wrong;
     size_t at = 0;
     read_section(reader, key, node, to);
-    while (settings_check_relay(&settings->relay, &at, &wrong, &fault) != 0) {
+    while (relay_settings_check(&settings->relay, &at, &wrong, &fault) != 0) {
         reader_complain(reader, reader_value(reader, node, wrong), "%s", fault.text);
         fault_clear(&fault);
     }
@@ -408,7 +408,8 @@ void config_print_worker(const struct config *config, struct text *text)
 {
     for (const struct settings_section *section = settings_sections; section->name; section++) {
         for (const struct setting *s = section->table; s->param.name; s++) {
-            const void *at = (const char *)&config->settings + s->param.offset;
+            const char *in = (const char *)&config->settings + section->offset;
+            const void *at = in + s->param.offset;
             if (!s->of_worker)
                 continue;
             enum param_type type = s->param.type;
@@ -422,7 +423,7 @@ void config_print_worker(const struct config *config, struct text *text)
                             : type == PARAM_DURATION ? "ns"
                                                      : "P");
             else
-                param_print_value(&s->param, &config->settings, text);
+                param_print_value(&s->param, in, text);
             text_append_bytes(text, "", 1);
         }
     }
@@ -443,7 +444,8 @@ static int set_one(struct settings *settings, const char *line, struct fault *fa
                 memcmp(s->param.name, line + length + 1, head - length - 1) != 0 || !line[head])
                 continue;
             const char *value = settings_keep(settings, line + head + 1);
-            return value ? setting_set(s, settings, value, false, section->name, fault)
+            return value ? setting_set(s, (char *)settings + section->offset, value, false,
+                                       section->name, fault)
                          : fault_set(fault, FAULT_MEMORY, "no memory for a configuration");
         }
     }

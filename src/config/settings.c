@@ -45,6 +45,17 @@ int setting_set(const struct setting *setting, void *to, const char *text, bool 
     return fault_set(fault, why.code, "%s: %s: %s", what, setting->param.name, why.text);
 }
 
+int setting_parse_count(const char *text, int64_t *jobs, int limit, struct fault *fault)
+{
+    *jobs = 0;
+    if (strcmp(text, "auto") == 0)
+        return 0;
+    if (number_parse_integer(text, strlen(text), jobs) && *jobs >= 0 && *jobs <= limit)
+        return 0;
+    return fault_set(fault, FAULT_CONFIG, "expected an integer from 0 to %d, or auto, not '%.60s'",
+                     limit, text);
+}
+
 static void set_defaults(const struct setting *table, void *to)
 {
     for (; table->param.name; table++)
@@ -56,7 +67,7 @@ void settings_defaults(struct settings *settings)
 {
     *settings = (struct settings){0};
     for (const struct settings_section *s = settings_sections; s->name; s++)
-        set_defaults(s->table, settings);
+        set_defaults(s->table, (char *)settings + s->offset);
 }
 
 void watch_defaults(struct watch_settings *watch)
@@ -117,9 +128,7 @@ void settings_complete(struct settings *settings)
     settings->jobs = (unsigned)settings->jobs_wanted;
     if (settings->jobs == 0)
         settings->jobs = processors > 0 ? (unsigned)processors : 1;
-    settings->relay.jobs = (unsigned)settings->relay.jobs_wanted;
-    if (settings->relay.jobs == 0)
-        settings->relay.jobs = settings->jobs + 2;
+    relay_settings_complete(&settings->relay, settings->jobs);
     for (size_t i = 0; i < settings->n_watches; i++) {
         struct watch_settings *watch = &settings->watches[i];
         make_absolute(settings, &watch->input);
@@ -235,7 +244,7 @@ static void read_section(struct settings *settings, const struct settings_sectio
     for (const struct setting *s = section->table; s->param.name; s++) {
         char variable[SETTINGS_VARIABLE_MAX];
         const char *name = setting_variable(section, s, variable);
-        set_from(s, settings, name, getenv(name), errors);
+        set_from(s, (char *)settings + section->offset, name, getenv(name), errors);
     }
     for (char **entry = environ; *entry; entry++)
         if (read_variable(&v, *entry, section))
@@ -301,79 +310,6 @@ void settings_read_environment(struct settings *settings, bool own_folder, struc
     for (const struct settings_section *section = settings_sections; section->name; section++)
         read_section(settings, section, errors);
     read_watches(settings, own_folder, errors);
-}
-
-/* ---- checking the relay's settings ---- */
-
-/* Names become parts of NATS subjects, which dots separate. */
-static bool is_token(const char *text, const char *also)
-{
-    size_t length = strlen(text), good = 0;
-    while (text[good] && (isalnum((unsigned char)text[good]) || strchr(also, text[good])))
-        good++;
-    return length > 0 && length < 65 && good == length;
-}
-
-/* [USER@]HOST[:PORT], where an IPv6 address stands in brackets. */
-static bool is_authority(const char *text, size_t length)
-{
-    const char *at = memchr(text, '@', length), *end = text + length;
-    const char *host = at ? at + 1 : text;
-    size_t size = strcspn(host, *host == '[' ? "]" : ": /?#") + (*host == '[');
-    int64_t port;
-    if (host >= end || size == 0 || host + size > end)
-        return false;
-    return host + size == end ||
-           (host[size] == ':' &&
-            number_parse_integer(host + size + 1, (size_t)(end - host) - size - 1, &port) &&
-            port >= 1 && port <= 65535);
-}
-
-/* Whether every item of the list is a URL with one of the two schemes. */
-static bool is_url_list(const char *list, const char *plain, const char *secure)
-{
-    for (size_t length; list && *list; list += length) {
-        list += strspn(list, " ");
-        length = strcspn(list, " ");
-        const char *scheme = strncmp(list, secure, strlen(secure)) == 0 ? secure : plain;
-        const char *host = list + strlen(scheme);
-        if (length > 0 && (strncmp(list, scheme, strlen(scheme)) != 0 ||
-                           !is_authority(host, strcspn(host, " /?#"))))
-            return false;
-    }
-    return true;
-}
-
-int settings_check_relay(const struct relay_settings *relay, size_t *at, const char **key,
-                         struct fault *fault)
-{
-    static const char tokens[] = "1 to 64 of A-Z a-z 0-9 _ -";
-    const struct {
-        const char *key, *text, *expected;
-        bool good;
-    } checks[] = {
-        {"servers", relay->servers, "nats://HOST:PORT or tls://HOST:PORT",
-         is_url_list(relay->servers, "nats://", "tls://")},
-        {"get", relay->get, "prefixes such as https://HOST/PATH/",
-         is_url_list(relay->get, "http://", "https://")},
-        {"put", relay->put, "prefixes such as https://HOST/PATH/",
-         is_url_list(relay->put, "http://", "https://")},
-        {"stream", relay->stream, tokens, is_token(relay->stream, "_-")},
-        {"consumer", relay->consumer, tokens, is_token(relay->consumer, "_-")},
-        {"name", relay->name, "1 to 64 of A-Z a-z 0-9 . _ -",
-         !relay->name || is_token(relay->name, "._-")},
-        {"inbox", relay->inbox, "1 to 64 of A-Z a-z 0-9 . _ -, without a dot at its end",
-         !relay->inbox ||
-             (is_token(relay->inbox, "._-") && relay->inbox[strlen(relay->inbox) - 1] != '.')},
-    };
-    while (*at < sizeof checks / sizeof *checks) {
-        size_t i = (*at)++;
-        *key = checks[i].key;
-        if (!checks[i].good) /* the text is not printed, because a URL may contain a password */
-            return fault_set(fault, FAULT_CONFIG, "relay: %s: expected %s", checks[i].key,
-                             checks[i].expected);
-    }
-    return 0;
 }
 
 /* ---- templates of names ---- */

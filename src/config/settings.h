@@ -8,9 +8,8 @@
 #define SLUICE_CONFIG_SETTINGS_H
 
 #include "base/log.h"
-#include "param/param.h"
-#include <stdbool.h>
-#include <stddef.h>
+#include "config/setting.h"
+#include "relay/settings.h"
 #include <stdint.h>
 
 enum settings_exists {
@@ -62,11 +61,6 @@ struct free_space {
     uint64_t bytes;
 };
 
-/* A place in the file; lines and columns count from 1; 0: not in the file. */
-struct place {
-    size_t line, column;
-};
-
 /* One watched folder. */
 struct watch_settings {
     const char *input, *output; /* directories; absolute after settings_complete */
@@ -90,23 +84,6 @@ struct watch_settings {
 /* A socket to open; path NULL: none. */
 struct socket_settings {
     const char *unix_path, *mode, *group;
-};
-
-/* Settings of sluice-relay and sluice enqueue; the daemon does not use them. Lists are texts with
- * blanks between items. */
-struct relay_settings {
-    const char *servers;     /* URLs of NATS servers; NULL: none */
-    const char *credentials; /* file; NULL: none */
-    const char *ca;          /* file of certificates; NULL: those of the system */
-    const char *stream, *consumer;
-    int64_t jobs_wanted;   /* 0: limits.jobs plus two */
-    unsigned jobs;         /* at once; set by settings_complete */
-    int64_t deliveries;    /* after so many a job without a verdict goes to DEAD */
-    uint64_t inline_max;   /* up to so many bytes a picture or result is part of a message */
-    const char *get, *put; /* allowed prefixes of URLs; NULL: none */
-    const char *name;      /* this machine's name in results; NULL: its host name */
-    const char *metrics;   /* file; NULL: none */
-    const char *inbox;     /* prefix of subjects for answers; NULL: _INBOX */
 };
 
 struct settings_text; /* a text that the settings own */
@@ -134,35 +111,14 @@ struct settings {
     const char *state; /* directory; NULL: daemon/front/main.c finds one */
     int log_level;     /* enum log_level */
     int log_format;    /* enum log_format */
-    struct relay_settings relay;
+    struct relay_settings relay; /* the daemon only checks how they are written */
     size_t n_watches;
     struct watch_settings *watches; /* owned */
     struct settings_text *texts;    /* owned */
 };
 
-/* A setting, wherever it is given. */
-struct setting {
-    struct param param;     /* its key in the file, and its field in the section's struct; must be
-                               the first member */
-    const char *option;     /* its long option; NULL: none */
-    char letter;            /* the short option; 0: none */
-    const char *value_name; /* for the help: "DIR" */
-    const char *variable;   /* its environment variable, if that is not SLUICE_SECTION_KEY */
-    /* Parses `text` into the field, for types that param.h does not have. */
-    int (*parse)(const char *text, void *to, struct fault *fault);
-    const char *allowed; /* for the reference page, where the type does not tell */
-    size_t place;        /* offset of the struct place that notes where the file has it; 0: none */
-    bool of_worker;      /* it is part of what a worker is given (config_print_worker) */
-};
-
-/* A section with fields in struct settings, or the keys of an entry of `watch` with fields in
- * struct watch_settings. */
-struct settings_section {
-    const char *name;            /* "limits"; "" for keys of the top level */
-    const struct setting *table; /* ends with an entry without a name */
-    const char *help;
-};
-extern const struct settings_section settings_sections[]; /* ends with a NULL name */
+/* Sections of the file; ends with a NULL name. */
+extern const struct settings_section settings_sections[];
 extern const struct settings_section settings_watch;
 
 /* Keys of done and failed, with fields in struct retention. */
@@ -176,16 +132,6 @@ void watch_defaults(struct watch_settings *watch);
 
 /* Returns a copy that the settings own; NULL without memory. */
 const char *settings_keep(struct settings *settings, const char *text);
-
-/* Sets a value from its text; `bare_allowed` as for param_set. The text must outlive the settings.
- */
-int setting_set(const struct setting *setting, void *to, const char *text, bool bare_allowed,
-                const char *what, struct fault *fault);
-
-/* The name of the environment variable: "SLUICE_LIMITS_MAX_PIXELS". */
-#define SETTINGS_VARIABLE_MAX 64
-const char *setting_variable(const struct settings_section *section, const struct setting *setting,
-                             char variable[SETTINGS_VARIABLE_MAX]);
 
 /* Applies the environment, and appends a line to `errors` for each mistake. A folder's key is
  * SLUICE_WATCH_N_KEY for folder number N in the order of the file, from 0; the next number adds a
@@ -208,11 +154,6 @@ int settings_check_socket(const char *path, struct fault *fault);
 
 /* Checks a template of names. */
 int settings_check_name(const char *template, struct fault *fault);
-
-/* Checks the relay's keys from number *at on. Returns 0 when they are right; otherwise
- * FAULT_CONFIG, the wrong key, and the number of the next key in *at. */
-int settings_check_relay(const struct relay_settings *relay, size_t *at, const char **key,
-                         struct fault *fault);
 
 /* Appends the tables of docs/configuration.md. */
 void settings_print_reference(struct text *text);

@@ -27,32 +27,9 @@ static int parse_min_free(const char *text, void *to, struct fault *fault)
     return 0;
 }
 
-static int parse_count(const char *text, int64_t *jobs, int limit, struct fault *fault)
-{
-    *jobs = 0;
-    if (strcmp(text, "auto") == 0)
-        return 0;
-    if (number_parse_integer(text, strlen(text), jobs) && *jobs >= 0 && *jobs <= limit)
-        return 0;
-    return fault_set(fault, FAULT_CONFIG,
-                     "expected an integer from 0 to %d, or auto, not '%.60s'", limit, text);
-}
-
 static int parse_jobs(const char *text, void *to, struct fault *fault)
 {
-    return parse_count(text, to, 256, fault);
-}
-
-static int parse_relay_jobs(const char *text, void *to, struct fault *fault)
-{
-    return parse_count(text, to, 100, fault);
-}
-
-/* For lists and mappings of the file, which the environment has as one text. */
-static int parse_text(const char *text, void *to, struct fault *fault)
-{
-    *(const char **)to = text;
-    return 0;
+    return setting_parse_count(text, to, 256, fault);
 }
 
 /* Without native kernels processors use OpenCL. */
@@ -193,54 +170,16 @@ static const struct setting listen_settings[] = {
     {{0}},
 };
 
-static const struct setting relay_table[] = {
-    {PARAM(TEXT, "servers", AT(relay.servers),
-           "list of NATS servers, nats://HOST:PORT or tls://HOST:PORT; in the environment "
-           "with blanks between them"),
-     .parse = parse_text},
-    {PARAM(TEXT, "credentials", AT(relay.credentials),
-           "file with NATS credentials (.creds), or with one line USER:PASSWORD")},
-    {PARAM(TEXT, "tls", AT(relay.ca),
-           "file of the CA certificates that servers are checked with; in the file {ca: "
-           "FILE}; else the system's"),
-     .variable = "SLUICE_RELAY_TLS_CA", .parse = parse_text},
-    {PARAM(TEXT, "stream", AT(relay.stream), "stream that jobs are taken from", DEFAULT("JOBS"))},
-    {PARAM(TEXT, "consumer", AT(relay.consumer), "its consumer, which all machines share",
-           DEFAULT("fleet"))},
-    {PARAM(INTEGER, "jobs", AT(relay.jobs_wanted),
-           "jobs that this machine holds at once; auto, or 0: limits.jobs and two more, so that "
-           "transfers overlap computing",
-           RANGE(0, 100), DEFAULT("auto")),
-     .parse = parse_relay_jobs},
-    {PARAM(INTEGER, "deliveries", AT(relay.deliveries),
-           "times that a job is tried; then, without a verdict, it goes to the stream DEAD "
-           "and fails",
-           RANGE(1, 1000), DEFAULT("5"))},
-    {PARAM(SIZE, "inline", AT(relay.inline_max),
-           "largest picture or result that is part of a message; larger ones go by URL",
-           RANGE(1024, 8 << 20), DEFAULT("8MB"))},
-    {PARAM(TEXT, "get", AT(relay.get),
-           "list of prefixes of the URLs that pictures may be fetched from; none: no URLs"),
-     .parse = parse_text},
-    {PARAM(TEXT, "put", AT(relay.put),
-           "list of prefixes of the URLs that results may be stored at; none: no URLs"),
-     .parse = parse_text},
-    {PARAM(TEXT, "name", AT(relay.name), "this machine's name in results; else its host name")},
-    {PARAM(TEXT, "metrics", AT(relay.metrics),
-           "file for metrics in Prometheus' text format, written every 10s")},
-    {PARAM(TEXT, "inbox", AT(relay.inbox), "prefix of subjects for answers; else _INBOX")},
-    {{0}},
-};
-
 const struct settings_section settings_sections[] = {
     {"", top_settings, "Keys outside of all sections"},
     {"device", device_settings, "Devices"},
     {"limits", limit_settings, "Limits for one picture, and for all together"},
     {"listen", listen_settings, "Sockets for clients"},
     {"log", log_settings, "What is logged"},
-    {"relay", relay_table,
+    {"relay", relay_settings_table,
      "What sluice-relay and sluice enqueue read (docs/fleet.md); sluiced only "
-     "checks how it is written"},
+     "checks how it is written",
+     AT(relay)},
     {0},
 };
 

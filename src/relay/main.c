@@ -77,7 +77,7 @@ static int load(const struct relay_options *options, struct config *config)
         return complain_all(&errors, &fault);
     }
     settings_read_environment(settings, false, &errors);
-    for (; settings_check_relay(&settings->relay, &at, &key, &fault) != 0; fault_clear(&fault))
+    for (; relay_settings_check(&settings->relay, &at, &key, &fault) != 0; fault_clear(&fault))
         text_printf(&errors, "%s\n", fault.text);
     if (!settings->relay.servers)
         text_printf(&errors, "%s: relay: servers is missing\n", path);

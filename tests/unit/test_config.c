@@ -172,7 +172,7 @@ static void test_relay(void **state)
         struct fault fault = FAULT_INIT;
         const char *key = "";
         size_t at = 0;
-        assert_int_not_equal(settings_check_relay(&one, &at, &key, &fault), 0);
+        assert_int_not_equal(relay_settings_check(&one, &at, &key, &fault), 0);
         assert_string_equal(key, "servers");
     }
 }
