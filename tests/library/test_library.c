@@ -518,6 +518,35 @@ static int view_of(const char *text, const struct block *in, struct sluice_layou
     return result;
 }
 
+/* The planes of a transform, which the caller keeps and may change, give the picture again. */
+static void test_transforms(void **state)
+{
+    static const struct {
+        const char *forward, *back;
+    } pairs[] = {
+        {"dwt", "idwt:wavelet=cdf97:type=u8"},
+        {"dwt:levels=3:wavelet=cdf53", "idwt:wavelet=cdf53:type=u8"},
+        {"dwt:wavelet=db4:levels=2:mode=periodization",
+         "idwt:wavelet=db4:mode=periodization:type=u8"},
+        {"analysis:haar:levels=2", "synthesis:haar:size=64x48:type=u8"},
+        {"analysis:cdf97", "synthesis:cdf97:size=64x48:type=u8"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct block in, bands = {0}, out = {0};
+        make_input(&in, 64, 48, 1, SLUICE_U8);
+        assert_true(run_on(native, pairs[i].forward, &in, &bands));
+        if (!run_on(native, pairs[i].back, &bands, &out))
+            fail_msg("%s: the planes of %s are not taken", pairs[i].back, pairs[i].forward);
+        assert_int_equal(out.layout.n_planes, 1);
+        for (uint32_t y = 0; y < 48; y++)
+            assert_memory_equal(out.data + out.planes[0].offset + y * out.planes[0].stride,
+                                in.data + in.planes[0].offset + y * in.planes[0].stride, 64);
+        free(in.data);
+        free(bands.data);
+        free(out.data);
+    }
+}
+
 static void test_views(void **state)
 {
     struct sluice_plane plane;
@@ -536,14 +565,17 @@ static void test_views(void **state)
     assert_int_equal(plane.width, 8);
     free(in.data);
     /* Luminance is plane Y of its own matrix in full range, and of no other. */
+    static const char *const luminances[] = {"luminance", "luminance:bt709", "luminance:bt2020"};
     for (int matrix = 0; matrix < 3; matrix++)
         for (int range = 0; range < 2; range++) {
             make_video(&in, SLUICE_NV12, 40, 30, matrix, range);
-            bool is_y = matrix == SLUICE_BT601 && range == SLUICE_FULL;
-            view.n_planes = 1;
-            assert_int_equal(view_of("luminance", &in, &view) == 0, is_y);
-            if (is_y)
-                assert_int_equal(plane.offset, in.layout.offset[0]);
+            for (int wanted = 0; wanted < 3; wanted++) {
+                bool is_y = matrix == wanted && range == SLUICE_FULL;
+                view.n_planes = 1;
+                assert_int_equal(view_of(luminances[wanted], &in, &view) == 0, is_y);
+                if (is_y)
+                    assert_int_equal(plane.offset, in.layout.offset[0]);
+            }
             free(in.data);
         }
 }
@@ -946,6 +978,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_layouts_of_every_stage),
         cmocka_unit_test(test_video),
         cmocka_unit_test(test_video_colours),
+        cmocka_unit_test(test_transforms),
         cmocka_unit_test(test_views),
         cmocka_unit_test(test_in_flight),
         cmocka_unit_test(test_imported),
