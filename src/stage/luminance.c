@@ -7,6 +7,7 @@
 static const struct param_choice weights_choices[] = {
     {"bt601", LUMINANCE_BT601},
     {"bt709", LUMINANCE_BT709},
+    {"bt2020", LUMINANCE_BT2020},
     {NULL, 0},
 };
 
@@ -38,6 +39,7 @@ void luminance_weights(const struct luminance_config *config, uint32_t weights[3
     static const uint32_t standard[][3] = {
         [LUMINANCE_BT601] = {19595, 38470, 7471},
         [LUMINANCE_BT709] = {13933, 46871, 4732},
+        [LUMINANCE_BT2020] = {17216, 44434, 3886},
     };
     static const int greenest_first[3] = {1, 0, 2};
     const struct param_matrix *w = &config->weights;
@@ -154,8 +156,9 @@ static struct stage_reach reach(const void *config)
 static bool source(const void *config_, const struct plane *whole, struct stage_source *source)
 {
     const struct luminance_config *config = config_;
-    static const int choices[VIDEO_MATRICES] = {
-        [VIDEO_BT601] = LUMINANCE_BT601, [VIDEO_BT709] = LUMINANCE_BT709, [VIDEO_BT2020] = -3};
+    static const int choices[VIDEO_MATRICES] = {[VIDEO_BT601] = LUMINANCE_BT601,
+                                                [VIDEO_BT709] = LUMINANCE_BT709,
+                                                [VIDEO_BT2020] = LUMINANCE_BT2020};
     source->luma = config->weights.choice == choices[source->matrix] && !config->exact;
     return true;
 }

@@ -1,7 +1,7 @@
 /* Parameters of the stage luminance: one grey channel from RGB.
  *
- * Weights: ITU-R BT.601-7 (0.299, 0.587, 0.114) and BT.709-6 (0.2126, 0.7152, 0.0722), in 65536ths
- * rounded so that they sum to 65536 and grey stays grey. */
+ * Weights: ITU-R BT.601-7 (0.299, 0.587, 0.114), BT.709-6 (0.2126, 0.7152, 0.0722) and BT.2020-2
+ * (0.2627, 0.6780, 0.0593), in 65536ths rounded so that they sum to 65536 and grey stays grey. */
 #ifndef SLUICE_STAGE_LUMINANCE_H
 #define SLUICE_STAGE_LUMINANCE_H
 
@@ -10,6 +10,7 @@
 enum luminance_weights {
     LUMINANCE_BT601,
     LUMINANCE_BT709,
+    LUMINANCE_BT2020,
 };
 
 struct luminance_config {

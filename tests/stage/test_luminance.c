@@ -35,6 +35,16 @@ static void test_bt709(void **state)
     pixel("luminance:bt709", SAMPLE_U8, 10, 20, 30, 19, 0); /* 18.5961 */
 }
 
+static void test_bt2020(void **state)
+{
+    (void)state;
+    pixel("luminance:bt2020", SAMPLE_U8, 255, 0, 0, 67, 0);  /* 66.9876 */
+    pixel("luminance:bt2020", SAMPLE_U8, 0, 255, 0, 173, 0); /* 172.8913 */
+    pixel("luminance:bt2020", SAMPLE_U8, 0, 0, 255, 15, 0);  /* 15.1205 */
+    pixel("luminance:bt2020", SAMPLE_U8, 77, 77, 77, 77, 0);
+    pixel("luminance:bt2020", SAMPLE_U8, 10, 20, 30, 18, 0); /* 17.9662 */
+}
+
 static void test_own_weights(void **state)
 {
     (void)state;
@@ -108,6 +118,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bt601),
         cmocka_unit_test(test_bt709),
+        cmocka_unit_test(test_bt2020),
         cmocka_unit_test(test_own_weights),
         cmocka_unit_test(test_u16),
         cmocka_unit_test(test_f32),
