@@ -439,7 +439,7 @@ static const char *name_in(const struct claim *claim, int root_fd, char flat[PAT
 }
 
 /* For finding a free number: the directory, and what else has to be free beside the file's name. */
-struct taken {
+struct original {
     const char *name;
     int fd;
     bool with_reason;
@@ -447,12 +447,12 @@ struct taken {
 
 static bool is_taken(void *context, unsigned number)
 {
-    const struct taken *taken = context;
+    const struct original *original = context;
     name_buffer name, reason;
-    name_of_original(name, taken->name, number);
+    name_of_original(name, original->name, number);
     name_of_reason(reason, name);
-    return disk_may_have(taken->fd, name) ||
-           (taken->with_reason && disk_may_have(taken->fd, reason));
+    return disk_may_have(original->fd, name) ||
+           (original->with_reason && disk_may_have(original->fd, reason));
 }
 
 /* The first free number; UINT_MAX: none is free. */
@@ -462,8 +462,8 @@ static unsigned find_number(const struct claim *claim, int root_fd, bool with_re
     char flat[PATH_MAX];
     if (disk_place(&place, root_fd, name_in(claim, root_fd, flat), 0777) != 0)
         return UINT_MAX;
-    struct taken taken = {place.name, place.fd, with_reason};
-    unsigned number = name_find_number(is_taken, &taken);
+    struct original original = {place.name, place.fd, with_reason};
+    unsigned number = name_find_number(is_taken, &original);
     disk_place_leave(&place);
     return number;
 }

@@ -163,7 +163,7 @@ void draft_final_name(const struct claim *claim, size_t index, char name[256])
     name_of_result(name, note->base, note->number, note->results[index].plane, note->extension);
 }
 
-struct taken {
+struct results {
     const struct claim *claim;
     int out_fd;
 };
@@ -172,12 +172,12 @@ struct taken {
  * number. */
 static bool is_taken(void *context, unsigned number)
 {
-    const struct taken *taken = context;
-    const struct note *note = &taken->claim->note;
+    const struct results *results = context;
+    const struct note *note = &results->claim->note;
     for (size_t i = 0; i < note->n_results; i++) {
         name_buffer name;
         name_of_result(name, note->base, number, note->results[i].plane, note->extension);
-        if (disk_may_have(taken->out_fd, name))
+        if (disk_may_have(results->out_fd, name))
             return true;
     }
     return false;
@@ -186,16 +186,16 @@ static bool is_taken(void *context, unsigned number)
 /* Chooses the number by the folder's rule for existing names. */
 static int choose_number(struct claim *claim, int place_fd, struct fault *fault)
 {
-    struct taken taken = {claim, place_fd};
+    struct results results = {claim, place_fd};
     struct note *note = &claim->note;
     note->number = 0;
-    if (note->on_exists == EXISTS_FAIL && is_taken(&taken, 0)) {
+    if (note->on_exists == EXISTS_FAIL && is_taken(&results, 0)) {
         name_buffer name;
         draft_final_name(claim, 0, name);
         return fault_set(fault, FAULT_EXISTS, "%s is there already (on_exists: fail)", name);
     }
     if (note->on_exists == EXISTS_NUMBER)
-        note->number = name_find_number(is_taken, &taken);
+        note->number = name_find_number(is_taken, &results);
     if (note->number != UINT_MAX)
         return 0;
     name_buffer name;
