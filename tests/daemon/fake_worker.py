@@ -7,6 +7,7 @@
     told        gives its job's message as its result
     stops       gives up when the time that it was told is over
     early       dies before it begins
+    slow        takes 0.3 s; slower: 3 s
     hang        never answers
     aside       never answers, but goes on with others
     truncated   says so; complete otherwise
@@ -244,8 +245,8 @@ def run(job, fds):
         return
     if word == 'grow':
         kept.append(bytearray(b'x') * (64 << 20))
-    if word == 'slow':
-        time.sleep(0.3)
+    if word in ('slow', 'slower'):
+        time.sleep(0.3 if word == 'slow' else 3)
     if word == 'shouts':
         shout(*map(int, text.split()[1:3]))
     if word in ('keep', 'map', 'slow-close'):

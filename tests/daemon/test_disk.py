@@ -98,11 +98,11 @@ class Syncs(DiskTest):
             d = self.faulty('--jobs', '1', '--originals', originals, '--stable', '100ms', folder=folder).start()
             before = len(self.fake_log())
             self.wrong('sync', folder + '/out/.0*', 'hang')
-            d.drop('0', b'good')
+            d.drop('0', b'slower')  # so that the others are claimed when it ends
             wait_for('the first', lambda n=before: len(self.fake_log()) > n)
             names = ['%02d' % i for i in range(10, 10 + count)]
             for name in names:
-                d.drop(name, b'good ' + name.encode())
+                d.drop(name, b'good ' + name.encode(), 'rename')
             wait_for('all are begun', lambda n=before: len(self.fake_log()) - n == count + 1)
             time.sleep(1)  # so that the last one has ended, too
             self.wrong(kind, pattern.replace('DIR', folder), 'once')

@@ -578,7 +578,7 @@ class Requeue(Queries):
         d.drop('hangs', b'hang', 'rename')
         self.expect_why(d.in_path('hangs'), 'running')
         self.assertIn(b'anyway', self.sluice('requeue', d.in_path('hangs')).stdout)
-        self.assertEqual(self.fake_log(), ['good', 'hang'])
+        wait_for('it to begin', lambda: self.fake_log() == ['good', 'hang'])
         d.process.kill()
 
     def test_name_that_is_taken(self):

@@ -26,6 +26,9 @@
  */
 #define STOP_REST (CANCEL_LIMIT + 5000)
 
+/* Files that folders open before it is their turn, all together: each takes two descriptors. */
+#define OPEN_MOST 1024
+
 static const struct settings *settings_of(const struct front *front)
 {
     return &front->book->config.settings;
@@ -180,7 +183,6 @@ void front_close(struct front *front)
     jobs_socket_close(&front->sockets.jobs);
     if (front->sockets.service.started != 0)
         service_finish(&front->sockets.service);
-    errands_destroy(&front->errands);
     queue_close(&front->queue);
     crew_close(&front->crew);
     uv_close((uv_handle_t *)&front->turn, NULL);
@@ -194,7 +196,7 @@ void front_close(struct front *front)
 void front_leave_if_done(struct front *front)
 {
     bool stopping = front->state == FRONT_DRAINING || front->state == FRONT_CANCELLED;
-    if (!stopping || front->queue.n_jobs > 0 || errands_count(front->errands) > 0)
+    if (!stopping || front->queue.n_jobs > 0 || front->reading)
         return;
     for (size_t i = 0; i < front->n_folders; i++)
         if (!front->folders[i].stopped)
@@ -445,9 +447,9 @@ void front_set_queue(struct front *front)
     queue->limit = (unsigned)settings->queue;
     queue->slots = settings->jobs;
     queue->job_time = settings->job_time;
-    for (size_t i = 0; i < front->n_folders; i++)
-        folder_set_share(front->folders[i].folder, (queue->limit + (unsigned)front->n_folders - 1) /
-                                                       (unsigned)front->n_folders);
+    unsigned n = (unsigned)front->n_folders;
+    for (size_t i = 0; i < n; i++)
+        folder_set_share(front->folders[i].folder, (queue->limit + n - 1) / n, OPEN_MOST / n + 1);
 }
 
 /* First what cannot fail, so that front_close may end whatever else there is after a fault. */
@@ -470,8 +472,6 @@ static int wire(struct front *front, const struct spool_world *spools, struct fa
     uv_timer_init(&front->loop, &front->limit);
     uv_timer_init(&front->loop, &front->tick);
     int result = crew_create(&front->crew, front, front->book, fault);
-    if (result == 0)
-        result = errands_create(&front->errands, &front->loop, fault);
     int error = result == 0 ? watch_signals(front) : 0;
     return error == 0 ? result : fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
 }

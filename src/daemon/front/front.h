@@ -40,7 +40,7 @@ struct front_folder {
 
 enum reload_state {
     RELOAD_NONE,
-    RELOAD_READING,  /* an errand reads and checks the configuration */
+    RELOAD_READING,  /* a thread reads and checks the configuration */
     RELOAD_WARMING,  /* a new worker compiles the new chains */
     RELOAD_RETIRING, /* jobs in flight finish under the old settings */
 };
@@ -69,8 +69,8 @@ struct front {
     size_t n_signals;
     size_t n_scanned; /* folders whose first scan is over */
 
-    struct errands *errands; /* threads that belong to no folder */
     enum reload_state reload;
+    bool reading;            /* that thread has not ended; it is waited for at the end */
     bool reload_again;       /* another SIGHUP came meanwhile */
     struct rulebook *wanted; /* the new one while reloading; counted reference */
     struct crew *next_crew;  /* NULL: the present crew serves the new configuration too */

@@ -3,6 +3,8 @@
  * may fail, and the old configuration stays in force. */
 #include "daemon/front/front.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,19 +95,22 @@ static void change_folders(struct front *front)
     reload_go_on(front);
 }
 
+/* The file is read on a thread of its own, which may wait for its disk. */
 struct reading {
-    struct errand errand;
     struct front *front;
+    uv_async_t over;
     struct rulebook *book; /* NULL: it is wrong */
     struct text errors;
     struct fault fault;
 };
 
-static void read_file(struct errand *errand)
+static void *read_file(void *context)
 {
-    struct reading *r = (struct reading *)errand;
+    struct reading *r = context;
     if (daemon_options_load(r->front->options, &r->book, &r->errors, &r->fault) != 0)
         r->book = NULL;
+    uv_async_send(&r->over);
+    return NULL;
 }
 
 static void take_file(struct front *front, struct rulebook *book)
@@ -123,10 +128,16 @@ static void take_file(struct front *front, struct rulebook *book)
         supervisor_start(&front->next_crew->supervisor);
 }
 
-static void after_reading(struct errand *errand)
+static void free_reading(uv_handle_t *handle)
 {
-    struct reading *r = (struct reading *)errand;
+    free(handle->data);
+}
+
+static void after_reading(uv_async_t *over)
+{
+    struct reading *r = over->data;
     struct front *front = r->front;
+    front->reading = false;
     if (front->reload != RELOAD_READING) /* the daemon stops */
         rulebook_leave(&r->book);
     else if (r->book)
@@ -140,8 +151,32 @@ static void after_reading(struct errand *errand)
         end(front, "its file is wrong");
     }
     text_finish(&r->errors);
-    free(r);
+    uv_close((uv_handle_t *)over, free_reading);
     front_leave_if_done(front);
+}
+
+/* Signals go to the loop's thread. */
+static bool start_reading(struct front *front)
+{
+    struct reading *r = calloc(1, sizeof *r);
+    pthread_t thread;
+    sigset_t all, before;
+    if (!r || uv_async_init(&front->loop, &r->over, after_reading) != 0) {
+        free(r);
+        return false;
+    }
+    r->front = front;
+    r->over.data = r;
+    fault_clear(&r->fault);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, NULL, read_file, r);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0)
+        pthread_detach(thread);
+    else
+        uv_close((uv_handle_t *)&r->over, free_reading);
+    return error == 0;
 }
 
 void reload_begin(struct front *front)
@@ -159,15 +194,10 @@ void reload_begin(struct front *front)
     }
     log_info("SIGHUP: reading %s again", front->options->config);
     front_manager_reloading();
-    struct reading *reading = calloc(1, sizeof *reading);
-    if (!reading) {
-        call_off(front, "no memory for a reload");
-        return;
-    }
-    reading->front = front;
-    fault_clear(&reading->fault);
     front->reload = RELOAD_READING;
-    errands_add(front->errands, &reading->errand, read_file, after_reading);
+    front->reading = start_reading(front);
+    if (!front->reading)
+        call_off(front, "no memory for a reload");
 }
 
 void reload_crew_ready(struct front *front)

@@ -305,12 +305,12 @@ struct spool *spool_use(struct spool *spool)
     return spool;
 }
 
-void spool_leave(struct spool **spool)
+bool spool_leave(struct spool *spool)
 {
-    struct spool *s = *spool;
-    *spool = NULL;
-    if (s && --s->users == 0)
-        (s->left ? s->left(s->context, s) : spool_destroy(s));
+    bool last = --spool->users == 0;
+    if (last)
+        spool_destroy(spool);
+    return last;
 }
 
 static bool leads_to(const char *path, int fd, struct fault *fault)

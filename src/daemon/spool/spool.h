@@ -15,8 +15,8 @@
  * Names may be paths below IN (recursive: true); done, failed and OUT then have the same folders.
  *
  * The order of steps on disk, and which step commits, is the table in docs/spool.md. Everything
- * here and in claim.h, draft.h and recovery.h waits for the disk: it runs on pool threads, any
- * number of them at once (a claim: one), and never on the loop. */
+ * here and in claim.h, draft.h and recovery.h waits for the disk: it runs on threads of the watched
+ * folder, any number of them at once (a claim: one), and never on the loop. */
 #ifndef SLUICE_DAEMON_SPOOL_H
 #define SLUICE_DAEMON_SPOOL_H
 
@@ -53,12 +53,8 @@ struct spool {
                 */
     size_t n_held;
     atomic_uint serial; /* of the latest claim */
-    unsigned users; /* references, counted on the loop's thread: by the watched folder, and by each
-                       claim */
-    void (*left)(void *context,
-                 struct spool *spool); /* called when the last reference is gone, to destroy the
-                                          spool; NULL: it is destroyed at once */
-    void *context;
+    unsigned users; /* references, counted on the folder's thread: its own, and one for each claim,
+                       scan and question */
 };
 
 /* Opens the folders, and makes a locked instance. FAULT_NO_INPUT: IN or OUT is missing;
@@ -74,10 +70,10 @@ bool spool_remembers(const struct spool *spool);
  * enough. */
 const char *spool_short_of_space(const struct spool *spool);
 
-/* Reference counting, on the loop's thread alone. The last spool_leave destroys the spool, by
- * `left` if there is one. Clears the pointer. */
+/* Reference counting, on the folder's thread alone. The last spool_leave destroys the spool, and
+ * returns true. */
 struct spool *spool_use(struct spool *spool);
-void spool_leave(struct spool **spool);
+bool spool_leave(struct spool *spool);
 
 /* Removes the folder of an instance without work, once the removal of its temporary files in OUT is
  * on the disk, which may be another one: the folder tells of them. */

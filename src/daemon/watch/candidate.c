@@ -70,8 +70,7 @@ void candidates_finish(struct candidates *candidates)
 void candidates_clear(struct candidates *candidates)
 {
     for (int i = 0; i < CANDIDATE_STATES; i++)
-        while (i != CANDIDATE_LOOKING && i != CANDIDATE_TAKEN &&
-               !TAILQ_EMPTY(&candidates->lists[i]))
+        while (i != CANDIDATE_TAKEN && !TAILQ_EMPTY(&candidates->lists[i]))
             candidates_remove(candidates, TAILQ_FIRST(&candidates->lists[i]));
     candidates->overflowed = false;
 }
@@ -247,9 +246,6 @@ void candidates_return(struct candidates *candidates, const char *name,
     struct candidate *c = add_candidate(candidates, name);
     if (!c)
         return;
-    if (c->state == CANDIDATE_LOOKING)
-        return; /* the look that runs now may drop the name; the events of giving it back still have
-                   to be counted */
     if (c->state != CANDIDATE_TAKEN)
         c->returned++;
     c->facts = (struct candidate_facts){
@@ -261,7 +257,7 @@ void candidates_return(struct candidates *candidates, const char *name,
 void candidates_take(struct candidates *candidates, const char *name)
 {
     struct candidate *c = add_candidate(candidates, name);
-    if (!c || c->state == CANDIDATE_LOOKING)
+    if (!c)
         return;
     c->hinted = false;
     candidates_move(candidates, c, CANDIDATE_TAKEN);

@@ -1,5 +1,5 @@
 /* Files that were seen in a watched directory and not taken yet ("candidates"), and the rule that
- * says when one is complete. Pure: no files, no clock, no loop. One thread.
+ * says when one is complete. Pure: no files, no clock, no loop. One thread's, the folder's.
  *
  * The rule (docs/spool.md gives the reasons) takes a file
  *
@@ -75,7 +75,7 @@ enum candidate_verdict candidate_judge(struct candidate_facts *facts,
 
 enum candidate_state {
     CANDIDATE_HINTED,   /* an event or a scan named it: look at it next */
-    CANDIDATE_LOOKING,  /* a thread looks at it now */
+    CANDIDATE_LOOKING,  /* it is looked at now, and events are heard meanwhile */
     CANDIDATE_SETTLING, /* to be looked at after `settle` */
     CANDIDATE_WAITING,  /* to be looked at after `stable` */
     CANDIDATE_EMPTY,    /* empty: to be looked at after an event or a scan */
@@ -113,7 +113,7 @@ int candidates_init(struct candidates *candidates, struct candidate_times times,
                     struct fault *fault);
 void candidates_finish(struct candidates *candidates);
 
-/* Forgets all names but those that a thread looks at or that are taken. */
+/* Forgets all names but those that are taken. None is looked at. */
 void candidates_clear(struct candidates *candidates);
 
 struct candidate *candidates_find(const struct candidates *candidates, const char *name);

@@ -1,72 +1,291 @@
+/* The loop's side of a watched folder: its jobs as the queue has them, and its thread as something
+ * that is started, looked at, and perhaps forgotten. A file's way is told in folder_thread.c. */
 #include "daemon/watch/folder_internal.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
-#include "base/clock.h"
-#include "base/file.h"
 #include "base/log.h"
-#include "base/name.h"
 #include "base/number.h"
+#include "worker/message.h"
 
-#define SCAN_EVERY (60 * SECOND)
-#define POLL_EVERY (2 * SECOND) /* time between scans where there is no inotify */
+#define INTERRUPTIONS_UNTIL_FAILED 10 /* in a row, each while it was the only job */
 
-/* How often the folder's paths are looked at. The kernel does not tell when an open directory is
- * removed, or when another file system is mounted over it. */
-#define CHECK_EVERY (3 * SECOND)
-
-/* Limits for a disk that does not answer: how long the opening of a job may take until no further
- * jobs are opened; how long a thread may make no progress until a folder that has to stop is
- * abandoned. The last is how often threads are looked at. FOLDER_HANGS_AFTER is another one. */
+/* Limits for a disk that does not answer: how long the thread may make no progress until jobs of
+ * others go first, and until a folder that has to stop is abandoned. The next ones are how often
+ * threads are looked at: while they do something, and otherwise. FOLDER_HANGS_AFTER is another one.
+ */
 #define STALLS_AFTER  (SECOND / 2)
 #define ABANDON_AFTER (10 * SECOND)
 #define FEEL_EVERY    (SECOND / 4)
+#define LOOK_EVERY    (3 * SECOND)
 
-bool folder_is_live(const struct folder *folder)
+static void arm_timer(struct folder *folder, bool busy);
+
+/* ---- letters to the thread, and what the queue asks (job.h) ---- */
+
+static void hand_over(struct folder_job *fj, enum letter_kind kind)
 {
-    return folder->state == FOLDER_WATCHING;
+    struct folder *folder = fj->folder;
+    struct folder_thread *t = folder->thread;
+    pthread_mutex_lock(&t->lock);
+    STAILQ_INSERT_TAIL(&t->in, &fj->letters[kind], next);
+    folder_thread_wake(t);
+    pthread_mutex_unlock(&t->lock);
+    arm_timer(folder, true);
 }
 
-/* ---- events of the watch ---- */
-
-static void on_hint(void *context, const char *name, enum candidate_news news)
+/* A file that was just claimed is open already. */
+static void open_job(struct job *job)
 {
-    struct folder *folder = context;
-    if (!folder_is_live(folder) || name_is_ignored(name, folder->settings->ignore))
+    struct folder_job *fj = folder_job_of(job);
+    if (!job->ready) {
+        hand_over(fj, LETTER_OPEN);
         return;
-    candidates_hear(&folder->candidates, name, news, clock_now());
-    folder_pump(folder);
+    }
+    job->ready = false;
+    job->in_fd = fj->in_fd;
+    job->out_fd = fj->out_fd;
+    queue_opened(fj->folder->queue, job);
 }
 
-static void on_overflow(void *context)
+static void began(struct job *job)
 {
-    struct folder *folder = context;
-    folder->n_overflows++;
-    log_info("%s: more happened than inotify could tell; the folder is read again",
-             folder->settings->input);
-    folder->next_scan = clock_now();
-    folder_pump(folder);
+    struct folder_job *fj = folder_job_of(job);
+    fj->alone = job->lane == JOB_LAST;
+    hand_over(fj, LETTER_BEGAN);
 }
 
-static void on_lost(void *context, const char *why)
+static void need_output(struct job *job, const char *plane)
 {
-    struct folder *folder = context;
-    folder_lose(folder, folder->settings->input, why);
+    struct folder_job *fj = folder_job_of(job);
+    struct fault fault = FAULT_INIT;
+    if (fj->folder->state == FOLDER_ABANDONED) {
+        fault_set(&fault, FAULT_IO, "the folder does not answer");
+        queue_give_output(fj->folder->queue, job, plane, -1, &fault);
+        return;
+    }
+    snprintf(fj->plane, sizeof fj->plane, "%s", plane);
+    hand_over(fj, LETTER_OUTPUT);
 }
 
-static const struct watch_events watch_events = {
-    .hint = on_hint, .overflow = on_overflow, .lost = on_lost};
+static bool keep_planes(struct folder_job *fj, const struct message *report)
+{
+    free(fj->planes);
+    fj->n_planes = 0;
+    fj->planes = calloc(report->n_planes + 1, sizeof *fj->planes);
+    if (!fj->planes)
+        return false;
+    for (size_t i = 0; i < report->n_planes; i++)
+        snprintf(fj->planes[i], sizeof *fj->planes, "%s", report->planes[i]);
+    fj->n_planes = report->n_planes;
+    return true;
+}
 
-/* ---- opening and losing the directories ---- */
+/* Decides how the try ended, which decides what becomes of the file (enum folder_end). */
+static enum folder_end end_for(const struct folder_job *fj)
+{
+    enum fault_code code = fj->job.fault.code;
+    if (code == FAULT_NONE)
+        return END_DONE;
+    if (code == FAULT_EMPTY || (code == FAULT_TRUNCATED && !fj->last_chance))
+        return END_RETURNED;
+    /* Faults that are not the file's: a full disk, a directory that is gone. The job is tried
+     * again, and its file stays claimed. */
+    bool writing = strcmp(fj->step, "encode") == 0 || strcmp(fj->step, "write") == 0;
+    bool passing = fault_is_temporary(code) ||
+                   (writing && !fj->unplaceable &&
+                    (code == FAULT_IO || code == FAULT_CREATE || code == FAULT_PERMISSION));
+    return passing ? END_RETRIED : END_FAILED;
+}
 
-/* The first scan is over, or impossible for now, so the start of the daemon need not wait for it.
+static void free_if_unused(struct folder *folder)
+{
+    if (!folder->destroyed || folder->n_handles > 0 || folder->n_jobs > 0)
+        return;
+    bool ended = !folder->thread || folder->state == FOLDER_CREATED;
+    if (folder->thread) {
+        pthread_mutex_lock(&folder->thread->lock);
+        ended |= folder->thread->ended;
+        folder_thread_leave(folder->thread);
+    }
+    if (ended) /* a thread that hangs goes on reading its settings, whenever that is */
+        rulebook_leave(&folder->book);
+    free(folder);
+}
+
+static void leave_queue(struct folder_job *fj)
+{
+    queue_remove(fj->folder->queue, &fj->job);
+    fj->folder->n_jobs--;
+}
+
+/* In an abandoned folder: takes the job out of the queue. The thread closes it, whenever that is.
  */
-void folder_tell_scanned(struct folder *folder)
+static void lay_down(struct folder_job *fj)
+{
+    struct folder *folder = fj->folder;
+    leave_queue(fj);
+    hand_over(fj, LETTER_END);
+    free_if_unused(folder);
+}
+
+static void job_done(struct job *job, const struct message *report)
+{
+    struct folder_job *fj = folder_job_of(job);
+    if (fj->folder->state == FOLDER_ABANDONED) {
+        lay_down(fj);
+        return;
+    }
+    snprintf(fj->step, sizeof fj->step, "%s",
+             report && report->step ? report->step
+             : fj->unplaceable      ? "write"
+                                    : "worker");
+    if (report && !keep_planes(fj, report))
+        fault_set(&job->fault, FAULT_MEMORY, "no memory for the names of planes");
+    fj->end = end_for(fj);
+    hand_over(fj, LETTER_END);
+}
+
+static void give_back(struct job *job)
+{
+    struct folder_job *fj = folder_job_of(job);
+    if (fj->folder->state == FOLDER_ABANDONED) {
+        lay_down(fj);
+        return;
+    }
+    fj->end = END_GIVEN_BACK;
+    hand_over(fj, LETTER_END);
+}
+
+static const struct job_source source = {.open = open_job,
+                                         .need_output = need_output,
+                                         .began = began,
+                                         .done = job_done,
+                                         .give_back = give_back};
+
+/* ---- letters of the thread ---- */
+
+/* A file was claimed. */
+static void add_job(struct folder_job *fj)
+{
+    struct folder *folder = fj->folder;
+    fj->job.source = &source;
+    fj->job.origin = "watch";
+    fj->job.owner = folder;
+    fj->job.stalled = &folder->stalled;
+    fj->job.ready = fj->in_fd >= 0;
+    if (folder->n_jobs++ == 0)
+        rate_begin(&folder->past.rate, clock_now());
+    queue_add(folder->queue, &fj->job);
+    if (folder->state == FOLDER_STOPPING)
+        queue_withdraw(folder->queue, folder);
+}
+
+static void retry(struct folder_job *fj)
+{
+    struct folder *folder = fj->folder;
+    queue_retry(folder->queue, &fj->job);
+    if (folder->state == FOLDER_STOPPING) /* its successor, or the next start, tries it again */
+        queue_withdraw(folder->queue, folder);
+}
+
+static void opened(struct letter *letter)
+{
+    struct folder_job *fj = letter->fj;
+    struct job *job = &fj->job;
+    if (fj->end != END_NONE) {
+        leave_queue(fj);
+        folder_job_free(fj);
+    } else if (letter->fault.code != FAULT_NONE) {
+        job->fault = letter->fault;
+        if (fj->unplaceable)
+            queue_give_up(fj->folder->queue, job);
+        else
+            retry(fj);
+    } else if (fj->n_alone >= INTERRUPTIONS_UNTIL_FAILED) {
+        fault_set(
+            &job->fault, FAULT_INTERRUPTED,
+            "the daemon or the machine went down %u times in a row at this file, while it did "
+            "nothing else",
+            fj->n_alone);
+        queue_give_up(fj->folder->queue, job);
+    } else {
+        job->in_fd = fj->in_fd;
+        job->out_fd = fj->out_fd;
+        queue_opened(fj->folder->queue, job);
+    }
+}
+
+static void tell_end(struct folder_job *fj)
+{
+    struct folder *folder = fj->folder;
+    struct folder_failure *failure = &folder->past.failure;
+    const struct job *job = &fj->job;
+    char times[JOB_TIMES_MAX];
+    job_print_times(job, times);
+    switch (fj->end) {
+    case END_DONE:
+        queue_count_end(folder->queue, job, true);
+        folder->past.n_done++;
+        rate_count(&folder->past.rate, clock_now());
+        log_about(job_subject(job), LOG_LEVEL_INFO, "done in %s: %s", times, fj->told);
+        break;
+    case END_FAILED:
+        queue_count_end(folder->queue, job, false);
+        folder->past.n_failed++;
+        rate_count(&folder->past.rate, clock_now());
+        snprintf(failure->name, sizeof failure->name, "%s", job->label);
+        failure->fault = job->fault;
+        failure->time = (int64_t)time(NULL);
+        log_about(job_subject(job), LOG_LEVEL_WARNING, "failed: %s: %s (in %s)",
+                  fault_name(job->fault.code), job->fault.text, times);
+        break;
+    case END_RETURNED:
+        log_about(job_subject(job), LOG_LEVEL_INFO,
+                  "%s; it waits until it has not changed for a while",
+                  job->fault.code ? job->fault.text : "changed while it was read");
+        break;
+    default:
+        break;
+    }
+}
+
+/* A try has ended on disk, and the file with it unless it is tried again. */
+static void ended(struct letter *letter)
+{
+    struct folder_job *fj = letter->fj;
+    if (fj->job.fault.code == FAULT_CRASHED)
+        queue_accuse(fj->folder->queue, &fj->job);
+    if (fj->end == END_RETRIED) {
+        fj->job.fault = letter->fault;
+        retry(fj);
+        return;
+    }
+    tell_end(fj);
+    leave_queue(fj);
+    folder_job_free(fj);
+}
+
+static void take_letter(struct letter *letter)
+{
+    struct folder_job *fj = letter->fj;
+    if (letter->kind == LETTER_OPEN && !fj->job.source)
+        add_job(fj);
+    else if (letter->kind == LETTER_OPEN)
+        opened(letter);
+    else if (letter->kind == LETTER_OUTPUT)
+        queue_give_output(fj->folder->queue, &fj->job, fj->plane, fj->plane_fd, &letter->fault);
+    else
+        ended(letter);
+}
+
+/* The first scan is over, or is impossible for now: the start of the daemon need not wait for it.
+ */
+static void tell_scanned(struct folder *folder)
 {
     if (folder->told_scanned)
         return;
@@ -74,217 +293,129 @@ void folder_tell_scanned(struct folder *folder)
     folder->world->events->scanned(folder->world->context);
 }
 
-struct reopening {
-    struct errand errand;
-    struct folder *folder;
-    struct spool *spool;
-    int watch_fd; /* −1: the folder is polled, … */
-    struct fault fault,
-        unwatched; /* … for the reason `unwatched`; none where the settings ask for polling */
-};
-
-/* Makes the directory if it is missing. Any other fault shows when the path is opened. */
-static void make_if_missing(const char *path)
+static void tell_stopped(struct folder *folder, enum folder_state state)
 {
-    struct fault fault = FAULT_INIT;
-    if (access(path, F_OK) == 0 || errno != ENOENT)
-        return;
-    if (path_make_directories(path, 0777, &fault) == 0)
-        log_info("%s: there was no such folder; it is made", path);
+    folder->state = state;
+    uv_timer_stop(&folder->timer);
+    folder->world->events->stopped(folder->world->context, folder);
 }
 
-/* The watch is set up before the scan: a file that comes between the two is then seen twice rather
- * than never. */
-static void reopen(struct errand *errand)
+static void take_mail(struct folder *folder)
 {
-    struct reopening *r = (struct reopening *)errand;
-    const struct watch_settings *settings = r->folder->settings;
-    if (r->folder->world->make_folders && !r->folder->told_scanned) {
-        make_if_missing(settings->input);
-        make_if_missing(settings->output);
+    struct folder_thread *t = folder->thread;
+    struct letters letters = STAILQ_HEAD_INITIALIZER(letters);
+    struct probes answered = STAILQ_HEAD_INITIALIZER(answered);
+    pthread_mutex_lock(&t->lock);
+    STAILQ_CONCAT(&letters, &t->out);
+    STAILQ_CONCAT(&answered, &t->answered);
+    bool has_ended = t->ended, scanned = t->figures.scanned, quiet = t->figures.quiet;
+    unsigned n_backs = t->figures.n_backs;
+    pthread_mutex_unlock(&t->lock);
+    struct letter *letter;
+    while ((letter = STAILQ_FIRST(&letters)) != NULL) {
+        STAILQ_REMOVE_HEAD(&letters, next);
+        take_letter(letter);
     }
-    if (spool_open(&r->spool, settings, &r->folder->world->spools, &r->fault) != 0)
-        return;
-    errand_moves(errand);
-    if (settings->mode != MODE_POLL)
-        r->watch_fd =
-            watch_descriptor(settings->input, settings->mode == MODE_INOTIFY, &r->unwatched);
-}
-
-static void destroy_spool(struct errand *errand);
-static void after_spool(struct errand *errand);
-
-struct spool_end {
-    struct errand errand;
-    struct folder *folder;
-    struct spool *spool;
-};
-
-/* The last job of an older spool has left it. */
-static void on_spool_left(void *context, struct spool *spool)
-{
-    struct folder *folder = context;
-    struct spool_end *end = calloc(1, sizeof *end);
-    if (!end) {
-        log_error("%s: no memory to close a folder", folder->settings->input);
-        abort(); /* claimed files are safe on disk, and the next start finds them */
+    struct probe *probe;
+    while ((probe = STAILQ_FIRST(&answered)) != NULL) {
+        STAILQ_REMOVE_HEAD(&answered, next);
+        inquiry_answered(probe);
     }
-    end->folder = folder;
-    end->spool = spool;
-    errands_add(folder->errands, &end->errand, destroy_spool, after_spool);
-}
-
-static void destroy_spool(struct errand *errand)
-{
-    spool_destroy(((struct spool_end *)errand)->spool);
-}
-
-static void after_spool(struct errand *errand)
-{
-    struct folder *folder = ((struct spool_end *)errand)->folder;
-    folder->n_spools--;
-    free(errand);
-    if (folder_is_live(folder)) {
-        /* a scan may now take over the claims that were left in it */
-        folder->next_scan = clock_now();
-        folder_pump(folder);
-    }
-    folder_check_stopped(folder);
-}
-
-static void begin(struct folder *folder, struct reopening *r)
-{
-    const struct watch_settings *settings = folder->settings;
-    const char *path = settings->input;
-    folder->state = FOLDER_WATCHING;
-    folder->well_since = clock_now();
-    folder->n_tries = 0;
-    if (r->watch_fd >= 0)
-        watch_open(&folder->watch, folder->world->loop, r->watch_fd, &watch_events, folder,
-                   &r->unwatched);
-    if (settings->mode == MODE_POLL)
-        log_info("watching %s by reading it every %s, chain '%s', results as %s in %s", path,
-                 number_duration(POLL_EVERY), settings->chain, settings->format, settings->output);
-    else if (folder->watch)
-        log_info("watching %s (inotify%s), chain '%s', results as %s in %s", path,
-                 settings->recursive ? "; folders below are read every 2s" : "", settings->chain,
-                 settings->format, settings->output);
-    else
-        log_warning("watching %s by reading it every %s: %s", path, number_duration(POLL_EVERY),
-                    r->unwatched.text);
-    folder->next_scan = clock_now();
-    folder_pump(folder);
-}
-
-/* Tries again after 1 s, 2 s, 4 s, then every 8 s, so that a folder that works again is used soon.
- */
-static void note_refusal(struct folder *folder, const struct fault *fault)
-{
-    const char *out = folder->settings->output;
-    size_t length = strlen(out);
-    bool same = folder->lost.since && strcmp(folder->lost.text, fault->text) == 0;
-    bool of_out = strncmp(fault->text, out, length) == 0 && fault->text[length] == ':';
-    folder->lost_path = of_out ? out : folder->settings->input;
-    folder->unusable = fault->code != FAULT_NO_INPUT;
-    folder->next_scan = clock_now() + (SECOND << folder->n_tries);
-    folder->n_tries += folder->n_tries < 3;
-    folder_note(folder, &folder->lost, fault->text);
-    if (!same)
-        log_warning("%s; it is tried again", fault->text);
-    folder_tell_scanned(folder);
-}
-
-static void after_reopen(struct errand *errand)
-{
-    struct reopening *r = (struct reopening *)errand;
-    struct folder *folder = r->folder;
-    folder->reopening = false;
-    if (r->spool) {
-        r->spool->left = on_spool_left;
-        r->spool->context = folder;
-        folder->n_spools++;
-    }
-    if (r->spool && folder->state == FOLDER_LOST) {
-        folder->spool = r->spool;
-        r->spool = NULL;
-        if (folder_note(folder, &folder->lost, NULL))
-            log_info("%s is back", folder->lost_path);
+    if (scanned)
+        tell_scanned(folder);
+    if (n_backs != folder->n_backs) /* the cause of faults may be gone */
         queue_hurry(folder->queue);
-        begin(folder, r);
+    folder->n_backs = n_backs;
+    if (quiet)
+        queue_wake(folder->queue);
+    if (has_ended && folder->state != FOLDER_STOPPED && folder->state != FOLDER_ABANDONED)
+        tell_stopped(folder, FOLDER_STOPPED);
+}
+
+static void on_mail(uv_async_t *async)
+{
+    take_mail(async->data);
+}
+
+/* ---- questions ---- */
+
+void folder_ask(struct folder *folder, struct probe *probe)
+{
+    struct folder_thread *t = folder->thread;
+    pthread_mutex_lock(&t->lock);
+    if (t->ended) {
+        probe->gone = true;
+        STAILQ_INSERT_TAIL(&t->answered, probe, next);
+        uv_async_send(&folder->mail);
     } else {
-        if (folder->state == FOLDER_LOST)
-            note_refusal(folder, &r->fault);
-        file_close(&r->watch_fd);
+        STAILQ_INSERT_TAIL(&t->asked, probe, next);
+        folder_thread_wake(t);
     }
-    spool_leave(&r->spool);
-    free(r);
-    folder_arm_timer(folder);
-    folder_check_stopped(folder);
+    pthread_mutex_unlock(&t->lock);
+    arm_timer(folder, true);
 }
 
-static void start_reopening(struct folder *folder)
+/* ---- the thread is looked at ---- */
+
+uint64_t folder_moved(const struct folder *folder)
 {
-    struct reopening *r = calloc(1, sizeof *r);
-    folder->next_scan = clock_now() + POLL_EVERY; /* unless the following sets an earlier time */
-    if (!r)
+    struct folder_thread *t = folder->thread;
+    const struct folder_reader *reader;
+    pthread_mutex_lock(&t->lock);
+    uint64_t since = t->moved;
+    LIST_FOREACH (reader, &t->readers, next)
+        if (since == 0 || reader->moved < since)
+            since = reader->moved;
+    pthread_mutex_unlock(&t->lock);
+    return since;
+}
+
+/* From now on the thread keeps what it has, and frees it if it ever goes on, so those jobs leave
+ * the queue. All that the thread has sent before must have been taken: returns false if it has not.
+ */
+static bool forget(struct folder *folder)
+{
+    struct folder_thread *t = folder->thread;
+    struct job *job, *next;
+    pthread_mutex_lock(&t->lock);
+    bool empty = STAILQ_EMPTY(&t->out);
+    for (job = empty ? TAILQ_FIRST(&folder->queue->all) : NULL; job; job = next) {
+        next = TAILQ_NEXT(job, in_all);
+        if (job->owner == folder && (job->state == JOB_OPENING || job->state == JOB_SETTLING))
+            leave_queue(folder_job_of(job));
+    }
+    t->flags |= empty ? FOLDER_FORGET : 0;
+    pthread_mutex_unlock(&t->lock);
+    return empty;
+}
+
+/* The folder has to stop and hangs. Its jobs leave the queue, except those that a worker has, which
+ * leave when they end. The thread and its memory are forgotten. Claimed files stay on disk, and
+ * whoever opens the folder when it answers again takes them over. */
+static void abandon(struct folder *folder)
+{
+    struct job *job, *next;
+    do
+        take_mail(folder);
+    while (folder->state == FOLDER_STOPPING && !forget(folder));
+    if (folder->state != FOLDER_STOPPING)
         return;
-    r->folder = folder;
-    r->watch_fd = -1;
-    fault_clear(&r->fault);
-    fault_clear(&r->unwatched);
-    folder->reopening = true;
-    errands_add(folder->errands, &r->errand, reopen, after_reopen);
+    log_warning("%s: it hangs, and is left behind", folder->settings->input);
+    folder->state = FOLDER_ABANDONED;
+    for (job = TAILQ_FIRST(&folder->queue->all); job; job = next) {
+        next = TAILQ_NEXT(job, in_all);
+        if (job->owner == folder && job->state != JOB_SENT && job->state != JOB_BEGUN)
+            lay_down(folder_job_of(job));
+    }
+    tell_stopped(folder, FOLDER_ABANDONED);
 }
 
-bool folder_note(struct folder *folder, struct folder_trouble *trouble, const char *text)
+static void on_timer(uv_timer_t *timer)
 {
-    bool was = trouble->since != 0;
-    if (text)
-        snprintf(trouble->text, sizeof trouble->text, "%s", text);
-    if (was == (text != NULL))
-        return false;
-    trouble->since = text ? clock_now() : 0;
-    if (!text)
-        folder->well_since = clock_now();
-    return true;
-}
-
-/* Jobs of the old directory keep it open until they have ended. */
-void folder_lose(struct folder *folder, const char *path, const char *why)
-{
-    char text[sizeof folder->lost.text];
-    bool own = folder->spool && path == folder->spool->hidden_path;
-    if (!folder_is_live(folder))
-        return;
-    snprintf(text, sizeof text, "%s: %s", path, why);
-    log_warning("%s; it is %s", text, own ? "made anew" : "taken up again when it returns");
-    folder->unusable = own;
-    folder_note(folder, &folder->lost, text);
-    folder_note(folder, &folder->unread, NULL);
-    folder_note(folder, &folder->no_space, NULL);
-    folder->lost_path = own ? folder->settings->input : path;
-    folder->state = FOLDER_LOST;
-    watch_close(&folder->watch);
-    candidates_clear(&folder->candidates);
-    spool_leave(&folder->spool);
-    folder->next_scan = clock_now();
-    folder_arm_timer(folder);
-}
-
-/* ---- the timer ---- */
-
-static void abandon(struct folder *folder);
-
-/* Looks at how long the folder's threads have made no progress. */
-static void check_threads(struct folder *folder)
-{
-    uint64_t now = clock_now(), since = errands_since(folder->errands);
+    struct folder *folder = timer->data;
+    uint64_t now = clock_now(), since = folder_moved(folder);
     uint64_t waits = since > 0 && now > since ? now - since : 0;
-    bool hanging = waits > FOLDER_HANGS_AFTER;
-    const struct job *job = TAILQ_FIRST(&folder->queue->lists[JOB_OPENING]);
-    while (job && job->owner != folder)
-        job = TAILQ_NEXT(job, in_list);
-    bool stalled = job && now - job->since > STALLS_AFTER;
+    bool hanging = waits > FOLDER_HANGS_AFTER, stalled = waits > STALLS_AFTER;
     if (folder->stalled != stalled)
         queue_wake(folder->queue); /* jobs of this or another folder may be opened now */
     if (hanging && !folder->hanging)
@@ -294,76 +425,37 @@ static void check_threads(struct folder *folder)
     if (folder->hanging && !hanging) {
         log_info("%s, %s: there is an answer again", folder->settings->input,
                  folder->settings->output);
-        folder->well_since = now;
+        folder->back = now;
     }
     folder->stalled = stalled;
     folder->hanging = hanging;
     if (hanging)
-        folder_tell_scanned(folder);
+        tell_scanned(folder);
+    arm_timer(folder, waits > 0);
     if (folder->state == FOLDER_STOPPING && waits > ABANDON_AFTER)
         abandon(folder);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void arm_timer(struct folder *folder, bool busy)
 {
-    folder_pump(timer->data);
-}
-
-/* Sets the timer to the next scan, or to the first candidate that is due. While a scan runs, its
- * end starts the next one, so no timer is needed for that. The time is never 0: libuv before 1.45
- * calls a timer that is due at once again before it looks at anything else. */
-void folder_arm_timer(struct folder *folder)
-{
-    uint64_t now = clock_now(), due = now + SCAN_EVERY, wake = 0;
-    if (folder->state >= FOLDER_STOPPED)
+    uint64_t pause = busy || folder->state == FOLDER_STOPPING ? FEEL_EVERY : LOOK_EVERY;
+    if (folder->state != FOLDER_RUNNING && folder->state != FOLDER_STOPPING)
         return;
-    bool open = folder->state == FOLDER_WATCHING || folder->state == FOLDER_LOST;
-    if (open && !folder->scanning && !folder->reopening)
-        due = folder->next_scan;
-    if (folder->state == FOLDER_WATCHING && !folder->scanning && folder->next_check < due)
-        due = folder->next_check;
-    if (open)
-        wake = candidates_wake(&folder->candidates, now);
-    if (wake != 0 && wake < due)
-        due = wake;
-    bool busy = errands_count(folder->errands) > 0 || folder->state == FOLDER_STOPPING;
-    if (busy && now + FEEL_EVERY < due)
-        due = now + FEEL_EVERY;
-    else if (!open)
-        return;
-    uv_timer_start(&folder->timer, on_timer, due > now ? (due - now) / MILLISECOND + 1 : 1, 0);
-}
-
-void folder_pump(struct folder *folder)
-{
     uint64_t now = clock_now();
-    if (folder->state >= FOLDER_STOPPED)
+    if (uv_is_active((uv_handle_t *)&folder->timer) && folder->due <= now + pause)
         return;
-    check_threads(folder);
-    folder_settle(folder);
-    folder_check_stopped(folder);
-    if (folder->state == FOLDER_LOST && !folder->reopening && now >= folder->next_scan)
-        start_reopening(folder);
-    if (folder_is_live(folder)) {
-        struct candidates *c = &folder->candidates;
-        if (c->overflowed && c->count < CANDIDATES_MAX / 2)
-            folder->next_scan = now;
-        if (!folder->scanning && now >= folder->next_scan) {
-            bool seen = folder->watch && !folder->settings->recursive;
-            folder->next_scan = now + (seen ? SCAN_EVERY : POLL_EVERY);
-            folder->next_check = now + CHECK_EVERY;
-            folder_scan(folder, true);
-        } else if (!folder->scanning && now >= folder->next_check) {
-            folder->next_check = now + CHECK_EVERY;
-            folder_scan(folder, false);
-        }
-        candidates_wake(c, now);
-        folder_look(folder);
-    }
-    folder_arm_timer(folder);
+    folder->due = now + pause;
+    uv_timer_start(&folder->timer, on_timer, pause / MILLISECOND, 0);
 }
 
 /* ---- life ---- */
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct folder *folder = handle->data;
+    folder->n_handles--;
+    free_if_unused(folder);
+}
 
 int folder_create(struct folder **folder, const struct folder_world *world, struct rulebook *book,
                   const struct watch_settings *settings, struct fault *fault)
@@ -376,35 +468,50 @@ int folder_create(struct folder **folder, const struct folder_world *world, stru
                          .queue = world->queue,
                          .settings = settings,
                          .share = UINT_MAX,
-                         .well_since = clock_now()};
-    STAILQ_INIT(&f->to_settle);
-    int result = candidates_init(
-        &f->candidates, (struct candidate_times){settings->settle, settings->stable}, fault);
-    if (result == 0)
-        result = errands_create(&f->errands, world->loop, fault);
-    if (result != 0) {
-        candidates_finish(&f->candidates);
-        errands_destroy(&f->errands);
+                         .ahead = UINT_MAX};
+    f->mail.data = f->timer.data = f;
+    int error = uv_async_init(world->loop, &f->mail, on_mail);
+    if (error < 0) {
         free(f);
-        return result;
+        return fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
     }
-    f->book = rulebook_use(book);
     uv_timer_init(world->loop, &f->timer);
-    f->timer.data = f;
+    uv_unref(
+        (uv_handle_t *)&f->mail); /* a thread that hangs does not keep the daemon from ending */
+    f->n_handles = 2;
+    f->book = rulebook_use(book);
+    int result = folder_thread_create(&f->thread, f, fault);
     *folder = f;
-    return 0;
+    if (result != 0)
+        folder_destroy(folder);
+    return result;
+}
+
+static void set_flag(struct folder *folder, unsigned flag)
+{
+    struct folder_thread *t = folder->thread;
+    pthread_mutex_lock(&t->lock);
+    t->flags |= flag;
+    t->n_changes++;
+    folder_thread_wake(t);
+    pthread_mutex_unlock(&t->lock);
 }
 
 void folder_start(struct folder *folder, const char *extension)
 {
-    snprintf(folder->extension, sizeof folder->extension, "%s", extension);
-    folder->state = FOLDER_LOST;
+    snprintf(folder->thread->extension, sizeof folder->thread->extension, "%s", extension);
+    folder->state = FOLDER_RUNNING;
     folder_pump(folder);
+    set_flag(folder, FOLDER_BEGIN);
+    arm_timer(folder, true);
 }
 
-void folder_set_share(struct folder *folder, unsigned share)
+void folder_set_share(struct folder *folder, unsigned share, unsigned ahead)
 {
     folder->share = share;
+    folder->ahead = ahead;
+    folder->told_room = UINT_MAX;
+    folder_pump(folder);
 }
 
 void folder_succeed(struct folder *folder, const struct folder *before)
@@ -417,69 +524,34 @@ const struct watch_settings *folder_settings(const struct folder *folder)
     return folder->settings;
 }
 
+/* As many jobs as the folder has, and as many more as the queue and its share have room for. Those
+ * that wait to be tried again hold no place. */
+void folder_pump(struct folder *folder)
+{
+    struct folder_thread *t = folder->thread;
+    unsigned retried = queue_retried(folder->queue, folder), own = folder->n_jobs - retried;
+    unsigned room = queue_room(folder->queue, false), most = own + room;
+    most = retried + (most < folder->share ? most : folder->share);
+    if (most == folder->told_room)
+        return;
+    folder->told_room = most;
+    pthread_mutex_lock(&t->lock);
+    t->room = most;
+    t->ahead = folder->ahead;
+    t->n_changes++;
+    if (t->wants_room)
+        folder_thread_wake(t);
+    pthread_mutex_unlock(&t->lock);
+}
+
 void folder_stop(struct folder *folder)
 {
     if (folder->state >= FOLDER_STOPPING)
         return;
     folder->state = FOLDER_STOPPING;
-    watch_close(&folder->watch);
-    candidates_clear(&folder->candidates);
     queue_withdraw(folder->queue, folder);
-    folder_check_stopped(folder);
-    folder_arm_timer(folder);
-}
-
-static void on_closed(uv_handle_t *handle)
-{
-    struct folder *folder = handle->data;
-    rulebook_leave(&folder->book);
-    free(folder);
-}
-
-/* Errands of an abandoned folder may end long after the folder was destroyed: the last one frees
- * it. */
-static void free_if_unused(struct folder *folder)
-{
-    if (!folder->destroyed || !folder->errands || folder->n_jobs > 0 || folder->n_spools > 0 ||
-        errands_count(folder->errands) > 0)
-        return;
-    candidates_finish(&folder->candidates);
-    errands_destroy(&folder->errands);
-    uv_close((uv_handle_t *)&folder->timer, on_closed);
-}
-
-void folder_check_stopped(struct folder *folder)
-{
-    if (folder->state != FOLDER_STOPPING) {
-        free_if_unused(folder);
-        return;
-    }
-    if (folder->n_jobs > 0 || errands_count(folder->errands) > 0)
-        return;
-    spool_leave(&folder->spool); /* on_spool_left calls this again */
-    if (folder->n_spools > 0)
-        return;
-    folder->state = FOLDER_STOPPED;
-    uv_timer_stop(&folder->timer);
-    folder->world->events->stopped(folder->world->context, folder);
-}
-
-/* The folder has to stop and hangs. Its jobs leave the queue, except those that a worker has, which
- * leave when they end. Claimed files stay on disk, and whoever opens the folder when it answers
- * again takes them over. */
-static void abandon(struct folder *folder)
-{
-    struct queue *queue = folder->queue;
-    struct job *job, *next;
-    log_warning("%s: it hangs, and is left behind", folder->settings->input);
-    folder->state = FOLDER_ABANDONED;
-    for (job = TAILQ_FIRST(&queue->all); job; job = next) {
-        next = TAILQ_NEXT(job, in_all);
-        if (job->owner == folder && job->state != JOB_SENT && job->state != JOB_BEGUN)
-            folder_lay_down(folder_job_of(job));
-    }
-    uv_timer_stop(&folder->timer);
-    folder->world->events->stopped(folder->world->context, folder);
+    set_flag(folder, FOLDER_STOP);
+    arm_timer(folder, true);
 }
 
 void folder_destroy(struct folder **folder)
@@ -488,16 +560,13 @@ void folder_destroy(struct folder **folder)
     *folder = NULL;
     if (!f)
         return;
-    watch_close(&f->watch);
-    uv_timer_stop(&f->timer);
-    spool_leave(&f->spool);
+    if (f->thread) {
+        set_flag(f, FOLDER_FORGET);
+        pthread_mutex_lock(&f->thread->lock);
+        f->thread->async = NULL;
+        pthread_mutex_unlock(&f->thread->lock);
+    }
     f->destroyed = true;
-    free_if_unused(f);
-}
-
-bool folder_is_quiet(const struct folder *folder)
-{
-    const struct candidates *c = &folder->candidates;
-    return folder->scanned && !folder->scanning &&
-           c->count == c->counts[CANDIDATE_TAKEN] + c->counts[CANDIDATE_EMPTY];
+    uv_close((uv_handle_t *)&f->mail, on_closed);
+    uv_close((uv_handle_t *)&f->timer, on_closed);
 }

@@ -1,14 +1,13 @@
 /* One watched folder. Events of inotify and scans name files; complete files are claimed
  * (daemon/spool/claim.h); each claim becomes a job. A job ends with results in OUT and the original
  * in done, with the original in failed, or with the original back in the folder. A directory that
- * vanishes is waited for. All on the loop's thread; what waits for a disk is an errand on the
- * folder's own threads. */
+ * vanishes is waited for. A thread of the folder does all that waits for its disk, and is not
+ * waited for; these functions are for the loop's thread. */
 #ifndef SLUICE_DAEMON_WATCH_FOLDER_H
 #define SLUICE_DAEMON_WATCH_FOLDER_H
 
 #include "config/config.h"
 #include "daemon/spool/spool.h"
-#include "daemon/watch/errands.h"
 #include "daemon/work/queue.h"
 
 struct folder;
@@ -16,8 +15,8 @@ struct folder;
 struct folder_events {
     /* The first scan is over, or is impossible for now. Called once. */
     void (*scanned)(void *context);
-    /* After folder_stop: no job, errand or scan of the folder is left, or those that are left hang.
-     */
+    /* After folder_stop: nothing of the folder is left, or what is left hangs. Never called from
+     * within folder_stop. */
     void (*stopped)(void *context, struct folder *folder);
 };
 
@@ -39,8 +38,9 @@ int folder_create(struct folder **folder, const struct folder_world *world, stru
  * again. `extension` is that of results. */
 void folder_start(struct folder *folder, const char *extension);
 
-/* How many jobs the folder may have in the queue, so that others get their turn. */
-void folder_set_share(struct folder *folder, unsigned share);
+/* How many jobs the folder may have in the queue, so that others get their turn, and how many of
+ * them it may open before their turn, so that the process has enough descriptors. */
+void folder_set_share(struct folder *folder, unsigned share, unsigned ahead);
 
 /* The folder goes on with the counts since the start and the last failure of `before`, which it
  * replaces. */
@@ -48,7 +48,7 @@ void folder_succeed(struct folder *folder, const struct folder *before);
 
 const struct watch_settings *folder_settings(const struct folder *folder);
 
-/* Takes as many complete files as the queue has room for. */
+/* Tells the folder how many files it may take: as many as the queue has room for. */
 void folder_pump(struct folder *folder);
 
 /* Takes no more files. Jobs that wait for their turn are given back; `stopped` comes when the
@@ -94,43 +94,30 @@ void folder_log_state(const struct folder *folder);
 /* ---- for questions about files ---- */
 
 struct fate;
+struct folder_files;
+struct probe;
 
 /* True while a thread at the folder's disks makes no progress, so that nobody should wait for the
  * folder. */
 bool folder_hangs(const struct folder *folder);
 
-/* Runs an errand of somebody else on the folder's threads. */
-void folder_run(struct folder *folder, struct errand *errand, void (*run)(struct errand *),
-                void (*after)(struct errand *));
+/* Sends the question to the folder's thread, which has it read (inquiry_read), and tells what it
+ * knows of names. inquiry_answered follows on the loop, unless the folder hangs for ever. */
+void folder_ask(struct folder *folder, struct probe *probe);
 
-/* The present directories, with a reference counted for the caller; NULL while they are gone. */
-struct spool *folder_use_spool(const struct folder *folder);
+/* Where its paths lead, to be freed by the caller; NULL while they are gone. */
+void folder_leads(const struct folder *folder, char **input, char **output);
+
 struct rulebook *folder_use_book(const struct folder *folder);
 
-/* Completes the answer of fate_find for a file in IN by what the folder knows of it. Returns true
- * when nothing else need be asked, because a job has the file. */
+/* Completes the answer of fate_find for a file in IN by what the queue knows of it. Returns true
+ * when a job has the file, so that nothing else need be asked. */
 bool folder_explain(const struct folder *folder, struct fate *fate);
 
-/* A file was put back into the folder: looks at it now. `counted`: it was moved out of done, or of
- * failed, which has one less. */
-void folder_take_back(struct folder *folder, const char *name, bool counted, bool failed);
+/* For a folder whose directories are gone, or that hangs. */
+void folder_explain_gone(const struct folder *folder, struct fate *fate);
 
-/* The first `limit` names after the name `after`, in order. */
-struct folder_files {
-    const char *after;
-    size_t limit, count;
-    struct folder_file {
-        const char *name, *state;
-        unsigned attempts;
-    } * files;
-};
-
-/* Makes room for the name at its place, which may push the last one out, and returns it, to be
- * filled; NULL: the name is not among the first ones. */
-struct folder_file *folder_files_offer(struct folder_files *files, const char *name);
-
-/* Adds the files that have not ended, in the state `state` or in any for NULL. The names are valid
- * until the loop runs again. */
-void folder_list(const struct folder *folder, const char *state, struct folder_files *files);
+/* Adds the files that have become jobs, in the state `state` or in any for NULL. */
+void folder_list_jobs(const struct folder *folder, const char *state, struct folder_files *files);
 
 #endif

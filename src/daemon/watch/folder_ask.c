@@ -3,6 +3,7 @@
 #include "daemon/watch/folder_internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -11,21 +12,18 @@
 #include "daemon/spool/fate.h"
 #include "daemon/spool/ledger.h"
 
-struct spool *folder_use_spool(const struct folder *folder)
-{
-    return folder->spool ? spool_use(folder->spool) : NULL;
-}
-
 bool folder_hangs(const struct folder *folder)
 {
     return folder->hanging;
 }
 
-void folder_run(struct folder *folder, struct errand *errand, void (*run)(struct errand *),
-                void (*after)(struct errand *))
+void folder_leads(const struct folder *folder, char **input, char **output)
 {
-    errands_add_patient(folder->errands, errand, run, after);
-    folder_arm_timer(folder);
+    struct folder_thread *t = folder->thread;
+    pthread_mutex_lock(&t->lock);
+    *input = t->figures.leads_in ? strdup(t->figures.leads_in) : NULL;
+    *output = t->figures.leads_out ? strdup(t->figures.leads_out) : NULL;
+    pthread_mutex_unlock(&t->lock);
 }
 
 struct rulebook *folder_use_book(const struct folder *folder)
@@ -41,22 +39,27 @@ static const char *const job_words[JOB_STATES] = {
 
 /* ---- the folder ---- */
 
-/* The folder's worst trouble: its code and its text; NULL: there is none. */
-static const char *trouble_of(const struct folder *folder, const char **text)
+/* The directories' worst trouble: its code and its text; NULL: there is none. */
+static const char *trouble_of(const struct folder_figures *figures, const char **text)
 {
-    const struct folder_trouble *trouble = folder->lost.since       ? &folder->lost
-                                           : folder->no_space.since ? &folder->no_space
-                                           : folder->unread.since   ? &folder->unread
-                                                                    : NULL;
-    *text = folder->hanging ? "its folder does not answer; it is taken up again when it does"
-            : trouble       ? trouble->text
-                            : "";
-    return folder->hanging                ? "folder-hanging"
-           : !trouble                     ? NULL
-           : trouble == &folder->no_space ? "no-space"
-           : trouble == &folder->unread   ? "folder-unreadable"
-           : folder->unusable             ? "folder-unusable"
-                                          : "folder-gone";
+    const struct folder_trouble *trouble = figures->lost.since       ? &figures->lost
+                                           : figures->no_space.since ? &figures->no_space
+                                           : figures->unread.since   ? &figures->unread
+                                                                     : NULL;
+    *text = trouble ? trouble->text : "";
+    return !trouble                        ? NULL
+           : trouble == &figures->no_space ? "no-space"
+           : trouble == &figures->unread   ? "folder-unreadable"
+           : figures->unusable             ? "folder-unusable"
+                                           : "folder-gone";
+}
+
+/* The thread's figures; their pointers stay the thread's. */
+static void get_figures(const struct folder *folder, struct folder_figures *figures)
+{
+    pthread_mutex_lock(&folder->thread->lock);
+    *figures = folder->thread->figures;
+    pthread_mutex_unlock(&folder->thread->lock);
 }
 
 /* True when the folder depends on the ledger, which does not answer, so that no file can end. */
@@ -75,29 +78,30 @@ static bool hangs_by_ledger(const struct folder *folder, uint64_t now, struct fo
 }
 
 /* Chooses the worst of the folder's troubles for the status. */
-static void judge(const struct folder *folder, const struct job *stuck,
-                  struct folder_census *census)
+static void judge(const struct folder *folder, const struct folder_figures *figures,
+                  const struct job *stuck, struct folder_census *census)
 {
+    uint64_t now = clock_now();
     const char *text;
-    if (hangs_by_ledger(folder, clock_now(), census))
+    if (hangs_by_ledger(folder, now, census))
         return;
-    census->reason = trouble_of(folder, &text);
-    if (census->reason) {
-        bool gone = folder->lost.since && !folder->unusable;
-        census->state = folder->hanging ? "hanging" : gone ? "lost" : "degraded";
-        census->since = folder->lost.since       ? folder->lost.since
-                        : folder->no_space.since ? folder->no_space.since
-                                                 : folder->unread.since;
-        census->next_try = folder->no_space.since ? folder->next_check : folder->next_scan;
+    census->reason = trouble_of(figures, &text);
+    if (folder->hanging) {
+        uint64_t since = folder_moved(folder);
+        census->state = "hanging";
+        census->reason = "folder-hanging";
+        census->since = since ? since : now;
+        snprintf(census->message, sizeof census->message, "%s or %s: no answer for %s",
+                 folder->settings->input, folder->settings->output,
+                 number_duration((now - census->since) / SECOND * SECOND));
+    } else if (census->reason) {
+        bool gone = figures->lost.since && !figures->unusable;
+        census->state = gone ? "lost" : "degraded";
+        census->since = figures->lost.since       ? figures->lost.since
+                        : figures->no_space.since ? figures->no_space.since
+                                                  : figures->unread.since;
+        census->next_try = figures->no_space.since ? figures->next_check : figures->next_try;
         snprintf(census->message, sizeof census->message, "%s", text);
-        if (folder->hanging) {
-            uint64_t now = clock_now(), since = errands_since(folder->errands);
-            census->next_try = 0;
-            census->since = since ? since : now;
-            snprintf(census->message, sizeof census->message, "%s or %s: no answer for %s",
-                     folder->settings->input, folder->settings->output,
-                     number_duration((now - census->since) / SECOND * SECOND));
-        }
     } else if (stuck) {
         census->state = "degraded";
         census->reason = fault_name(stuck->trouble.code);
@@ -109,21 +113,22 @@ static void judge(const struct folder *folder, const struct job *stuck,
 
 void folder_count(const struct folder *folder, struct folder_census *census)
 {
-    const struct candidates *c = &folder->candidates;
+    struct folder_figures figures;
     const struct job *job, *stuck = NULL; /* of those that wait for a directory the next one */
-    *census = (struct folder_census){.waiting = c->count - c->counts[CANDIDATE_TAKEN],
-                                     .done = folder->n_done,
-                                     .failed = folder->n_failed,
-                                     .ended_done = folder->past.n_done,
-                                     .ended_failed = folder->past.n_failed,
-                                     .rate = folder->past.rate,
-                                     .empty = c->counts[CANDIDATE_EMPTY],
-                                     .mode = !folder->spool  ? "gone"
-                                             : folder->watch ? "inotify"
-                                                             : "poll",
-                                     .overflows = folder->n_overflows,
-                                     .state = "ok",
-                                     .since = folder->well_since};
+    get_figures(folder, &figures);
+    *census = (struct folder_census){
+        .done = figures.n_done,
+        .failed = figures.n_failed,
+        .ended_done = folder->past.n_done,
+        .ended_failed = folder->past.n_failed,
+        .rate = folder->past.rate,
+        .empty = figures.names[CANDIDATE_EMPTY],
+        .mode = figures.mode,
+        .overflows = figures.n_overflows,
+        .state = "ok",
+        .since = folder->back > figures.well_since ? folder->back : figures.well_since};
+    for (int i = 0; i < CANDIDATE_STATES; i++)
+        census->waiting += i != CANDIDATE_TAKEN ? figures.names[i] : 0;
     TAILQ_FOREACH (job, &folder->queue->all, in_all) {
         enum fault_code code = job->trouble.code;
         if (job->owner != folder)
@@ -140,20 +145,34 @@ void folder_count(const struct folder *folder, struct folder_census *census)
     }
     if (folder->past.failure.name[0])
         census->failure = &folder->past.failure;
-    judge(folder, stuck, census);
+    judge(folder, &figures, stuck, census);
 }
 
 void folder_log_state(const struct folder *folder)
 {
-    static const char *const states[] = {"not started", "watching", "gone",
-                                         "stopping",    "stopped",  "left behind"};
-    const struct candidates *c = &folder->candidates;
-    size_t ready = c->counts[CANDIDATE_READY], taken = c->counts[CANDIDATE_TAKEN];
+    static const char *const states[] = {"not started", "watching", "stopping", "stopped",
+                                         "left behind"};
+    struct folder_figures figures;
+    size_t other = 0;
+    get_figures(folder, &figures);
+    for (int i = 0; i < CANDIDATE_STATES; i++)
+        other += i != CANDIDATE_TAKEN && i != CANDIDATE_READY ? figures.names[i] : 0;
+    bool gone = folder->state == FOLDER_RUNNING && figures.lost.since;
     log_info("%s: %s (%s), %u files taken, %zu complete ones wait for %s, %zu not complete yet, "
              "%u overflows",
-             folder->settings->input, states[folder->state], folder->watch ? "inotify" : "poll",
-             folder->n_jobs, ready, folder->no_space.since ? "space" : "room",
-             c->count - ready - taken, folder->n_overflows);
+             folder->settings->input, gone ? "gone" : states[folder->state],
+             strcmp(figures.mode, "inotify") == 0 ? "inotify" : "poll", folder->n_jobs,
+             figures.names[CANDIDATE_READY], figures.no_space.since ? "space" : "room", other,
+             figures.n_overflows);
+}
+
+bool folder_is_quiet(const struct folder *folder)
+{
+    struct folder_thread *t = folder->thread;
+    pthread_mutex_lock(&t->lock);
+    bool quiet = t->figures.quiet && STAILQ_EMPTY(&t->out);
+    pthread_mutex_unlock(&t->lock);
+    return quiet;
 }
 
 /* ---- a file ---- */
@@ -209,19 +228,21 @@ static void explain_job(const struct folder *folder, const struct job *job, stru
     }
 }
 
-static void explain_candidate(const struct folder *folder, const struct candidate *c,
+/* ---- what is known of names, on the folder's thread ---- */
+
+static void explain_candidate(const struct folder_thread *t, const struct candidate *c,
                               struct fate *fate)
 {
     uint64_t now = clock_now();
     const struct candidate_facts *facts = &c->facts;
-    const char *stable = number_duration(folder->settings->stable);
+    const char *stable = number_duration(t->settings->stable);
     bool due_known = c->state == CANDIDATE_WAITING || c->state == CANDIDATE_SETTLING;
     if (facts->has_seen)
         fate->age = seconds_between(facts->since, now);
     if (due_known)
         fate->next = seconds_between(now, c->due);
-    if (c->state == CANDIDATE_READY && folder->no_space.since)
-        fate_set(fate, "waiting", "no-space", "it is complete; %s", folder->no_space.text);
+    if (c->state == CANDIDATE_READY && t->now.no_space.since)
+        fate_set(fate, "waiting", "no-space", "it is complete; %s", t->now.no_space.text);
     else if (c->state == CANDIDATE_READY)
         fate_set(fate, "waiting", "no-room", "it is complete, and waits for room in the queue");
     else if (facts->truncated)
@@ -231,7 +252,7 @@ static void explain_candidate(const struct folder *folder, const struct candidat
     else if (c->state == CANDIDATE_SETTLING)
         fate_set(fate, "waiting", "not-settled",
                  "it is closed: it is taken when nobody has opened or changed it for %s",
-                 number_duration(folder->settings->settle));
+                 number_duration(t->settings->settle));
     else if (c->state == CANDIDATE_WAITING && strcmp(fate->reason, "not-seen") == 0)
         fate_set(fate, "waiting", "not-stable",
                  "nobody has said that it is complete: it is taken when it has not changed for "
@@ -241,14 +262,38 @@ static void explain_candidate(const struct folder *folder, const struct candidat
         fate_set(fate, "waiting", "looked-at", "it is looked at now");
 }
 
-static void explain_trouble(const struct folder *folder, struct fate *fate)
+static void explain_trouble(const struct folder_figures *figures, struct fate *fate)
 {
-    const char *text, *reason = trouble_of(folder, &text), *end = "";
-    if (folder->lost.since && !folder->hanging)
-        end = folder->unusable ? "; it is taken up when that is mended"
-                               : "; it is taken up again when it returns";
+    const char *text, *reason = trouble_of(figures, &text), *end = "";
+    if (figures->lost.since)
+        end = figures->unusable ? "; it is taken up when that is mended"
+                                : "; it is taken up again when it returns";
     if (reason)
         fate_set(fate, "waiting", reason, "%s%s", text, end);
+}
+
+void folder_explain_name(const struct folder_thread *t, struct fate *fate)
+{
+    const struct candidate *c = candidates_find(&t->candidates, fate->name);
+    if (strcmp(fate->state, "waiting") != 0)
+        return;
+    if (c && c->state != CANDIDATE_TAKEN && strcmp(fate->reason, "empty") != 0)
+        explain_candidate(t, c, fate);
+    else if (!c && strcmp(fate->reason, "not-seen") == 0)
+        explain_trouble(&t->now, fate);
+}
+
+/* ---- on the loop ---- */
+
+void folder_explain_gone(const struct folder *folder, struct fate *fate)
+{
+    struct folder_figures figures;
+    get_figures(folder, &figures);
+    if (folder->hanging)
+        fate_set(fate, "waiting", "folder-hanging",
+                 "its folder does not answer; it is taken up again when it does");
+    else
+        explain_trouble(&figures, fate);
 }
 
 bool folder_explain(const struct folder *folder, struct fate *fate)
@@ -256,74 +301,30 @@ bool folder_explain(const struct folder *folder, struct fate *fate)
     const struct job *job = TAILQ_FIRST(&folder->queue->all);
     while (job && (job->owner != folder || strcmp(job->label, fate->name) != 0))
         job = TAILQ_NEXT(job, in_all);
-    if (job) {
-        explain_job(folder, job, fate);
-        if (folder->hanging && job->state != JOB_SENT && job->state != JOB_BEGUN)
-            explain_trouble(folder, fate);
-        return true;
-    }
-    if (fate->reason && strcmp(fate->reason, "folder-gone") == 0)
-        explain_trouble(folder, fate);
-    const struct candidate *c = candidates_find(&folder->candidates, fate->name);
-    bool waiting = strcmp(fate->state, "waiting") == 0;
-    if (waiting && folder->hanging)
-        explain_trouble(folder, fate);
-    else if (waiting && c && c->state != CANDIDATE_TAKEN && strcmp(fate->reason, "empty") != 0)
-        explain_candidate(folder, c, fate);
-    else if (waiting && !c && strcmp(fate->reason, "not-seen") == 0)
-        explain_trouble(folder, fate);
-    return false;
-}
-
-void folder_take_back(struct folder *folder, const char *name, bool counted, bool failed)
-{
-    size_t *count = failed ? &folder->n_failed : &folder->n_done;
-    *count -= counted && *count > 0;
-    if (!folder_is_live(folder))
-        return;
-    candidates_hear(&folder->candidates, name, NEWS_RENAMED, clock_now());
-    folder_pump(folder);
+    if (!job)
+        return false;
+    explain_job(folder, job, fate);
+    if (folder->hanging && job->state != JOB_SENT && job->state != JOB_BEGUN)
+        folder_explain_gone(folder, fate);
+    return true;
 }
 
 /* ---- lists ---- */
 
-struct folder_file *folder_files_offer(struct folder_files *l, const char *name)
+void folder_list_jobs(const struct folder *folder, const char *state, struct folder_files *files)
 {
-    if (strcmp(name, l->after) <= 0 ||
-        (l->count == l->limit && strcmp(name, l->files[l->count - 1].name) >= 0))
-        return NULL;
-    size_t low = 0, high = l->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (strcmp(l->files[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    l->count += l->count < l->limit;
-    memmove(&l->files[low + 1], &l->files[low], (l->count - low - 1) * sizeof *l->files);
-    return &l->files[low];
-}
-
-static void offer(struct folder_files *files, const char *wanted, struct folder_file file)
-{
-    if (wanted && strcmp(wanted, file.state) != 0)
-        return;
-    struct folder_file *place = folder_files_offer(files, file.name);
-    if (place)
-        *place = file;
-}
-
-void folder_list(const struct folder *folder, const char *state, struct folder_files *files)
-{
-    const struct candidate *c;
     const struct job *job;
     TAILQ_FOREACH (job, &folder->queue->all, in_all)
-        if (job->owner == folder)
-            offer(files, state,
-                  (struct folder_file){job->label, job_words[job->state], job->attempts});
+        if (job->owner == folder && (!state || strcmp(state, job_words[job->state]) == 0))
+            folder_files_offer(files, (struct folder_file){(char *)(uintptr_t)job->label,
+                                                           job_words[job->state], job->attempts});
+}
+
+void folder_list_names(const struct candidates *candidates, struct folder_files *files)
+{
+    const struct candidate *c;
     for (int i = 0; i < CANDIDATE_STATES; i++)
-        TAILQ_FOREACH (c, &folder->candidates.lists[i], in_state)
+        TAILQ_FOREACH (c, &candidates->lists[i], in_state)
             if (i != CANDIDATE_TAKEN)
-                offer(files, state, (struct folder_file){c->name, "waiting", 0});
+                folder_files_offer(files, (struct folder_file){c->name, "waiting", 0});
 }

@@ -1,5 +1,9 @@
-/* A watched folder and its jobs from within: their members, and what the files of the folder call
- * of each other. Shared by folder.c and folder_*.c alone. */
+/* A watched folder from within: the loop's side (struct folder; folder.c, folder_ask.c), its thread
+ * (struct folder_thread; folder_thread.c, folder_settle.c, folder_scan.c), and what they hand each
+ * other. Shared by these files alone.
+ *
+ * A file's way crosses between the two four times: the thread gives the loop an open job; the loop
+ * says that a worker has begun it, and how the try has ended; the thread says what became of it. */
 #ifndef SLUICE_DAEMON_WATCH_FOLDER_INTERNAL_H
 #define SLUICE_DAEMON_WATCH_FOLDER_INTERNAL_H
 
@@ -7,28 +11,183 @@
 #include "daemon/spool/claim.h"
 #include "daemon/spool/draft.h"
 #include "daemon/watch/candidate.h"
-#include "daemon/watch/errands.h"
 #include "daemon/watch/folder.h"
-#include "daemon/watch/watch.h"
+#include "daemon/watch/question.h"
+#include <pthread.h>
 
 /* A folder hangs when one of its threads has made no progress for so long. */
 #define FOLDER_HANGS_AFTER (6 * SECOND)
 
-#define LOOKS_AT_ONCE 64 /* names that one look (an errand) takes */
+/* Questions of one folder that wait for its disk at once; more of them wait for these. */
+#define FOLDER_READERS 3
 
-enum folder_state {
-    FOLDER_CREATED,
-    FOLDER_WATCHING,
-    FOLDER_LOST, /* a directory is gone or unusable; opening it is tried again */
-    FOLDER_STOPPING,
-    FOLDER_STOPPED,   /* nothing of the folder runs any more */
-    FOLDER_ABANDONED, /* only what hangs is left, and is not waited for */
+/* ---- jobs, and what is said of them ---- */
+
+/* How a try of a job ends. docs/spool.md has the steps on disk. */
+enum folder_end {
+    END_NONE,
+    END_DONE,     /* results go to OUT, the original to done */
+    END_FAILED,   /* the original goes to failed, with the reason */
+    END_RETURNED, /* the original goes back to the folder: it is truncated, or changed while it was
+                     read */
+    END_RETRIED,  /* the file stays claimed and is tried again; results so far are removed */
+    END_GIVEN_BACK, /* the daemon stops before the job's turn: the original goes back to the folder
+                     */
+    /* chosen by the thread alone */
+    END_BEFORE, /* its verdict was there before, and is carried out now */
+    END_GONE,   /* the claimed file is gone */
+    END_LEFT,   /* it is claimed in a directory that is no longer the watched one; a scan takes
+                   it over once nobody holds that instance's lock */
 };
+
+/* A letter about a job. One of each kind is on its way at a time; loop and thread get theirs in the
+ * order in which they were sent. */
+enum letter_kind {
+    LETTER_OPEN,   /* open it anew; comes back with the fault. The first one comes unasked, about a
+                      file that was claimed */
+    LETTER_BEGAN,  /* a worker has begun to read it; does not come back */
+    LETTER_OUTPUT, /* open an output for a further plane; comes back with it, or with the fault */
+    LETTER_END,    /* carry out this end; comes back with what became of it */
+    LETTERS
+};
+
+struct folder_job;
+
+struct letter {
+    enum letter_kind kind;
+    struct folder_job *fj;
+    struct fault fault;
+    STAILQ_ENTRY(letter) next;
+};
+
+STAILQ_HEAD(letters, letter);
+STAILQ_HEAD(folder_jobs, folder_job);
+
+/* The thread makes and frees it, unless the loop frees it at the end (folder_job_free). Between the
+ * letters each member belongs to one of them. */
+struct folder_job {
+    struct job job; /* the loop's while it is in the queue; the thread reads what stays the same
+                       until its letter comes back */
+    struct folder *folder; /* the loop's */
+    unsigned n_alone;      /* how often the daemon went down at it while it was the only job */
+    struct letter letters[LETTERS];
+    /* with LETTER_OPEN and LETTER_OUTPUT, from the thread */
+    int in_fd, out_fd; /* −1: not open */
+    int plane_fd;      /* an output for a further plane; −1: there is none */
+    /* with LETTER_BEGAN and LETTER_OUTPUT, from the loop */
+    bool alone;     /* it is the only job */
+    char plane[32]; /* for which an output is wanted */
+    /* with LETTER_END, from the loop and back */
+    enum folder_end end;
+    size_t n_planes;
+    char (*planes)[32]; /* names that the worker reported; owned */
+    char step[20];      /* of the worker, as its last message says: "decode", "write" … */
+    char told[300];     /* the results, for the log */
+
+    /* the thread's */
+    char *name; /* of the file; owned */
+    struct claim *claim;
+    bool last_chance; /* it was called truncated before, and has not changed since */
+    bool unplaceable; /* OUT can never have a file of its result's name; with LETTER_OPEN */
+    size_t n_drafts;
+    struct draft *drafts; /* owned */
+    struct fault end_fault;
+    STAILQ_ENTRY(folder_job) next; /* among those that end together */
+};
+
+static inline struct folder_job *folder_job_of(struct job *job)
+{
+    return (struct folder_job *)((char *)job - offsetof(struct folder_job, job));
+}
+
+/* ---- what the thread shows ---- */
 
 /* A trouble that lasts. */
 struct folder_trouble {
     uint64_t since; /* monotonic nanoseconds; 0: nothing is wrong */
     char text[480]; /* begins with the path at fault */
+};
+
+struct folder_figures {
+    size_t names[CANDIDATE_STATES]; /* candidates in each state */
+    size_t n_done, n_failed;      /* files in done and in failed: the last count, and those since */
+    const char *mode;             /* "inotify", "poll", "gone" */
+    unsigned n_overflows;         /* of inotify's queue */
+    bool scanned;                 /* the first scan is over, or is impossible for now */
+    bool quiet;                   /* no file in sight may be taken soon */
+    unsigned n_backs;             /* how often the directories were back */
+    bool unusable;                /* the path exists, and cannot be used */
+    struct folder_trouble lost;   /* a directory is gone or unusable */
+    struct folder_trouble unread; /* the latest scan failed */
+    struct folder_trouble no_space; /* no files are claimed */
+    uint64_t well_since;            /* when the last trouble ended, monotonic nanoseconds */
+    uint64_t next_try, next_check;  /* to open the directories, or scan; to check the paths */
+    char *leads_in, *leads_out;     /* where the paths lead; NULL: they are gone; owned */
+};
+
+/* ---- the thread, and the desk between it and the loop ---- */
+
+struct folder_scan;
+
+STAILQ_HEAD(probes, probe);
+
+/* What the loop wants of the thread. */
+#define FOLDER_BEGIN  1u /* take files */
+#define FOLDER_STOP   2u /* take no more of them, and end when the last one has */
+#define FOLDER_FORGET 4u /* the loop expects nothing any more */
+
+struct folder_thread {
+    /* for both, and for readers, with the lock held */
+    pthread_mutex_t lock;
+    int wake_fd;        /* an eventfd */
+    bool waits;         /* somebody has to write to it */
+    bool wants_room;    /* a complete file waits for room */
+    unsigned room;      /* jobs that it may have */
+    unsigned ahead;     /* … and of these, that it may open before their turn */
+    unsigned flags;     /* what the loop wants (FOLDER_BEGIN …) */
+    unsigned n_changes; /* of flags and room */
+    bool ended;         /* all that it had is given back */
+    struct letters in, out;
+    struct probes asked, read, answered; /* questions: to the thread, from readers, to the loop */
+    struct folder_scan *scan_end;        /* a scan that has ended, with its findings */
+    LIST_HEAD(, folder_reader) readers;
+    struct folder_figures figures;
+    uv_async_t *async;      /* the loop's; NULL: it is gone */
+    unsigned users;         /* loop and thread; the last one frees the memory */
+    _Atomic uint64_t moved; /* since when the thread makes no progress; 0: it waits for news */
+
+    /* constant from the start on */
+    const struct watch_settings *settings; /* the loop keeps them if the thread never ends */
+    const struct spool_world *spools;
+    char extension[24];
+    bool make_folders;
+    struct folder *folder; /* to be told to jobs */
+
+    /* its own */
+    struct spool *spool; /* NULL while a directory is gone or unusable */
+    int watch_fd;        /* inotify; −1: the folder is polled */
+    uint64_t read_after; /* events are read together, then */
+    struct candidates candidates;
+    unsigned seen, seen_changes; /* `flags` and `n_changes`, … */
+    unsigned most, most_open;    /* … `room` and `ahead`, at the beginning of the round */
+    bool stopping;
+    unsigned n_jobs;  /* claims that have not ended */
+    unsigned n_open;  /* … of these are open */
+    unsigned n_tries; /* failed attempts to open the directories */
+    unsigned n_reading;
+    const char *lost_path;   /* why it is lost: the path at fault */
+    const char *lost_why;    /* inotify says so; NULL: it does not */
+    struct folder_jobs ends; /* how jobs ended, and it is not carried out yet */
+    unsigned n_postponed;
+    struct probes waiting; /* questions */
+    bool scanning;
+    bool whole_scanned;        /* since the start */
+    bool told_first;           /* the log says that a file was taken, and where originals go */
+    uint64_t next_tidy;        /* when done and failed are tidied next */
+    uint64_t next_prune;       /* when the ledger is pruned next */
+    uint64_t put_away;         /* bytes moved to done since the last tidying */
+    unsigned generation;       /* of the ledger, as the folder last saw it */
+    struct folder_figures now; /* what is shown at the end of a round */
 };
 
 /* What is told of a folder since the start. It outlives a reload that replaces the folder. */
@@ -38,145 +197,106 @@ struct folder_past {
     struct folder_failure failure;
 };
 
-struct folder_job;
-STAILQ_HEAD(folder_jobs, folder_job);
+enum folder_state {
+    FOLDER_CREATED,
+    FOLDER_RUNNING,
+    FOLDER_STOPPING,
+    FOLDER_STOPPED,   /* nothing of the folder runs any more */
+    FOLDER_ABANDONED, /* its threads are not waited for */
+};
 
 struct folder {
     const struct folder_world *world;
     struct queue *queue;   /* of the world */
     struct rulebook *book; /* counted reference */
     const struct watch_settings *settings;
-    char extension[24];
-    unsigned share; /* jobs that it may have in the queue */
-
     enum folder_state state;
-    struct errands *errands; /* its threads */
-    bool stalled;            /* a job has been opening for too long */
-    bool hanging; /* a thread has made no progress for so long that the folder counts as hanging */
-    bool destroyed;      /* after folder_destroy: freed when the last errand ends */
-    struct spool *spool; /* NULL while lost */
-    unsigned n_spools;   /* spools in use: `spool`, and older ones that jobs still use */
-    struct watch *watch; /* NULL: polled */
-    struct candidates candidates;
+    unsigned share, ahead; /* jobs that it may have in the queue; and open before their turn */
+    unsigned told_room;    /* what the thread was told last */
+    unsigned n_jobs;       /* in the queue */
+    struct folder_thread *thread;
+    uv_async_t mail;
     uv_timer_t timer;
-    /* monotonic nanoseconds; while lost, the next attempt to open the directories */
-    uint64_t next_scan;
-    unsigned n_tries;             /* failed attempts to open the directories */
-    uint64_t next_check;          /* when the paths are checked next */
-    uint64_t next_tidy;           /* when done and failed are tidied next */
-    uint64_t next_prune;          /* when the ledger is pruned next */
-    uint64_t put_away;            /* bytes moved to done since the last tidying */
-    size_t n_done, n_failed;      /* files in done and in failed: the last count, and those since */
-    unsigned generation;          /* of the ledger, as the folder last saw it */
-    const char *lost_path;        /* why it is lost: the path at fault … */
-    struct folder_trouble lost;   /* … and the text */
-    bool unusable;                /* the path exists, and cannot be used */
-    struct folder_trouble unread; /* the latest scan failed */
-    struct folder_trouble no_space; /* no files are claimed */
-    uint64_t well_since;            /* when the last trouble ended, monotonic nanoseconds */
+    uint64_t due; /* of the timer */
+    unsigned n_handles;
+    bool told_scanned; /* `scanned` was called */
+    unsigned n_backs;  /* as the thread's */
+    bool stalled;      /* the thread has made no progress for a while: others' jobs go first */
+    bool hanging;      /* … for so long that the folder counts as hanging */
+    uint64_t back;     /* when it last answered again; 0: it never hung */
+    bool destroyed;
     struct folder_past past;
-    bool told_first;      /* the log says that a file was taken, and where originals go */
-    bool scanned;         /* at least once since the start */
-    bool told_scanned;    /* `scanned` was called */
-    bool scanning;        /* an errand of this kind runs; one of each kind at a time */
-    bool looking;         /* as above */
-    bool settling;        /* as above */
-    bool reopening;       /* as above */
-    unsigned n_overflows; /* of inotify's queue */
-    unsigned n_jobs;
-    struct folder_jobs to_settle;
 };
 
-/* The step of a job for which an errand runs. */
-enum folder_step {
-    STEP_NONE,
-    STEP_BEGUN, /* these in the order in which wanted ones are taken */
-    STEP_OUTPUT,
-    STEP_OPEN,
-    STEPS
-};
+/* folder.c: since when the slowest of the folder's threads has made no progress; 0: none does
+ * anything. */
+uint64_t folder_moved(const struct folder *folder);
 
-/* How a try of a job ends. docs/spool.md has the steps on disk. */
-enum folder_end {
-    END_NONE,
-    END_DONE,      /* results go to OUT, the original to done */
-    END_FAILED,    /* the original goes to failed, with the reason */
-    END_RETURNED,  /* the original goes back to the folder: it is truncated, or changed while it was
-                      read */
-    END_CHANGED,   /* it turned out to have changed; END_RETURNED comes next */
-    END_RETRIED,   /* the file stays claimed and is tried again; results so far are removed */
-    END_GIVEN_BACK /* the daemon stops before the job's turn: the original goes back to the folder
-                    */
-};
+/* ---- folder_thread.c ---- */
 
-struct folder_job {
-    struct job job;
-    struct folder *folder;
-    struct claim *claim;
-    bool last_chance; /* it was called truncated before, and has not changed since */
-    size_t n_drafts;
-    struct draft *drafts; /* owned */
-    size_t n_planes;
-    char (*planes)[32]; /* names that the worker reported; owned */
-    char step[20];      /* of the worker, as its last message says: "decode", "write" … */
+int folder_thread_create(struct folder_thread **thread, struct folder *folder, struct fault *fault);
 
-    struct errand errand;
-    enum folder_step at; /* the step for which an errand runs */
-    bool wanted[STEPS];  /* these steps are to run when the present one has ended */
-    char plane[32];      /* name of the plane for which an output is wanted */
-    bool unplaceable;    /* OUT can never have a file of its result's name */
-    bool settling;       /* an errand ends the job */
-    bool laid_down;      /* it has left the queue because the folder was abandoned */
-    bool ended_on_disk;  /* STEP_OPEN found that the file's end had been decided, and carried it out
-                          */
-    struct fault step_fault;
-    enum folder_end end; /* END_NONE until the job has ended */
-    struct fault end_fault;
-    STAILQ_ENTRY(folder_job) next_to_settle;
-};
+/* Called with the lock held. */
+void folder_thread_wake(struct folder_thread *thread);
 
-/* folder.c. `path` is that of the input, the output, or the hidden folder. */
-void folder_lose(struct folder *folder, const char *path, const char *why);
+/* For loop and thread, which no longer use it. Unlocks it. */
+void folder_thread_leave(struct folder_thread *thread);
+
+/* It makes progress. */
+static inline void folder_thread_moves(struct folder_thread *thread)
+{
+    thread->moved = clock_now();
+}
+
+/* New files may be taken. */
+static inline bool folder_thread_is_live(const struct folder_thread *thread)
+{
+    return thread->spool && !thread->stopping;
+}
 
 /* Notes a trouble, or its end with `text` NULL. Returns true when that is a change. */
-bool folder_note(struct folder *folder, struct folder_trouble *trouble, const char *text);
-void folder_arm_timer(struct folder *folder);
-void folder_tell_scanned(struct folder *folder); /* once */
-void folder_check_stopped(struct folder *folder);
-bool folder_is_live(const struct folder *folder); /* in FOLDER_WATCHING: new files may be taken */
+bool folder_thread_note(struct folder_thread *thread, struct folder_trouble *trouble,
+                        const char *text);
 
-/* folder_take.c. A scan that is not `whole` only checks that the paths still lead to the open
- * directories. */
-void folder_scan(struct folder *folder, bool whole);
-void folder_look(struct folder *folder);
+/* `path` is that of the input, the output, or the hidden folder. */
+void folder_thread_lose(struct folder_thread *thread, const char *path, const char *why);
 
-/* folder_job.c: makes a job of a claim, which it takes over, with a reference to its spool. */
-void folder_add_job(struct folder *folder, struct claim *claim, bool last_chance);
-void folder_drop_job(struct folder_job *fj);
+/* Makes a job of a claim, which it takes over. */
+void folder_thread_add(struct folder_thread *thread, struct claim *claim, bool last_chance);
 
-/* Removes the results so far. Waits for the disk. */
-void folder_discard_drafts(struct folder_job *fj);
+/* Lets go of the directory of a claim, a scan or a question. */
+void folder_thread_leave_spool(struct folder_thread *thread, struct spool *spool);
 
-/* Has the job tried again later; in a folder that stops, its file is given back. */
-void folder_retry(struct folder_job *fj);
+void folder_job_discard_drafts(struct folder_job *fj);
+void folder_job_free(struct folder_job *fj);
 
-/* Drops a job that failed because its directories are no longer the watched ones, and returns true.
- * Its file stays claimed there, and a scan takes it over once nobody holds that instance's lock. */
-bool folder_leave_behind(struct folder_job *fj);
+/* Starts a thread that runs `run` with the reader's spool in use; without one, runs it here. The
+ * end of `run` must be folder_reader_ends or a function that calls it. */
+void folder_reader_begin(struct folder_thread *thread, struct folder_reader *reader,
+                         void *(*run)(void *reader));
 
-/* In an abandoned folder: takes the job out of the queue, and frees it once no thread uses it. */
-void folder_lay_down(struct folder_job *fj);
+/* ---- folder_settle.c ---- */
 
-/* Ends the job as `end` says, once its running step is over. */
-void folder_end_job(struct folder_job *fj, enum folder_end end);
+/* Carries out the ends of these jobs, in the order of steps of docs/spool.md. */
+void folder_settle(struct folder_thread *thread, struct folder_jobs *jobs);
 
-/* folder_settle.c: starts an errand that carries out the ends of all jobs in `to_settle`; while one
- * runs they wait for the next. */
-void folder_settle(struct folder *folder);
+/* ---- folder_scan.c ---- */
 
-static inline struct folder_job *folder_job_of(struct job *job)
-{
-    return (struct folder_job *)((char *)job - offsetof(struct folder_job, job));
-}
+/* Checks the paths, and begins a scan, if they are due. */
+void folder_scan_if_due(struct folder_thread *thread, uint64_t now);
+
+/* Takes the findings of a scan that has ended, and frees it. */
+void folder_scan_take(struct folder_thread *thread, struct folder_scan *scan);
+
+void folder_note_space(struct folder_thread *thread, const char *short_of_space);
+void folder_note_unread(struct folder_thread *thread, const struct fault *fault);
+
+/* ---- folder_ask.c, on the thread ---- */
+
+/* Completes what fate_find says of a file in IN by what is known of its name. */
+void folder_explain_name(const struct folder_thread *thread, struct fate *fate);
+
+/* Adds files that are only names yet to a list. */
+void folder_list_names(const struct candidates *candidates, struct folder_files *files);
 
 #endif

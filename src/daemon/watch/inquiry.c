@@ -9,7 +9,7 @@
 #include "worker/json_text.h"
 
 /* Of one user: questions that are not answered, and those of them that are begun. The others wait,
- * so that slow ones leave threads of their folder (errands.h) to what others ask. */
+ * so that slow ones leave readers of their folder to what others ask. */
 #define WAITING_MAX 64
 #define BEGUN_MAX   2
 
@@ -134,7 +134,7 @@ void inquiries_close(struct inquiries *inquiries)
     }
     while ((inquiry = TAILQ_FIRST(&inquiries->begun)) != NULL) {
         TAILQ_REMOVE(&inquiries->begun, inquiry, next);
-        inquiry->answered = true; /* its errand still uses it, and frees it at the end */
+        inquiry->answered = true; /* its folder still has the probe, and it is freed when that comes back */
     }
 }
 
@@ -150,9 +150,11 @@ static bool take_targets(struct inquiry *inquiry)
     inquiry->targets = calloc(count + 1, sizeof *inquiry->targets);
     if (!inquiry->targets)
         return false;
-    for (; (folder = all->folder(all->context, inquiry->n_targets)); inquiry->n_targets++)
-        inquiry->targets[inquiry->n_targets] = (struct target){
-            folder, folder_use_book(folder), folder_settings(folder), folder_use_spool(folder)};
+    for (; (folder = all->folder(all->context, inquiry->n_targets)); inquiry->n_targets++) {
+        struct target *target = &inquiry->targets[inquiry->n_targets];
+        *target = (struct target){folder, folder_use_book(folder), folder_settings(folder)};
+        folder_leads(folder, &target->leads_in, &target->leads_out);
+    }
     return true;
 }
 
@@ -174,9 +176,7 @@ static void find_place(struct spot *place, const char *path, const struct target
                        bool result)
 {
     const char *told = result ? target->settings->output : target->settings->input;
-    const char *leads = !target->spool ? NULL
-                        : result       ? target->spool->out_folder
-                                       : target->spool->folder;
+    const char *leads = result ? target->leads_out : target->leads_in;
     char normal[PATH_MAX];
     place->kind = SPOT_NONE;
     if (leads)
@@ -205,16 +205,10 @@ static bool find_next_place(struct inquiry *inquiry)
     }
 }
 
-static struct probe *probe_of(struct errand *errand)
-{
-    return (struct probe *)((char *)errand - offsetof(struct probe, errand));
-}
+/* ---- on a thread that reads ---- */
 
-/* Runs as an errand of the target's folder. */
-static void ask_disk(struct errand *errand)
+void inquiry_read(struct probe *probe, struct spool *spool)
 {
-    struct probe *probe = probe_of(errand);
-    const struct spool *spool = probe->target->spool;
     if (is_about_a_file(probe->kind))
         fate_find(&probe->fate, spool, &probe->place);
     if (probe->kind == INQUIRY_REQUEUE && !probe->busy && probe->fate.where != FATE_IN_PLACE &&
@@ -222,8 +216,10 @@ static void ask_disk(struct errand *errand)
         probe->put_back = requeue_one(spool, &probe->fate, probe->name, &probe->fault) == 0;
     if (probe->kind == INQUIRY_REQUEUE_FAILED)
         probe->more = requeue_failed(spool, &probe->requeued);
-    if (probe->kind == INQUIRY_LIST)
-        inquiry_list_ended(&probe->page, probe->target);
+    if (probe->kind == INQUIRY_LIST) {
+        inquiry_list_live(probe);
+        inquiry_list_ended(&probe->page, probe->target, spool);
+    }
 }
 
 /* ---- on the loop ---- */
@@ -231,13 +227,15 @@ static void ask_disk(struct errand *errand)
 static void destroy(struct inquiry *inquiry)
 {
     for (size_t i = 0; i < inquiry->n_targets; i++) {
-        spool_leave(&inquiry->targets[i].spool);
+        free(inquiry->targets[i].leads_in);
+        free(inquiry->targets[i].leads_out);
         rulebook_leave(&inquiry->targets[i].book);
     }
     free(inquiry->targets);
     if (inquiry->probe) {
         fate_finish(&inquiry->probe->fate);
         requeued_finish(&inquiry->probe->requeued);
+        folder_files_finish(&inquiry->probe->live);
         json_decref(inquiry->probe->page.files);
     }
     free(inquiry->probe);
@@ -285,7 +283,7 @@ static json_t *explanation(const struct inquiry *inquiry, const struct fate *fat
     return answer;
 }
 
-/* Answers an inquiry whose errand hangs, and has its probe. */
+/* Answers an inquiry while a folder that hangs has its probe. */
 static void answer_without(struct inquiry *inquiry)
 {
     const struct target *target = &inquiry->targets[inquiry->at];
@@ -339,8 +337,6 @@ static void after_why(struct inquiry *inquiry)
 static void after_requeue(struct inquiry *inquiry)
 {
     struct probe *probe = inquiry->probe;
-    struct folder *folder = probe->put_back ? inquiry_folder(inquiry, inquiry->chosen) : NULL;
-    bool failed = strcmp(probe->fate.state, "failed") == 0;
     bool waits = probe->fate.where == FATE_IN_PLACE || probe->busy;
     if (!probe->put_back && !waits && probe->fault.code == FAULT_NONE)
         fault_set(&probe->fault, FAULT_NO_INPUT, "%s", probe->fate.message);
@@ -351,32 +347,18 @@ static void after_requeue(struct inquiry *inquiry)
                                json_text(probe->put_back ? probe->name : probe->fate.name), "was",
                                probe->fate.state, "folder",
                                json_text(input_of(inquiry) ? input_of(inquiry) : ""));
-    bool counted = failed || probe->fate.where != FATE_KEPT; /* among those in done or failed */
-    if (folder)
-        folder_take_back(folder, probe->name, counted, failed);
     end(inquiry, answer);
-}
-
-static void look_at_requeued(struct inquiry *inquiry)
-{
-    struct requeued *requeued = &inquiry->probe->requeued;
-    struct folder *folder =
-        inquiry->at < inquiry->n_targets ? inquiry_folder(inquiry, inquiry->at) : NULL;
-    for (size_t i = 0; i < requeued->n_names; i++) {
-        if (folder)
-            folder_take_back(folder, requeued->names[i], true, true);
-        free(requeued->names[i]);
-    }
-    free(requeued->names);
-    requeued->names = NULL;
-    requeued->n_names = 0;
 }
 
 /* Continues after other questions that came meanwhile: thousands of files take a while. */
 static void after_requeue_failed(struct inquiry *inquiry)
 {
     struct requeued *requeued = &inquiry->probe->requeued;
-    look_at_requeued(inquiry);
+    for (size_t i = 0; i < requeued->n_names; i++)
+        free(requeued->names[i]);
+    free(requeued->names);
+    requeued->names = NULL;
+    requeued->n_names = 0;
     if (!inquiry->probe->more && ++inquiry->at < inquiry->n_targets) {
         for (size_t i = 0; i < requeued->n_skipped; i++)
             free(requeued->skipped[i]);
@@ -410,7 +392,7 @@ static void conclude(struct inquiry *inquiry)
         after_requeue(inquiry);
 }
 
-/* On the loop: the errand has ended, or none was needed. */
+/* The folder has answered, or need not be asked. */
 static void take_answer(struct inquiry *inquiry)
 {
     if (inquiry->kind == INQUIRY_REQUEUE_FAILED) {
@@ -418,7 +400,6 @@ static void take_answer(struct inquiry *inquiry)
         return;
     }
     if (inquiry->kind == INQUIRY_LIST) {
-        inquiry_list_live(inquiry, &inquiry->probe->page);
         go_on(inquiry);
         return;
     }
@@ -431,17 +412,6 @@ static void take_answer(struct inquiry *inquiry)
     go_on(inquiry);
 }
 
-static void after_disk(struct errand *errand)
-{
-    struct inquiry *inquiry = probe_of(errand)->inquiry;
-    inquiry->probe = probe_of(errand);
-    inquiry->away = false;
-    if (inquiry->answered)
-        destroy(inquiry);
-    else
-        take_answer(inquiry);
-}
-
 /* Answers for a target whose directories are gone or do not answer. */
 static void answer_for_target(struct inquiry *inquiry)
 {
@@ -449,15 +419,33 @@ static void answer_for_target(struct inquiry *inquiry)
     const struct target *target = &inquiry->targets[inquiry->at];
     const struct folder *folder = inquiry_folder(inquiry, inquiry->at);
     bool hangs = folder && folder_hangs(folder);
+    probe->target = target;
     if (is_about_a_file(inquiry->kind))
         fate_set(&probe->fate, "waiting", hangs ? "folder-hanging" : "folder-gone",
                  hangs ? HANGS : "its folder is not there; it is taken up again when it returns");
-    else if (inquiry->kind == INQUIRY_LIST)
-        inquiry_list_ended(&probe->page, target);
+    if (is_about_a_file(inquiry->kind) && folder && probe->place.kind == SPOT_INPUT)
+        folder_explain_gone(folder, &probe->fate);
+    if (inquiry->kind == INQUIRY_LIST) {
+        inquiry_list_live(probe);
+        inquiry_list_ended(&probe->page, target, NULL);
+    }
     probe->more = false;
     if (inquiry->kind == INQUIRY_REQUEUE_FAILED && hangs)
         fault_set(&probe->requeued.fault, FAULT_IO, "%s does not answer", target->settings->input);
     take_answer(inquiry);
+}
+
+void inquiry_answered(struct probe *probe)
+{
+    struct inquiry *inquiry = probe->inquiry;
+    inquiry->probe = probe;
+    inquiry->away = false;
+    if (inquiry->answered)
+        destroy(inquiry);
+    else if (probe->gone)
+        answer_for_target(inquiry);
+    else
+        take_answer(inquiry);
 }
 
 /* Asks the next target, or ends the inquiry. */
@@ -484,16 +472,17 @@ static void go_on(struct inquiry *inquiry)
     }
     struct target *target = &inquiry->targets[inquiry->at];
     struct folder *folder = inquiry_folder(inquiry, inquiry->at);
-    if (!folder || folder_hangs(folder))
-        spool_leave(&target->spool);
-    if (!target->spool) {
+    if (inquiry->kind == INQUIRY_LIST)
+        inquiry_list_jobs(probe, folder);
+    if (!folder || folder_hangs(folder)) {
         answer_for_target(inquiry);
         return;
     }
     probe->target = target;
+    probe->gone = false;
     inquiry->probe = NULL;
     inquiry->away = true;
-    folder_run(folder, &probe->errand, ask_disk, after_disk);
+    folder_ask(folder, probe);
 }
 
 /* True when a job has a file of that name: the question is about that file. */
@@ -545,8 +534,6 @@ static void begin(struct inquiry *inquiry)
         return;
     }
     inquiry->chosen = inquiry->n_targets;
-    if (inquiry->kind == INQUIRY_LIST)
-        inquiry_list_live(inquiry, &inquiry->probe->page);
     if (inquiry->kind == INQUIRY_REQUEUE)
         inquiry->probe->busy = is_job(inquiry);
     go_on(inquiry);

@@ -1,11 +1,12 @@
-/* Inquiries: questions about files, and requeuing, for both sockets. What waits for a disk is an
- * errand of the folder that owns it, one inquiry at a time unless one takes long, of users in turn;
- * folders themselves tell what is under way. A folder that hangs is left out of the answer. All on
- * the loop's thread. */
+/* Inquiries: questions about files, and requeuing, for both sockets. What waits for a disk is
+ * asked of the folder that owns it (folder_ask), one inquiry at a time unless one takes long, of
+ * users in turn; folders themselves tell what is under way. A folder that hangs is left out of the
+ * answer. All on the loop's thread. */
 #ifndef SLUICE_DAEMON_WATCH_INQUIRY_H
 #define SLUICE_DAEMON_WATCH_INQUIRY_H
 
 #include "base/fault.h"
+#include "daemon/watch/question.h"
 #include <jansson.h>
 #include <stdbool.h>
 #include <sys/queue.h>
@@ -15,13 +16,6 @@
 struct folder;
 struct inquiry;
 struct queue;
-
-enum inquiry_kind {
-    INQUIRY_WHY,            /* what has become of a file */
-    INQUIRY_REQUEUE,        /* do a file again */
-    INQUIRY_REQUEUE_FAILED, /* do all files in failed again */
-    INQUIRY_LIST,           /* list a page of files */
-};
 
 #define INQUIRY_LIMIT     100 /* files on a page, if not given */
 #define INQUIRY_LIMIT_MAX 1000

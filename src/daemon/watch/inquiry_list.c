@@ -77,54 +77,47 @@ static void add(struct page *page, json_t *file, const char *key)
     page->full = room(page) == 0;
 }
 
-/* ---- files under way, on the loop ---- */
+/* ---- files under way ---- */
 
-void inquiry_list_live(struct inquiry *inquiry, struct page *page)
+void inquiry_list_jobs(struct probe *probe, const struct folder *folder)
 {
+    struct page *page = &probe->page;
+    struct folder_files *live = &probe->live;
+    folder_files_finish(live);
     skip_parts(page);
     if (page->full || page->cursor.target >= page->n_targets || page->cursor.part != PART_LIVE)
         return;
-    const struct folder *folder = inquiry_folder(inquiry, page->cursor.target);
-    char after[PATH_MAX];
-    struct folder_files list = {.after = after, .limit = room(page)};
-    snprintf(after, sizeof after, "%s", page->cursor.key);
-    list.files = calloc(list.limit, sizeof *list.files);
-    if (folder && list.files)
-        folder_list(folder, page->state, &list);
-    for (size_t i = 0; i < list.count && !page->full; i++) {
-        const struct folder_file *file = &list.files[i];
+    *live = (struct folder_files){.after = page->cursor.key, .limit = room(page)};
+    live->files = calloc(live->limit, sizeof *live->files);
+    if (live->files && folder)
+        folder_list_jobs(folder, page->state, live);
+}
+
+void inquiry_list_live(struct probe *probe)
+{
+    struct page *page = &probe->page;
+    if (!probe->live.files)
+        return;
+    for (size_t i = 0; i < probe->live.count && !page->full; i++) {
+        const struct folder_file *file = &probe->live.files[i];
         struct fate fate;
         fate_init(&fate);
         fate_set(&fate, file->state, NULL, "%s", "");
         fate.attempts = file->attempts;
         snprintf(fate.name, sizeof fate.name, "%s", file->name);
-        add(page, fate_json(&fate, inquiry->targets[page->cursor.target].settings->input),
-            file->name);
+        add(page, fate_json(&fate, probe->target->settings->input), file->name);
     }
-    free(list.files);
+    folder_files_finish(&probe->live);
     if (!page->full)
         next_part(page);
 }
 
-/* ---- failed, as an errand ---- */
+/* ---- failed, on a thread that reads ---- */
 
 struct names {
     const struct spool *spool;
     struct folder_files list; /* owned, with the names */
 };
-
-static void offer(struct folder_files *list, const char *name)
-{
-    char *copy = strdup(name);
-    const char *last = list->count == list->limit ? list->files[list->count - 1].name : NULL;
-    struct folder_file *place = copy ? folder_files_offer(list, name) : NULL;
-    if (!place) {
-        free(copy);
-        return;
-    }
-    free((char *)(uintptr_t)last);
-    place->name = copy;
-}
 
 static enum walk_answer visit(void *context, const struct walk_entry *entry)
 {
@@ -136,51 +129,51 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
     if (entry->kind != DT_DIR && name_is_reason(entry->name) == in_place) {
         size_t length = in_place ? name_reason_stem(entry->path) : strlen(entry->path);
         snprintf(path, sizeof path, "%.*s", (int)length, entry->path);
-        offer(&n->list, path);
+        folder_files_offer(&n->list, (struct folder_file){.name = path});
     }
     return WALK_ON;
 }
 
 /* Files that have gone since are left out; the cursor moves past them. */
-static void list_failed(struct page *page, const struct target *target)
+static void list_failed(struct page *page, const struct target *target, const struct spool *spool)
 {
     char after[PATH_MAX];
-    struct names n = {target->spool, {.after = after, .limit = room(page)}};
+    struct names n = {spool, {.after = after, .limit = room(page)}};
     struct folder_files *list = &n.list;
     snprintf(after, sizeof after, "%s", page->cursor.key);
     list->files = calloc(list->limit, sizeof *list->files);
     if (list->files)
-        walk(target->spool->failed_fd, visit, NULL, &n);
+        walk(spool->failed_fd, visit, NULL, &n);
     for (size_t i = 0; i < list->count; i++) {
         const char *name = list->files[i].name;
         struct fate fate;
         if (!page->full) {
-            fate_find_failed(&fate, target->spool, name);
+            fate_find_failed(&fate, spool, name);
             bool still = strcmp(fate.state, "failed") == 0;
             add(page, still ? fate_json(&fate, target->settings->input) : NULL, name);
             fate_finish(&fate);
         }
-        free((char *)(uintptr_t)name);
     }
-    free(list->files);
-    if (list->count < list->limit && !page->full)
+    bool all = list->count < list->limit;
+    folder_files_finish(list);
+    if (all && !page->full)
         next_part(page);
 }
 
-/* ---- done, as an errand ---- */
+/* ---- done, on a thread that reads ---- */
 
-static void list_done(struct page *page, const struct target *target)
+static void list_done(struct page *page, const struct target *target, const struct spool *spool)
 {
     size_t wanted = room(page), count = 0;
     struct ledger_row *rows = calloc(wanted, sizeof *rows);
     if (rows)
-        count = ledger_page(target->spool->world->ledger, target->spool->folder, "done",
+        count = ledger_page(spool->world->ledger, spool->folder, "done",
                             strtoll(page->cursor.key, NULL, 10), wanted, rows);
     for (size_t i = 0; i < count; i++) {
         char key[32];
         struct fate fate;
         fate_init(&fate);
-        fate_of_row(&fate, target->spool, &rows[i]);
+        fate_of_row(&fate, spool, &rows[i]);
         snprintf(key, sizeof key, "%lld", (long long)rows[i].id);
         if (!page->full)
             add(page, fate_json(&fate, target->settings->input), key);
@@ -192,20 +185,20 @@ static void list_done(struct page *page, const struct target *target)
         next_part(page);
 }
 
-void inquiry_list_ended(struct page *page, const struct target *target)
+void inquiry_list_ended(struct page *page, const struct target *target, const struct spool *spool)
 {
-    size_t index = page->cursor.target; /* other targets have errands of their own */
+    size_t index = page->cursor.target; /* other targets are asked for themselves */
     for (enum part part; !page->full;) {
         skip_parts(page);
         part = page->cursor.part;
         if (page->cursor.target != index || part == PART_LIVE)
             return;
-        if (!target->spool)
+        if (!spool)
             next_part(page);
         else if (part == PART_FAILED)
-            list_failed(page, target);
+            list_failed(page, target, spool);
         else
-            list_done(page, target);
+            list_done(page, target, spool);
     }
 }
 

@@ -76,7 +76,9 @@ struct job {
     const char *chain, *format; /* as the worker parses them */
     const char *input;          /* how to decode (options of the input); NULL: as usual */
     const char *counted;        /* the chain's name in metrics; NULL: its text */
-    const bool *stalled; /* set by the owner: while true the job is not opened; NULL: never */
+    const bool *stalled; /* set by the owner: while true others' jobs are opened first, and this one
+                            only if it is ready; NULL: never */
+    bool ready;          /* its source has it open: the first `open` is answered at once */
     int in_fd, out_fd;   /* while the job is open; owned by the source */
     enum job_lane lane;
     unsigned attempts; /* how often a worker was given it */

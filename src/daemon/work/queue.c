@@ -345,6 +345,19 @@ void queue_lose(struct queue *queue, struct worker *worker)
 
 /* ---- once a turn of the loop ---- */
 
+/* A job whose owner's disk does not answer, which is open already: it goes when others leave room.
+ */
+static struct job *first_ready(const struct queue *queue)
+{
+    struct job *job = TAILQ_FIRST(&queue->queued[JOB_NORMAL]);
+    unsigned opened = 0;
+    for (int state = JOB_OPENING; state <= JOB_BEGUN; state++)
+        opened += queue->counts[state];
+    while (job && !job->ready)
+        job = TAILQ_NEXT(job, in_list);
+    return opened < queue->slots + AHEAD ? job : NULL;
+}
+
 /* Opens are answered later, so a handful of them at a time is all that this starts. */
 static struct job *next_to_open(struct queue *queue, bool quiet)
 {
@@ -363,6 +376,9 @@ static struct job *next_to_open(struct queue *queue, bool quiet)
         return turns_next(&queue->turns, &queue->queued[JOB_NORMAL], true);
     if (normal)
         return normal;
+    struct job *ready = first_ready(queue);
+    if (ready)
+        return ready;
     struct job *last = first_not_stalled(&queue->queued[JOB_LAST]);
     if (suspect || busy + quarantined > 0 || !last)
         return NULL;

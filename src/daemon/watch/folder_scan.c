@@ -1,0 +1,264 @@
+/* Scans: a second thread reads the folder, since that may take long, and finds what inotify has
+ * missed and what daemons that are gone have left; it tidies done and failed, and counts them. The
+ * folder's thread looks every few seconds whether the paths still lead to the directories that it
+ * has open, since the kernel does not tell when one is removed, or when another file system is
+ * mounted over it. */
+#include "daemon/watch/folder_internal.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "daemon/spool/ledger.h"
+#include "daemon/spool/recovery.h"
+
+#define MINUTE      (60 * SECOND)
+#define SCAN_EVERY  MINUTE
+#define POLL_EVERY  (2 * SECOND) /* where there is no inotify, and for folders below */
+#define CHECK_EVERY (3 * SECOND) /* time between looks at the paths */
+
+struct found {
+    char *name;
+    struct identity identity;
+};
+
+struct folder_scan {
+    struct folder_reader reader;
+    bool whole; /* otherwise done and failed alone are tidied */
+    bool tidy;
+    bool prune;              /* prune the ledger */
+    unsigned generation;     /* of the ledger, as the folder last saw it, and then as it is … */
+    bool rebuild;            /* … when it was begun anew: it is told again what is done */
+    size_t n_done, n_failed; /* files in done and failed, if they were tidied */
+    size_t n_rebuilt;
+    bool is_cut; /* some names did not fit */
+    size_t n_found, found_capacity, n_empty;
+    struct found *found;
+    size_t n_claims, claim_capacity;
+    struct claim **claims; /* taken over from daemons that are gone */
+    struct fault fault;
+};
+
+/* ---- on a thread of its own ---- */
+
+/* Makes room for one more; false without memory. */
+static bool grow(void **array, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return true;
+    size_t wanted = *capacity ? 2 * *capacity : 64;
+    void *larger = realloc(*array, wanted * size);
+    if (!larger)
+        return false;
+    *array = larger;
+    *capacity = wanted;
+    return true;
+}
+
+static bool keep_found(void *context, const char *name, const struct identity *identity)
+{
+    struct folder_scan *scan = context;
+    scan->reader.moved = clock_now();
+    if (scan->rebuild && identity->size > 0 &&
+        recovery_rebuild(scan->reader.spool, name, identity, scan->reader.thread->extension)) {
+        scan->n_rebuilt++;
+        return true;
+    }
+    if (identity->size == 0 && ++scan->n_empty > CANDIDATES_EMPTY_MAX)
+        return true;
+    char *copy = scan->n_found < CANDIDATES_MAX ? strdup(name) : NULL;
+    if (!copy ||
+        !grow((void **)&scan->found, scan->n_found, &scan->found_capacity, sizeof *scan->found)) {
+        free(copy);
+        scan->is_cut = true;
+        return false;
+    }
+    scan->found[scan->n_found++] = (struct found){copy, *identity};
+    return true;
+}
+
+/* A claim for which there is no memory stays on disk, and the next start finds it. */
+static void keep_claim(void *context, struct claim *claim)
+{
+    struct folder_scan *scan = context;
+    scan->reader.moved = clock_now();
+    if (grow((void **)&scan->claims, scan->n_claims, &scan->claim_capacity, sizeof *scan->claims))
+        scan->claims[scan->n_claims++] = claim;
+    else
+        claim_destroy(&claim);
+}
+
+/* Files of another device belong to another removable disk, which may come back. */
+static bool is_there(void *context, const char *name, const struct identity *identity)
+{
+    const struct spool *spool = context;
+    struct identity now;
+    struct stat folder;
+    if (fstat(spool->in_fd, &folder) != 0 || folder.st_dev != identity->device)
+        return true;
+    enum spool_sight sight = spool_look(spool, name, &now);
+    return sight == SPOOL_UNREADABLE || (sight == SPOOL_FILE && identity_equal(&now, identity));
+}
+
+static void *scan_directories(void *context)
+{
+    struct folder_scan *scan = context;
+    struct folder_thread *t = scan->reader.thread;
+    struct spool *spool = scan->reader.spool;
+    if (scan->tidy) {
+        spool_tidy(spool);
+        /* of those in failed the files or, where originals stay in place, the reasons */
+        scan->n_done = spool_count(spool->done_fd, SPOOL_ALL);
+        scan->n_failed =
+            spool_count(spool->failed_fd, spool->in_place ? SPOOL_REASONS : SPOOL_BUT_REASONS);
+    }
+    if (scan->whole && scan->prune)
+        ledger_prune(spool->world->ledger, spool->folder, spool_remembers(spool) ? is_there : NULL,
+                     spool);
+    if (scan->whole && spool_remembers(spool)) {
+        /* asked something, the ledger is open, and set aside if it is damaged */
+        struct identity nothing = {0};
+        bool known;
+        ledger_knows(spool->world->ledger, spool->folder, &nothing, &known, NULL);
+        unsigned generation = ledger_generation(spool->world->ledger);
+        scan->rebuild = generation != scan->generation;
+        scan->generation = generation;
+    }
+    if (scan->whole) {
+        recovery_run(spool, keep_claim, scan, &scan->fault);
+        spool_scan(spool, t->settings->ignore, keep_found, scan, &scan->fault);
+    }
+    pthread_mutex_lock(&t->lock);
+    LIST_REMOVE(&scan->reader, next);
+    t->scan_end = scan;
+    folder_thread_wake(t);
+    pthread_mutex_unlock(&t->lock);
+    return NULL;
+}
+
+/* ---- on the folder's thread ---- */
+
+void folder_note_space(struct folder_thread *t, const char *short_of_space)
+{
+    char text[sizeof t->now.no_space.text];
+    snprintf(text, sizeof text,
+             "%s: less space is free than min_free: nothing new is claimed until there is more",
+             short_of_space ? short_of_space : "");
+    if (!folder_thread_note(t, &t->now.no_space, short_of_space ? text : NULL))
+        return;
+    if (short_of_space)
+        log_warning("%s", text);
+    else
+        log_info("%s, %s: there is space again", t->settings->input, t->settings->output);
+}
+
+/* Logs the fault of a scan when it is new. The status shows it as long as it lasts. */
+void folder_note_unread(struct folder_thread *t, const struct fault *fault)
+{
+    if (fault->code)
+        t->now.next_try = t->now.next_check;
+    if (folder_thread_note(t, &t->now.unread, fault->code ? fault->text : NULL) && fault->code)
+        log_warning("%s; it is tried again", fault->text);
+}
+
+static void take_findings(struct folder_thread *t, const struct folder_scan *scan)
+{
+    uint64_t now = clock_now();
+    if (scan->whole) {
+        t->candidates.overflowed = scan->is_cut;
+        candidates_stir(&t->candidates);
+    }
+    for (size_t i = 0; i < scan->n_found; i++)
+        candidates_found(&t->candidates, scan->found[i].name, &scan->found[i].identity, now);
+    if (scan->n_rebuilt > 0)
+        log_warning("%s: %zu files count as done, since their results are there",
+                    t->settings->input, scan->n_rebuilt);
+    if (scan->whole)
+        folder_note_unread(t, &scan->fault);
+    if (scan->tidy) {
+        t->now.n_done = scan->n_done;
+        t->now.n_failed = scan->n_failed;
+    }
+}
+
+void folder_scan_take(struct folder_thread *t, struct folder_scan *scan)
+{
+    struct spool *spool = scan->reader.spool;
+    t->scanning = false;
+    for (size_t i = 0; i < scan->n_claims; i++) {
+        if (spool->in_place)
+            candidates_take(&t->candidates, scan->claims[i]->name);
+        folder_thread_add(t, scan->claims[i], false);
+    }
+    if (scan->n_claims > 0)
+        log_info("%s: %zu files are taken up again that an earlier run had not finished",
+                 t->settings->input, scan->n_claims);
+    if (folder_thread_is_live(t) && spool == t->spool)
+        take_findings(t, scan);
+    t->generation = scan->generation;
+    t->whole_scanned |= scan->whole;
+    t->now.scanned |= scan->whole;
+    for (size_t i = 0; i < scan->n_found; i++)
+        free(scan->found[i].name);
+    free(scan->found);
+    free(scan->claims);
+    free(scan);
+    folder_thread_leave_spool(t, spool);
+}
+
+/* Tidying is due once a minute, more often where the settings' ages are shorter, and early when
+ * much has been moved to done. */
+static bool tidy_is_due(struct folder_thread *t, uint64_t now)
+{
+    const struct watch_settings *rules = t->settings;
+    uint64_t keep = rules->done.keep, pause = MINUTE;
+    bool much = keep != RETENTION_ALL && t->put_away > keep / 8 + (1 << 20);
+    if (!much && now < t->next_tidy)
+        return false;
+    pause = rules->done.age < pause ? rules->done.age : pause;
+    pause = rules->failed.age < pause ? rules->failed.age : pause;
+    t->next_tidy = now + pause;
+    t->put_away = 0;
+    return true;
+}
+
+void folder_scan_if_due(struct folder_thread *t, uint64_t now)
+{
+    struct candidates *c = &t->candidates;
+    struct fault lost = FAULT_INIT;
+    if (t->scanning)
+        return;
+    if (c->overflowed && c->count < CANDIDATES_MAX / 2)
+        t->now.next_try = now;
+    bool whole = now >= t->now.next_try;
+    if (!whole && now < t->now.next_check)
+        return;
+    bool seen = t->watch_fd >= 0 && !t->settings->recursive;
+    if (whole)
+        t->now.next_try = now + (seen ? SCAN_EVERY : POLL_EVERY);
+    t->now.next_check = now + CHECK_EVERY;
+    const char *lost_path = spool_lost_path(t->spool, &lost);
+    if (lost_path) {
+        folder_thread_lose(t, lost_path, lost.text);
+        t->now.scanned = true; /* it is impossible for now */
+        return;
+    }
+    folder_note_space(t, spool_short_of_space(t->spool));
+    bool tidy = tidy_is_due(t, now);
+    if (!whole && !tidy)
+        return;
+    struct folder_scan *scan = calloc(1, sizeof *scan);
+    if (!scan)
+        return; /* the next one comes as usual */
+    scan->whole = whole;
+    scan->tidy = tidy;
+    scan->generation = t->generation;
+    scan->prune = whole && now >= t->next_prune;
+    if (scan->prune)
+        t->next_prune = now + 60 * MINUTE;
+    fault_clear(&scan->fault);
+    t->scanning = true;
+    folder_reader_begin(t, &scan->reader, scan_directories);
+}
