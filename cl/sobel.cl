@@ -216,10 +216,102 @@ inline CAT(WORK, 2) FN(edge)(PLANE_IN(SRC, src), int width, int border, int y0, 
 #endif
 
 #ifdef PAIRS
-/* Lengths of bytes for CPUs, whose root is exact, 32 samples at a time. A lane of 16 bits holds an
- * even sample and the odd one behind it, which a mask and a shift separate; widening would take
- * shuffles. With one channel two loads a row are enough. Most of a magnitude's time goes into the
- * root: 9 of 11 ticks for 16 samples. */
+/* Lengths of bytes for CPUs, whose root is exact, 32 samples at a time. Most of a magnitude's time
+ * goes into the root. */
+#if defined(NATIVE) && defined(__SSSE3__)
+/* x86 multiplies bytes that lie side by side and adds the two products. So a left sample is put
+ * beside its right one, and one below beside that above; dX and dY then lie side by side to be
+ * squared. Vectors are put together in parts of 16 bytes, which packing undoes, so that samples keep
+ * their order. */
+#ifdef __AVX2__
+#define PART         32
+#define SHORTS       short16
+#define INTS         int8
+#define FLOATS_OF(n) convert_float8(n)
+#define OF_X86(name) CAT3(__builtin_ia32_, name, 256)
+#define LOW_BYTES    ZIP_8(0, 32), ZIP_8(16, 32)
+#define HIGH_BYTES   ZIP_8(8, 32), ZIP_8(24, 32)
+#define LOW_SHORTS   ZIP_4(0, 16), ZIP_4(8, 16)
+#define HIGH_SHORTS  ZIP_4(4, 16), ZIP_4(12, 16)
+#else
+#define PART         16
+#define SHORTS       short8
+#define INTS         int4
+#define FLOATS_OF(n) convert_float4(n)
+#define OF_X86(name) CAT3(__builtin_ia32_, name, 128)
+#define LOW_BYTES    ZIP_8(0, 16)
+#define HIGH_BYTES   ZIP_8(8, 16)
+#define LOW_SHORTS   ZIP_4(0, 8)
+#define HIGH_SHORTS  ZIP_4(4, 8)
+#endif
+#define ZIP_2(k, n) (k), (k) + (n), (k) + 1, (k) + 1 + (n)
+#define ZIP_4(k, n) ZIP_2(k, n), ZIP_2((k) + 2, n)
+#define ZIP_8(k, n) ZIP_4(k, n), ZIP_4((k) + 4, n)
+typedef char FN(chars) __attribute__((vector_size(PART)));
+typedef char FN(any_chars) __attribute__((vector_size(PART), aligned(1)));
+typedef short FN(shorts) __attribute__((vector_size(PART)));
+typedef int FN(ints) __attribute__((vector_size(PART)));
+#define CHARS_AT(r, d) (*(__global const FN(any_chars) *)((r) + x + (d)))
+#define CHARS(v)       __builtin_astype(v, FN(chars))
+#define WEIGHTS(first, second) CHARS((SHORTS)((short)(((first) & 255) | (second) * 256)))
+#define SUMS(a, b, weights, ...)                                                                   \
+    __builtin_astype(OF_X86(pmaddubsw)(__builtin_shufflevector(a, b, __VA_ARGS__), weights), SHORTS)
+
+#ifdef OUT_l1
+inline FN(shorts) FN(lengths)(SHORTS dx, SHORTS dy FINISH_PARAMETERS)
+{
+    CAT(u, SHORTS) n = CAT(as_u, SHORTS)(max(dx, -dx) + max(dy, -dy));
+    n = min(((n << (ushort)up) + (ushort)half_of) >> (ushort)down, (CAT(u, SHORTS))DST_MAX);
+    return __builtin_astype(n, FN(shorts));
+}
+#else
+/* The length of dX and dY that lie side by side, times the scale and rounded. */
+inline FN(ints) FN(roots)(SHORTS d, float scale)
+{
+#pragma OPENCL FP_CONTRACT ON /* either rounding gives the same result */
+    FN(shorts) pairs = __builtin_astype(d, FN(shorts));
+    INTS n = __builtin_astype(OF_X86(pmaddwd)(pairs, pairs), INTS);
+    return __builtin_astype(CAT(convert_, INTS)(sqrt(FLOATS_OF(n)) * scale + 0.5f), FN(ints));
+}
+
+inline FN(shorts) FN(lengths)(SHORTS dx, SHORTS dy FINISH_PARAMETERS)
+{
+    return OF_X86(packssdw)(FN(roots)(__builtin_shufflevector(dx, dy, LOW_SHORTS), scale),
+                            FN(roots)(__builtin_shufflevector(dx, dy, HIGH_SHORTS), scale));
+}
+#endif
+
+#define LENGTHS(...)                                                                               \
+    FN(lengths)(SUMS(l0, r_0, once, __VA_ARGS__) + SUMS(l2, r_2, once, __VA_ARGS__) +              \
+                    SUMS(l1, r_1, twice, __VA_ARGS__),                                             \
+                SUMS(l0, r_0, both, __VA_ARGS__) - SUMS(l2, r_2, both, __VA_ARGS__) +              \
+                    SUMS(m2, m0, twice, __VA_ARGS__) FINISH_ARGUMENTS)
+
+inline FN(chars) FN(part_at)(__global const SRC *r0, __global const SRC *r1, __global const SRC *r2,
+                             int x FINISH_PARAMETERS)
+{
+    FN(chars) l0 = CHARS_AT(r0, -CH), l1 = CHARS_AT(r1, -CH), l2 = CHARS_AT(r2, -CH);
+    FN(chars) m0 = CHARS_AT(r0, 0), m2 = CHARS_AT(r2, 0);
+    FN(chars) r_0 = CHARS_AT(r0, CH), r_1 = CHARS_AT(r1, CH), r_2 = CHARS_AT(r2, CH);
+    FN(chars) once = WEIGHTS(-1, 1), twice = WEIGHTS(-2, 2), both = WEIGHTS(1, 1);
+    return OF_X86(packuswb)(LENGTHS(LOW_BYTES), LENGTHS(HIGH_BYTES));
+}
+
+inline ushort16 FN(pairs_at)(__global const SRC *r0, __global const SRC *r1, __global const SRC *r2,
+                             int x FINISH_PARAMETERS)
+{
+#if PART == 32
+    return __builtin_astype(FN(part_at)(r0, r1, r2, x FINISH_ARGUMENTS), ushort16);
+#else
+    ushort16 v;
+    v.lo = __builtin_astype(FN(part_at)(r0, r1, r2, x FINISH_ARGUMENTS), ushort8);
+    v.hi = __builtin_astype(FN(part_at)(r0, r1, r2, x + PART FINISH_ARGUMENTS), ushort8);
+    return v;
+#endif
+}
+#else
+/* On other CPUs a lane of 16 bits holds an even sample and the odd one behind it, which a mask and a
+ * shift separate; widening would take shuffles. With one channel two loads a row are enough. */
 typedef ushort16 FN(pairs) __attribute__((aligned(1)));
 #define PAIRS_AT(r, d) (*(__global const FN(pairs) *)((r) + x + (d)))
 #define EVEN(v)        as_short16((v) & (ushort)0xff)
@@ -287,6 +379,7 @@ inline ushort16 FN(pairs_at)(__global const SRC *r0, __global const SRC *r1, __g
     return IN_ORDER(all);
 }
 #endif
+#endif
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, int border,
                      int origin, int step FINISH_PARAMETERS THEN_PARAMETERS)
@@ -320,9 +413,13 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
 #endif
     if (inner + AT_ONCE > inner_end)
         inner = inner_end = end;
+    /* To the next row: the processor's own prefetching ends with each page. What lies behind a ring may be another
+     * thread's. */
+    int ahead = RING ? 0 : src_stride;
     for (x = inner; x < inner_end; x += AT_ONCE) {
         x = min(x, inner_end - AT_ONCE);
 #ifdef PAIRS
+        FETCH_AHEAD(r2 + x + ahead);
         ushort16 pairs = FN(pairs_at)(r0, r1, r2, x FINISH_ARGUMENTS);
         UNALIGNED_OUT(OUT, LANES, out + x) = THEN(as_uchar16(pairs.lo));
         UNALIGNED_OUT(OUT, LANES, out + x + LANES) = THEN(as_uchar16(pairs.hi));

@@ -55,13 +55,20 @@ typedef uchar FN(bytes48) __attribute__((ext_vector_type(48), aligned(1)));
 #endif
 
 #ifdef LUMA
+#ifdef __AVX2__ /* LLVM 14 does not find this instruction for as many lanes */
+typedef short FN(words) __attribute__((vector_size(32)));
+#define WORDS(v) __builtin_astype(v, FN(words))
+#define HIGH_HALF(a, b) __builtin_astype(__builtin_ia32_pmulhuw256(WORDS(a), WORDS(b)), ushort16)
+#else
+#define HIGH_HALF(a, b) convert_ushort16(convert_uint16(a) * convert_uint16(b) >> 16u)
+#endif
 /* y + (y * rest + 32768 >> 16) for a gain of 65536 + rest, in 16 bits: the product's high half, and one more where the
  * low half is 32768 and more. */
 inline uchar16 FN(luma_16)(uchar16 bytes, int y_zero, int y_gain)
 {
     ushort16 zero = (ushort16)(ushort)y_zero, rest = (ushort16)(ushort)(y_gain - 65536);
     ushort16 y = max(convert_ushort16(bytes), zero) - zero;
-    ushort16 high = convert_ushort16(convert_uint16(y) * convert_uint16(rest) >> 16u);
+    ushort16 high = HIGH_HALF(y, rest);
     ushort16 v = y + high + (y * rest >> (ushort)15);
     return convert_uchar16(min(v, (ushort16)(255)));
 }
@@ -99,8 +106,10 @@ __kernel void KERNEL(GRID, PLANES, PLANE_OUT(OUT, dst) FACTORS THEN_PARAMETERS)
     }
 #elif defined(LUMA)
 #ifdef WIDE
-    for (; x + 16 <= end; x += 16)
+    for (; x + 16 <= end; x += 16) {
+        FETCH_AHEAD(&LUMA_AT(x) + src_stride); /* the next row: the processor's own prefetching ends with each page */
         UNALIGNED_OUT(uchar, 16, out + x) = FN(luma_16)(LUMA_16(x), y_zero, y_gain);
+    }
 #endif
     for (; x < end; x++)
         out[x] = THEN_ONE(LIMIT(((int)LUMA_AT(x) - y_zero) * y_gain));

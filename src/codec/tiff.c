@@ -497,11 +497,11 @@ static int open_tiff(struct decoder *d, struct fault *fault)
         fault_clear(fault);
         return truncated(fault);
     }
-    if (result == 0) {
-        if (s->n_pages > 1)
-            TIFFSetDirectory(s->tiff, 0);
+    /* A directory behind the last page, too damaged to be one, is not to be taken for a page. */
+    if (result == 0 && d->options.pages && !TIFFSetDirectory(s->tiff, 0))
+        result = damaged(s, fault);
+    if (result == 0)
         read_metadata(d, s);
-    }
     return result;
 }
 

@@ -79,34 +79,32 @@ static void read_metadata(struct decoder *d, struct webp_state *s)
     }
 }
 
-/* Adds what the Huffman codes of lossless data take: of the picture, and of alpha. Of several,
- * which only a hostile file has, any may be the one that libwebp takes. */
-static int count_codes(struct decoder *d, const struct webp_state *s, struct fault *fault)
+/* Finds lossless data, from their first transform on: the picture's, or those of the last alpha in
+ * front of a lossy one. NULL: there are none. Behind the header a lossless picture may also stand
+ * without a chunk. */
+static const uint8_t *find_lossless(const uint8_t *data, size_t size, size_t *left)
 {
-    const uint32_t width = (uint32_t)s->features.width, height = (uint32_t)s->features.height;
-    size_t at = RIFF_HEADER;
-    uint64_t most[2] = {0};
-    for (bool more = true; more && d->size - at > CHUNK_HEADER;) {
-        const uint8_t *head = d->data + at;
-        size_t length = d->size - at, skip = 0; /* in front of the first transform */
-        uint64_t memory = 0;
-        bool is_bare = *head == LOSSLESS_MARK; /* without a chunk: the rest of the file */
-        more = !is_bare && next_chunk(d->data, d->size, &at, &head, &length);
-        const uint8_t *data = is_bare ? head : head + CHUNK_HEADER;
-        bool is_alpha = !is_bare && memcmp(head, "ALPH", 4) == 0;
-        if (is_bare || memcmp(head, "VP8L", 4) == 0)
-            skip = LOSSLESS_HEADER;
-        else if (is_alpha && length > 0 && (data[0] & ALPHA_METHOD) == ALPHA_LOSSLESS)
-            skip = ALPHA_HEADER;
-        if (skip == 0 || length <= skip)
-            continue;
-        int result = webp_codes_memory(data + skip, length - skip, width, height, &memory, fault);
-        if (result != 0)
-            return result;
-        most[is_alpha] = memory > most[is_alpha] ? memory : most[is_alpha];
+    const uint8_t *head, *alpha = NULL;
+    size_t at = RIFF_HEADER, length, alpha_length = 0;
+    *left = size - at - LOSSLESS_HEADER;
+    if (data[at] == LOSSLESS_MARK)
+        return data + at + LOSSLESS_HEADER;
+    for (bool more = true; more && size - at > CHUNK_HEADER;) {
+        more = next_chunk(data, size, &at, &head, &length);
+        const uint8_t *body = head + CHUNK_HEADER;
+        *left = length - LOSSLESS_HEADER;
+        if (memcmp(head, "VP8L", 4) == 0)
+            return length > LOSSLESS_HEADER ? body + LOSSLESS_HEADER : NULL;
+        if (memcmp(head, "VP8 ", 4) == 0)
+            break;
+        if (memcmp(head, "ALPH", 4) == 0) {
+            bool is_lossless = length > ALPHA_HEADER && (body[0] & ALPHA_METHOD) == ALPHA_LOSSLESS;
+            alpha = is_lossless ? body + ALPHA_HEADER : NULL;
+            alpha_length = length - ALPHA_HEADER;
+        }
     }
-    d->working_memory += most[0] + most[1];
-    return 0;
+    *left = alpha_length;
+    return alpha;
 }
 
 static bool probe(const uint8_t *data, size_t size)
@@ -162,7 +160,14 @@ static int open_webp(struct decoder *d, struct fault *fault)
         d->working_memory += LOSSY_COLUMN * width + (channels == 4) * ALPHA_PIXEL * width * height;
     int result = decoder_set_plane(d, transposed ? height : width, transposed ? width : height,
                                    channels, SAMPLE_U8, fault);
-    return result ? result : count_codes(d, s, fault);
+    size_t left;
+    uint64_t codes = 0;
+    const uint8_t *lossless = find_lossless(d->data, d->size, &left);
+    if (result == 0 && lossless)
+        result =
+            webp_codes_memory(lossless, left, (uint32_t)width, (uint32_t)height, &codes, fault);
+    d->working_memory += codes;
+    return result;
 }
 
 /* Feeds the decoder; libwebp keeps the address and reads on where it stopped. The pixels may be

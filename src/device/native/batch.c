@@ -22,6 +22,10 @@
 #define LAST_PIECES 2
 #define MOST_PIECES 8
 
+/* So long does a thread look out for more to do before it sleeps. To wake one takes 25 µs and more,
+ * which is the time between frames that follow each other, or launches of a frame. */
+#define LOOK_OUT (UINT64_C(50) * 1000)
+
 struct launch {
     const struct native_kernel *kernel;
     union native_arg *args; /* owned */
@@ -141,6 +145,15 @@ int native_batch_launch(struct device_batch *base, const struct device_launch *l
     return 0;
 }
 
+static void pause_processor(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb"); /* yield does nothing on most */
+#endif
+}
+
 static void run_piece(const struct launch *launch, int begin, int end)
 {
     if (launch->kernel->rows) {
@@ -159,6 +172,27 @@ static void run_piece(const struct launch *launch, int begin, int end)
 }
 
 /* ---- functions that are called with the device's lock held ---- */
+
+static void give_signal(struct native_signal *signal)
+{
+    atomic_fetch_add(&signal->count, 1);
+    pthread_cond_broadcast(&signal->sleepers);
+}
+
+/* Waits, without the lock, for a signal; as with pthread_cond_wait the caller looks whether it is the one. */
+static void wait_signal(struct native *native, struct native_signal *signal)
+{
+    unsigned seen = atomic_load(&signal->count);
+    if (native->looks_out) {
+        pthread_mutex_unlock(&native->lock);
+        uint64_t end = clock_now() + LOOK_OUT;
+        while (atomic_load(&signal->count) == seen && clock_now() < end)
+            pause_processor();
+        pthread_mutex_lock(&native->lock);
+    }
+    if (atomic_load(&signal->count) == seen)
+        pthread_cond_wait(&signal->sleepers, &native->lock);
+}
 
 static bool has_ended(const struct native_batch *batch)
 {
@@ -184,8 +218,8 @@ static void end_launch(struct native *native, struct native_batch *batch)
     if (has_ended(batch))
         remove_from_list(native, batch);
     else if (is_shared(&batch->launches[batch->current]))
-        pthread_cond_broadcast(&native->work);
-    pthread_cond_broadcast(&native->progress);
+        give_signal(&native->work);
+    give_signal(&native->progress);
 }
 
 /* The units of the next piece of a launch of which `left` are left. Whole rows while it can: what
@@ -231,7 +265,7 @@ static void *work(void *native_)
         while (batch && !do_piece(native, batch))
             batch = batch->next;
         if (!batch)
-            pthread_cond_wait(&native->work, &native->lock);
+            wait_signal(native, &native->work);
     }
     pthread_mutex_unlock(&native->lock);
     return NULL;
@@ -257,7 +291,7 @@ void native_threads_stop(struct native *native)
 {
     pthread_mutex_lock(&native->lock);
     native->closing = true;
-    pthread_cond_broadcast(&native->work);
+    give_signal(&native->work);
     pthread_mutex_unlock(&native->lock);
     for (unsigned i = 0; i < native->n_threads; i++)
         pthread_join(native->threads[i], NULL);
@@ -285,7 +319,7 @@ int native_batch_submit(struct device_batch *base, struct fault *fault)
     if (share) {
         if (native->n_threads < native->n_wanted)
             start_threads(native);
-        pthread_cond_broadcast(&native->work);
+        give_signal(&native->work);
     }
     pthread_mutex_unlock(&native->lock);
     return 0;
@@ -299,7 +333,7 @@ int native_batch_wait(struct device_batch *base, struct fault *fault)
     pthread_mutex_lock(&native->lock);
     while (!has_ended(batch) && (result = deadline_check(fault)) == 0)
         if (!do_piece(native, batch))
-            pthread_cond_wait(&native->progress, &native->lock);
+            wait_signal(native, &native->progress);
     pthread_mutex_unlock(&native->lock);
     return result; /* after a passed deadline native_batch_finish stops the rest */
 }
@@ -332,7 +366,7 @@ void native_batch_finish(struct device_batch *base)
         batch->launches[batch->current].n_units = batch->taken;
         batch->n_launches = batch->current + (batch->taken > 0);
         while (batch->pieces > 0)
-            pthread_cond_wait(&native->progress, &native->lock);
+            wait_signal(native, &native->progress);
         if (batch->in_list)
             remove_from_list(native, batch);
     }

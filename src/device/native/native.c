@@ -108,9 +108,10 @@ static int open_device(struct device *device, struct fault *fault)
     if (!native || !native->kernels)
         return fault_set(fault, FAULT_MEMORY, "no memory for a device");
     pthread_mutex_init(&native->lock, NULL);
-    pthread_cond_init(&native->work, NULL);
-    pthread_cond_init(&native->progress, NULL);
+    pthread_cond_init(&native->work.sleepers, NULL);
+    pthread_cond_init(&native->progress.sleepers, NULL);
     native->n_wanted = device->profile.units - 1; /* the thread that waits computes, too */
+    native->looks_out = device->profile.units <= device->info->compute_units;
     for (size_t i = 0; i < native_n_entries; i++)
         native->kernels[i] = (struct native_kernel){.base = {.name = native_entries[i].name},
                                                     .function = native_entries[i].at[level]};
@@ -124,8 +125,8 @@ static void close_device(struct device *device)
         return;
     if (native->kernels) {
         native_threads_stop(native);
-        pthread_cond_destroy(&native->progress);
-        pthread_cond_destroy(&native->work);
+        pthread_cond_destroy(&native->progress.sleepers);
+        pthread_cond_destroy(&native->work.sleepers);
         pthread_mutex_destroy(&native->lock);
     }
     free(native->kernels);

@@ -19,17 +19,24 @@ struct native_kernel {
 void native_rows_run(const struct native_rows *rows, const union native_arg *args, int begin,
                      int end);
 
+/* What threads wait for, who look out for it a while before they sleep (batch.c). */
+struct native_signal {
+    atomic_uint count;
+    pthread_cond_t sleepers;
+};
+
 /* An open device: device->own. A buffer's handle is the address of its memory. */
 struct native {
     struct native_kernel *kernels; /* one for each of native_entries, of the processor's level */
     pthread_mutex_t lock;          /* protects all below, and the progress of batches (batch.c) */
-    pthread_cond_t work;           /* wakes the device's threads: there are pieces to compute */
-    pthread_cond_t progress;       /* wakes threads that wait for a batch: a launch has ended */
+    struct native_signal work;     /* for the device's threads: there are pieces to compute */
+    struct native_signal progress; /* for threads that wait for a batch: a launch has ended */
     struct native_batch *first;    /* batches that are submitted and have not ended, oldest first */
     unsigned n_threads,
         n_wanted; /* started, at the first launch of several pieces; to be started */
     pthread_t *threads;
-    bool closing; /* threads are to end */
+    bool closing;   /* threads are to end */
+    bool looks_out; /* each thread has a processor */
 };
 
 /* Ends the threads. No batch may be under way. */
