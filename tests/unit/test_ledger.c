@@ -1,6 +1,7 @@
 /* The ledger's answers to questions, for rows and answers written by hand. */
 #include "test.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,11 +198,50 @@ static void test_prune(void **state)
         assert_int_equal(knows(ledger, "/many", &entries[i].identity), i % 2);
 }
 
+/* Everybody finds at once what he has left to be written, whoever writes it. */
+static void *write_and_ask(void *context)
+{
+    unsigned first = *(const unsigned *)context;
+    struct fault fault = FAULT_INIT;
+    for (unsigned i = first; i < first + 200; i++) {
+        char name[20];
+        bool known = false;
+        snprintf(name, sizeof name, "t%u", i);
+        struct ledger_entry of = entry(name, i, "done", NULL, true);
+        of.folder = "/threads";
+        if (ledger_write(ledger, &of, 1, i % 7 == 0, &fault) != 0 ||
+            ledger_knows(ledger, "/threads", &of.identity, &known, &fault) != 0 || !known)
+            return (void *)1;
+    }
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    enum {
+        THREADS = 4
+    };
+    pthread_t threads[THREADS];
+    unsigned firsts[THREADS];
+    (void)state;
+    for (unsigned i = 0; i < THREADS; i++) {
+        firsts[i] = 2000 + 1000 * i;
+        assert_int_equal(pthread_create(&threads[i], NULL, write_and_ask, &firsts[i]), 0);
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        void *failed;
+        pthread_join(threads[i], &failed);
+        assert_null(failed);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_find),   cmocka_unit_test(test_results), cmocka_unit_test(test_pages),
-        cmocka_unit_test(test_forget), cmocka_unit_test(test_refused), cmocka_unit_test(test_prune),
+        cmocka_unit_test(test_find),    cmocka_unit_test(test_results),
+        cmocka_unit_test(test_pages),   cmocka_unit_test(test_forget),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_prune),
+        cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, open_one, close_it);
 }

@@ -5,10 +5,10 @@
  * A damaged ledger is set aside as ledger.damaged-N, with a log line, and begun anew; folders that
  * depend on it then enter again what stands in their directories.
  *
- * A thread of its own opens the database and writes to it. The functions may be called from any
- * thread except, where nothing else is said, the loop's: writing leaves the entries to that thread;
- * reading waits until earlier entries are written, and gives up after 5 s without progress. Several
- * daemons may share one ledger. */
+ * One queue of requests leads to the database; a thread of its own opens it, and does what nobody
+ * waits for. The functions may be called from any thread except, where nothing else is said, the
+ * loop's: writing leaves the entries to that thread; reading waits until earlier requests are done,
+ * and gives up after 5 s in which none was begun or ended. Several daemons may share one ledger. */
 #ifndef SLUICE_DAEMON_SPOOL_LEDGER_H
 #define SLUICE_DAEMON_SPOOL_LEDGER_H
 

@@ -1,4 +1,4 @@
-/* The database's statements, transactions and turns. Shared by ledger.c and ledger_rows.c alone. */
+/* The ledger's thread and its database. Shared by ledger*.c alone. */
 #ifndef SLUICE_DAEMON_SPOOL_LEDGER_INTERNAL_H
 #define SLUICE_DAEMON_SPOOL_LEDGER_INTERNAL_H
 
@@ -17,7 +17,7 @@ enum statement {
     DROP_OLD,
     DROP_MANY,
     LIST_REMEMBERED,
-    FORGET,
+    FORGET_ENTRY,
     FIND_NAME,
     FIND_FILE,
     FIND_RESULT,
@@ -32,52 +32,44 @@ enum statement {
     STATEMENTS
 };
 
-/* One statement and its values: 't' a text, which is copied, 'i' an int64_t. */
-struct ledger_change {
-    enum statement which;
-    const char *kinds; /* a constant */
-    union {
-        char *text; /* owned; NULL for none */
-        int64_t number;
-    } values[12];
-};
+/* One thing that is to be done, with what it needs for it and what it gives back. */
+struct ledger_request {
+    enum statement what; /* the statement that it is about */
+    const char *folder, *name, *state;
+    const struct identity *identities;  /* of `count` files */
+    const struct ledger_entry *entries; /* or these */
+    const struct ledger_row *missing;   /* or these */
+    size_t count;
+    int64_t after, now;
+    bool lasts; /* what it writes is safe against a power cut when it has ended */
+    const char *below, *result, *extension; /* of a result, as in ledger_find_result … */
+    size_t stem; /* … and, for another plane, its length in front of the plane; else 0 */
+    struct ledger_dating *dating;
 
-/* For what the caller of ledger_submit waits. */
-enum ledger_wait {
-    LEDGER_WHENEVER, /* for nothing; when too many changes wait, this one is dropped, and a log line
-                        tells */
-    LEDGER_ROOM,     /* until it is among the changes that wait */
-    LEDGER_LASTS,    /* until it is safe against a power cut, however long that takes */
-};
+    struct ledger_row *rows; /* found: up to `limit` */
+    size_t n_rows, limit;
 
-/* A transaction. */
-struct ledger_task {
-    size_t count, capacity;
-    struct ledger_change *changes; /* owned */
-    bool incomplete;               /* memory ran out */
-    unsigned generation;           /* the task is for this generation (plus one); 0: for any */
-    enum ledger_wait wait;
-    bool ended;
+    bool left; /* nobody waits for it: the thread frees it */
+    bool begun, ended;
     struct fault fault;
-    STAILQ_ENTRY(ledger_task) next;
+    TAILQ_ENTRY(ledger_request) next;
 };
 
 struct ledger {
     char *path;
     atomic_uint generation;
+    _Atomic uint64_t since; /* when the present request was begun, monotonic nanoseconds; 0: none */
 
     pthread_mutex_t lock; /* protects what follows; nobody holds it while using the disk */
-    pthread_cond_t changed;
+    pthread_cond_t asked, moved_on;
     pthread_t thread;
-    STAILQ_HEAD(, ledger_task) tasks;
-    size_t n_waiting;          /* changes that wait or are being written */
-    uint64_t n_asked, n_ended; /* tasks */
-    unsigned n_lost;           /* changes that were dropped */
-    _Atomic uint64_t since;    /* when the present turn began, monotonic nanoseconds; 0: none */
-    uint64_t moved;            /* when a turn last began or ended */
+    TAILQ_HEAD(, ledger_request) requests; /* that are not begun */
+    size_t n_waiting;                      /* entries of requests that nobody waits for */
+    unsigned n_lost;                       /* entries that were dropped */
+    uint64_t moved;                        /* when a request was last begun or ended */
     bool closing, closed;
 
-    sqlite3 *db; /* this and the rest belong to whoever has the turn; NULL: not open */
+    sqlite3 *db; /* this and the rest belong to whoever does a request; NULL: not open */
     sqlite3_stmt *statements[STATEMENTS];
     int version;          /* the database's, before it was migrated */
     bool durable;         /* the database's present setting */
@@ -85,30 +77,36 @@ struct ledger {
     struct fault trouble; /* of the latest attempt */
 };
 
-/* NULL without memory; the other functions accept that. */
-struct ledger_task *ledger_task_create(void);
-void ledger_task_destroy(struct ledger_task *task);
-void ledger_task_add(struct ledger_task *task, enum statement which, const char *kinds, ...);
+/* ledger.c: has the thread do something, after all that was asked for before, and waits for its
+ * end. FAULT_IO when it has not begun and nothing has moved for 5 s, unless it `lasts`: then only
+ * its end tells what became of it. */
+int ledger_ask(struct ledger *ledger, struct ledger_request *request, struct fault *fault);
 
-/* Takes the task over, and waits as told. */
-int ledger_submit(struct ledger *ledger, struct ledger_task *task, enum ledger_wait wait,
-                  struct fault *fault);
+/* ledger_database.c: all within a request. Opens the database unless it is open; a damaged one is
+ * set aside, and a new one begun. */
+int ledger_open_database(struct ledger *ledger, struct fault *fault);
+void ledger_close_database(struct ledger *ledger);
 
-/* Begins a turn for reading, when all earlier changes are written and nobody else has the turn.
- * Returns a fault, and no turn, when nothing has moved for too long. */
-int ledger_enter(struct ledger *ledger, struct fault *fault);
-void ledger_leave(struct ledger *ledger);
-
-/* The following are called in one's turn. */
-
-/* One step of a statement, then a reset. Returns SQLITE_DONE, SQLITE_ROW or an error. */
-int ledger_step(struct ledger *ledger, enum statement which);
-
-/* Handles the end of a statement: 0 for SQLITE_DONE, else a fault. A damaged database is replaced
- * here. */
+/* The end of some work: 0 for SQLITE_DONE, else a fault. A damaged database is replaced here. */
 int ledger_end(struct ledger *ledger, int code, struct fault *fault);
 
-/* The statement's current row, if there is one, with copies of its texts. False without memory. */
-bool ledger_read_row(sqlite3_stmt *statement, struct ledger_row *row);
+/* A statement with its values: 't' a text, which must stay until the statement is reset, 'i' an
+ * int64_t, 'f' a file's identity, which are three of its numbers. */
+sqlite3_stmt *ledger_bind(struct ledger *ledger, enum statement which, const char *kinds, ...);
+void ledger_reset(sqlite3_stmt *statement);
+/* One step, then a reset. Returns SQLITE_DONE, SQLITE_ROW or an error. */
+int ledger_step(sqlite3_stmt *statement);
+
+/* Begins a transaction: SQLITE_DONE, or an error, and there is none. `durable`: when it has ended,
+ * it is safe against a power cut. */
+int ledger_begin(struct ledger *ledger, bool durable);
+/* Ends it, well if `code`, of what was done in it, is SQLITE_DONE. Returns the code of all. */
+int ledger_commit(struct ledger *ledger, int code);
+
+/* ledger_ages.c, within a request: dates files. */
+int ledger_date(struct ledger *ledger, struct ledger_dating *dating);
+/* Before when an entry has to have been written last to be an old one (Unix time); INT64_MIN: none
+ * is old in the hour after the date has jumped. */
+int ledger_old_before(struct ledger *ledger, int64_t days, int64_t *before);
 
 #endif
