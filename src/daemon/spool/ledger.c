@@ -264,8 +264,11 @@ int ledger_ask(struct ledger *ledger, struct ledger_request *request, struct fau
     if (!request->ended)
         TAILQ_REMOVE(&ledger->requests, request, next);
     pthread_mutex_unlock(&ledger->lock);
-    return request->ended ? fault_set(fault, request->fault.code, "%s", request->fault.text)
-                          : tell_silence(ledger, fault);
+    if (!request->ended)
+        return tell_silence(ledger, fault);
+    if (request->fault.code != FAULT_NONE)
+        fault_set(fault, request->fault.code, "%s", request->fault.text);
+    return request->fault.code; /* `fault` may hold an earlier one */
 }
 
 /* Leaves a request to the thread, when there is room for its entries. Those that are not `needed`

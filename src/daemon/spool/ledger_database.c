@@ -260,18 +260,18 @@ int ledger_open_database(struct ledger *ledger, struct fault *fault)
 
 int ledger_end(struct ledger *ledger, int code, struct fault *fault)
 {
+    struct fault why = FAULT_INIT;
     if (code == SQLITE_DONE)
         return 0;
     code = tell_damage(ledger, code);
     /* the connection's own message is by now that of the rollback */
-    int result = fault_set(fault, code == SQLITE_FULL ? FAULT_NO_SPACE : FAULT_IO, "%s: %s",
+    int result = fault_set(&why, code == SQLITE_FULL ? FAULT_NO_SPACE : FAULT_IO, "%s: %s",
                            ledger->path, sqlite3_errstr(code));
-    if (code == SQLITE_CORRUPT) {
-        if (replace(ledger) != SQLITE_OK)
-            ledger_close_database(ledger);
-    } else if ((code & 0xff) == SQLITE_IOERR) {
-        /* Its cache may hold what a failed sync kept from the disk: read the disk anew. */
+    fault_set(fault, result, "%s", why.text);
+    /* Its cache may hold what a failed sync kept from the disk: the disk is read anew. */
+    if (code == SQLITE_CORRUPT ? replace(ledger) != SQLITE_OK : (code & 0xff) == SQLITE_IOERR) {
         ledger_close_database(ledger);
+        ledger->trouble = why; /* until it is opened again */
     }
     return result;
 }
