@@ -2,19 +2,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/serve/query.h"
+#include "daemon/serve/request.h"
 #include "fuzz.h"
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
     struct reader_of_bytes bytes = {data, size};
-    struct query query;
+    struct request request;
     struct fault fault = FAULT_INIT;
     size_t length;
     char *target = fuzz_take_text(&bytes, '\0', &length);
-    int result = query_parse(&query, target, &fault);
-    if (!query.path || (result != 0) != (fault.code != FAULT_NONE) || strlen(query.path) > length)
+    char *path = request_path(target);
+    int result = request_of_query(&request, target,
+                                  "chain format input file failed state limit after", &fault);
+    if (result != (int)fault.code || (path && strlen(path) > length) ||
+        (result == 0 && (strlen(request.chain) > 50000 || strlen(request.format) > 1000 ||
+                         (request.file && strlen(request.file) > 4095))))
         fuzz_fail("a query was read as what it is not");
-    query_finish(&query);
+    request_finish(&request);
+    free(path);
     free(target);
 }

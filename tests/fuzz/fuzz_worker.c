@@ -21,7 +21,7 @@ static struct {
 static void on_ended(struct client_job *job, const struct message *report)
 {
     (void)report;
-    struct client_job **slot = job->how.user;
+    struct client_job **slot = job->how.client;
     if (*slot != job)
         fuzz_fail("a job ended twice");
     client_job_destroy(slot);
@@ -33,16 +33,17 @@ static void add_job(struct fuzz_front *front, struct account *account)
         return;
     struct client_job **slot = &clients.jobs[clients.n_jobs];
     struct fault fault = FAULT_INIT;
+    struct request request = {.id = -1, .chain = "sobel", .format = "png"};
     struct client_job_how how = {.origin = "jobs",
+                                 .id = "1",
                                  .flow = &account->flow,
                                  .account = account,
-                                 .chain = "sobel",
-                                 .format = "png",
+                                 .request = &request,
                                  .in_fd = memfd_create("fuzz", MFD_CLOEXEC),
                                  .out_fd = -1,
                                  .several = clients.n_jobs % 2,
                                  .ended = on_ended,
-                                 .user = slot};
+                                 .client = slot};
     clients.n_jobs++;
     client_job_start(slot, &front->service, &how, &fault);
 }

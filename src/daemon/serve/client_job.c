@@ -1,3 +1,15 @@
+/* The life of a client's job, whichever socket it comes by:
+ *
+ *     http_request.c, receptions.c   its input comes: a body, which goes into a sealed memory file
+ *                                    as it arrives, or a descriptor, which a receiver takes. Its
+ *                                    bytes count against the user's account from here on.
+ *     request.c                      its words are read: chain, format, input.
+ *     client_job_start               it is a job. An input that is no sealed memory file is copied.
+ *     enter_queue                    it waits for its turn among those of all users.
+ *     open_job, need_output          a worker is to get it, with a file for the result, or several.
+ *     done                           it has ended, or is tried again; the result is sealed.
+ *     on_job_ended                   of http_routes.c or jobs_socket.c: the client is answered, and
+ *                                    the result counts until it has been read. */
 #include "daemon/serve/client_job.h"
 
 #include <stdio.h>
@@ -8,7 +20,9 @@
 
 #include "base/log.h"
 #include "base/sealed.h"
+#include "daemon/serve/receptions.h"
 #include "daemon/work/closing.h"
+#include "daemon/work/metrics.h"
 #include "worker/message.h"
 
 /* Number of further tries after faults that may pass, after the queue's pauses of 1 s and 5 s. */
@@ -18,6 +32,10 @@
 #define MEAN_WEIGHT 0.1
 
 #define SEVERAL_REFUSED "several planes do not fit one file of this format; ask for format=npz"
+
+static const struct job_source source;
+
+/* ---- planes: memory files for the result ---- */
 
 static void drop_planes(struct client_job *job)
 {
@@ -45,41 +63,101 @@ static int add_plane(struct client_job *job, const char *name, struct fault *fau
     return 0;
 }
 
-void client_job_destroy(struct client_job **job)
+/* ---- its beginning ---- */
+
+static int enter_queue(struct client_job *job, struct fault *fault)
 {
-    struct client_job *j = *job;
-    *job = NULL;
-    if (!j)
-        return;
-    drop_planes(j);
-    closing_take(j->service->loop, &j->how.in_fd);
-    closing_take(j->service->loop, &j->how.out_fd);
-    service_give(j->service, j->how.account, j->how.bytes);
-    account_leave(j->how.account);
-    free(j->chain);
-    free(j->format);
-    free(j->input);
-    free(j);
+    if (service_check_queue(job->service, job->how.account, fault) != 0)
+        return fault->code;
+    job->job = (struct job){.source = &source,
+                            .origin = job->how.origin,
+                            .flow = job->how.flow,
+                            .label = job->label,
+                            .request = job->id,
+                            .chain = job->chain,
+                            .format = job->request.format,
+                            .input = job->request.input,
+                            .lane = JOB_NORMAL};
+    job->in_queue = true;
+    job->how.account->n_jobs++;
+    queue_add(job->service->queue, &job->job);
+    return 0;
 }
 
-/* ---- requests of the queue ---- */
-
-static void leave_queue(struct client_job *job)
+/* It has ended before it came to the queue. */
+static void end_early(struct client_job *job, const struct fault *fault)
 {
-    queue_remove(job->service->queue, &job->job);
-    job->how.account->n_jobs--;
-    job->in_queue = false;
-}
-
-/* `ended` may destroy the job. */
-static void end(struct client_job *job, const struct message *report)
-{
-    leave_queue(job);
+    job->job.fault = *fault;
     if (job->how.ended)
-        job->how.ended(job, report);
+        job->how.ended(job, NULL);
     else
         client_job_destroy(&job);
 }
+
+static void on_copied(struct reception *reception, const struct receipt *receipt, const int fds[2])
+{
+    struct client_job *job = reception->how.user;
+    struct fault fault = receipt->fault;
+    job->how.reception = NULL;
+    job->how.in_fd = fds[0];
+    job->how.out_fd = fds[1];
+    job->copied = receipt->size;
+    metrics_add(job->service->metrics, METRIC_BYTES_COPIED, NULL, (double)job->copied);
+    if (!job->how.ended || fault.code != FAULT_NONE || enter_queue(job, &fault) != 0)
+        end_early(job, &fault);
+}
+
+static void on_copy_lost(struct reception *reception, const struct fault *fault)
+{
+    struct client_job *job = reception->how.user;
+    job->how.reception = NULL;
+    job->lost = true;
+    end_early(job, fault);
+}
+
+/* The account has counted the input already, so that nobody fills memory with inputs of jobs that
+ * find no room in the queue. The request is the job's from here on, with its words; the chain alone
+ * is copied, since it may be that of a name, and a reload drops the configuration. */
+int client_job_start(struct client_job **job, struct service *service,
+                     const struct client_job_how *how, struct fault *fault)
+{
+    struct client_job *j = calloc(1, sizeof *j);
+    *job = NULL;
+    if (!j) {
+        closing_take(service->loop, &(int){how->in_fd});
+        closing_take(service->loop, &(int){how->out_fd});
+        service_give(service, how->account, how->bytes);
+        if (how->reception)
+            reception_drop(how->reception);
+        return fault_set(fault, FAULT_MEMORY, "no memory for a job");
+    }
+    j->service = service;
+    j->how = *how;
+    how->account->n_uses++;
+    j->request = *how->request;
+    *how->request = (struct request){.id = -1};
+    snprintf(j->id, sizeof j->id, "%s", how->id);
+    snprintf(j->label, sizeof j->label, "%s request %s", how->origin, how->id);
+    j->chain = strdup(service_chain(service, j->request.chain));
+    int result = j->chain ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a job");
+    if (result == 0 && how->reception) {
+        how->reception->how.copied = on_copied;
+        how->reception->how.lost = on_copy_lost;
+        how->reception->how.user = j;
+        reception_copy(how->reception);
+    } else if (result == 0) {
+        result = enter_queue(j, fault);
+    } else if (how->reception) {
+        reception_drop(how->reception);
+    }
+    if (result == 0)
+        *job = j;
+    else
+        client_job_destroy(&j);
+    return result;
+}
+
+/* ---- requests of the queue ---- */
 
 /* The worker truncates a client's own output, because that may wait for whoever has a lease on it.
  */
@@ -117,13 +195,21 @@ static void need_output(struct job *queued, const char *plane)
     queue_give_output(job->service->queue, queued, plane, fd, &fault);
 }
 
-/* The kernel refuses a seal while somebody maps the file to write to it. */
-static bool seal_planes(struct client_job *job)
+static void leave_queue(struct client_job *job)
 {
-    bool sealed = true;
-    for (size_t i = 0; i < job->n_planes; i++)
-        sealed &= sealed_finish(job->planes[i].fd) == 0;
-    return sealed;
+    queue_remove(job->service->queue, &job->job);
+    job->how.account->n_jobs--;
+    job->in_queue = false;
+}
+
+/* `ended` may destroy the job. */
+static void end(struct client_job *job, const struct message *report)
+{
+    leave_queue(job);
+    if (job->how.ended)
+        job->how.ended(job, report);
+    else
+        client_job_destroy(&job);
 }
 
 static void done(struct job *queued, const struct message *report)
@@ -131,25 +217,32 @@ static void done(struct job *queued, const struct message *report)
     struct client_job *job = (struct client_job *)queued;
     struct service *service = job->service;
     struct queue *queue = service->queue;
-    const char *name, *text;
     struct stat status;
     char times[JOB_TIMES_MAX];
-    bool wanted = job->how.ended != NULL;
+
+    /* What may pass by itself is tried again, while somebody waits for it. */
     if (job->several_refused) { /* the worker says that an output could not be made */
         fault_clear(&queued->fault);
         fault_set(&queued->fault, FAULT_SHAPE, SEVERAL_REFUSED);
     }
-    if (wanted && fault_is_temporary(queued->fault.code) && queued->retries < RETRIES_MAX &&
+    if (job->how.ended && fault_is_temporary(queued->fault.code) && queued->retries < RETRIES_MAX &&
         !queue->draining) {
         queue_retry(queue, queued);
         return;
     }
+
+    /* From its time others are told how long they may have to wait. */
     double seconds = report ? (double)report->total * 1e-9 : 0, *mean = &service->job_seconds;
     if (report)
         *mean = *mean == 0 ? seconds : (1 - MEAN_WEIGHT) * *mean + MEAN_WEIGHT * seconds;
     if (report && report->n_planes > 0 && job->n_planes > 0 && job->how.out_fd < 0)
         snprintf(job->planes[0].name, sizeof job->planes[0].name, "%s", report->planes[0]);
-    bool sealed = seal_planes(job);
+
+    /* The result is sealed, so that its client may use it in place. The kernel refuses a seal while
+     * somebody maps the file to write to it. */
+    bool sealed = true;
+    for (size_t i = 0; i < job->n_planes; i++)
+        sealed &= sealed_finish(job->planes[i].fd) == 0;
     if (!sealed && queued->fault.code == FAULT_NONE) {
         fault_set(&queued->fault, FAULT_CRASHED,
                   "the worker kept a result open after it had said that it was done");
@@ -161,10 +254,8 @@ static void done(struct job *queued, const struct message *report)
         plane->size = fstat(plane->fd, &status) == 0 ? (uint64_t)status.st_size : 0;
         service_hold_result(service, job->how.account, plane->size);
     }
-    queued->counted = "custom"; /* chains that are not configured, so that clients make no labels */
-    for (size_t i = 0; service->chain(service->context, i, &name, &text); i++)
-        if (strcmp(text, job->chain) == 0)
-            queued->counted = name ? name : text;
+
+    queued->counted = service_chain_label(service, job->chain);
     queue_count_end(queue, queued, queued->fault.code == FAULT_NONE);
     job_print_times(queued, times);
     if (queued->fault.code != FAULT_NONE)
@@ -186,51 +277,22 @@ static void give_back(struct job *queued)
 static const struct job_source source = {
     .open = open_job, .need_output = need_output, .done = done, .give_back = give_back};
 
-/* ---- requests of the client ---- */
+/* ---- its end ---- */
 
-int client_job_start(struct client_job **job, struct service *service,
-                     const struct client_job_how *how, struct fault *fault)
+void client_job_destroy(struct client_job **job)
 {
-    struct client_job *j = calloc(1, sizeof *j);
+    struct client_job *j = *job;
     *job = NULL;
-    if (!j) {
-        closing_take(service->loop, &(int){how->in_fd});
-        closing_take(service->loop, &(int){how->out_fd});
-        service_give(service, how->account, how->bytes);
-        return fault_set(fault, FAULT_MEMORY, "no memory for a job");
-    }
-    j->service = service;
-    j->how = *how;
-    account_use(how->account);
-    j->chain = strdup(service_chain(service, how->chain));
-    j->format = strdup(how->format);
-    j->input = how->input ? strdup(how->input) : NULL;
-    j->how.chain = j->how.format = j->how.input = NULL;
-    snprintf(j->request, sizeof j->request, "%s", how->request);
-    snprintf(j->label, sizeof j->label, "%s request %s", how->origin, how->request);
-    int result = 0;
-    if (!j->chain || !j->format || (how->input && !j->input))
-        result = fault_set(fault, FAULT_MEMORY, "no memory for a job");
-    else
-        result = service_check_queue(service, how->account, fault);
-    if (result != 0) {
-        client_job_destroy(&j);
-        return result;
-    }
-    j->job = (struct job){.source = &source,
-                          .origin = how->origin,
-                          .flow = how->flow,
-                          .label = j->label,
-                          .request = j->request,
-                          .chain = j->chain,
-                          .format = j->format,
-                          .input = j->input,
-                          .lane = JOB_NORMAL};
-    j->in_queue = true;
-    how->account->n_jobs++;
-    queue_add(service->queue, &j->job);
-    *job = j;
-    return 0;
+    if (!j)
+        return;
+    drop_planes(j);
+    closing_take(j->service->loop, &j->how.in_fd);
+    closing_take(j->service->loop, &j->how.out_fd);
+    service_give(j->service, j->how.account, j->how.bytes);
+    account_leave(j->how.account);
+    request_finish(&j->request);
+    free(j->chain);
+    free(j);
 }
 
 bool client_job_waits(const struct client_job *job)
@@ -245,12 +307,13 @@ void client_job_cancel(struct client_job **job)
     *job = NULL;
     if (!j)
         return;
+    j->how.ended = NULL;
+    if (j->how.reception) /* on_copied or on_copy_lost follows */
+        return;
     if (client_job_waits(j))
         leave_queue(j);
-    if (!j->in_queue) {
+    if (j->in_queue) /* the worker has its descriptors: its result is dropped */
+        j->job.flow = &j->how.account->flow; /* the client may go, its user still has a slot */
+    else
         client_job_destroy(&j);
-        return;
-    }
-    j->how.ended = NULL; /* the worker has its descriptors: its result is dropped */
-    j->job.flow = &j->how.account->flow; /* the client may go, its user still has a slot */
 }

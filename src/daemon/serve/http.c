@@ -113,7 +113,7 @@ static void check_deadline(struct http_connection *c, uint64_t now)
             client_job_waits(c->request->job) &&
             supervisor_down_for(service->supervisor(service->context, 0), now) >
                 service->queue->job_time)
-            http_process_give_up(c->request);
+            http_give_up(c->request);
         break;
     case HTTP_CUT:
         break;
@@ -152,7 +152,7 @@ static void on_hangup(uv_poll_t *poll, int status, int events)
     for (int i = 0; i < count; i++) {
         struct http_connection *connection = list[i].data.ptr;
         if ((list[i].events & (EPOLLHUP | EPOLLERR)) && connection->phase == HTTP_RUNNING)
-            http_process_cancel(connection->request);
+            http_cancel(connection->request);
     }
 }
 
@@ -402,7 +402,7 @@ void http_close(struct http **http)
     struct http_connection *connection;
     LIST_FOREACH (connection, &h->connections, in_list) {
         if (connection->phase == HTTP_RUNNING)
-            http_process_cancel(connection->request);
+            http_cancel(connection->request);
         else if (connection->request && connection->request->turn.user)
             MHD_resume_connection(connection->mhd);
     }

@@ -5,7 +5,6 @@
 #include "daemon/serve/client_job.h"
 #include "daemon/serve/listener.h"
 #include "daemon/serve/problem.h"
-#include "daemon/serve/query.h"
 #include "daemon/serve/sockets.h"
 #include <microhttpd.h>
 
@@ -38,9 +37,9 @@ struct http_connection {
 /* One request, from its first line to the end of its answer. */
 struct http_request {
     struct http_connection *connection;
-    char id[REQUEST_ID_SIZE]; /* for answers and log lines: the client's, or a made one */
-    struct query query;
-    struct fault query_fault;
+    char id[REQUEST_ID_SIZE];        /* for answers and log lines: the client's, or a made one */
+    char *target;                    /* as it was sent; owned */
+    struct request asked;            /* what that and the body ask for */
     const struct http_route *route;  /* NULL: none, or none yet */
     bool begun;                      /* the header has arrived */
     struct pace_entry turn;          /* while it waits for its user's turn, suspended */
@@ -51,7 +50,7 @@ struct http_request {
     int body_fd;                     /* owned; −1: none */
     uint64_t body_bytes, body_taken; /* its size; how much of it the user's account has counted */
     uint64_t dropped_bytes;
-    bool has_line_end; /* the body has */
+    bool has_line_end;      /* the body has */
     struct client_job *job; /* while it runs */
     bool job_ended;
     struct inquiry *inquiry;       /* while it is being answered */
@@ -121,8 +120,8 @@ void http_answer_text(struct http_request *request, unsigned status, const char 
 /* The answer is ready, or nobody waits for it: libmicrohttpd goes on with the connection. */
 void http_resume(struct http_request *request);
 /* The client has hung up, so nobody waits for the answer. */
-void http_process_cancel(struct http_request *request);
+void http_cancel(struct http_request *request);
 /* The request has waited for a worker for too long. */
-void http_process_give_up(struct http_request *request);
+void http_give_up(struct http_request *request);
 
 #endif

@@ -92,34 +92,38 @@ void *http_request_begin(void *context, const char *target, struct MHD_Connectio
     http->n_requests++;
     request->connection = connection;
     request->body_fd = -1;
-    fault_clear(&request->query_fault);
     /* a request line for a proxy contains the server's name too (RFC 9112, 3.2.2) */
     if (strncasecmp(target, "http://", 7) == 0)
         target = strchr(target + 7, '/') ? strchr(target + 7, '/') : "/";
     service_make_id(http->service, request->id); /* until the header has arrived */
-    query_parse(&request->query, target, &request->query_fault);
+    request->target = strdup(target);
     connection->request = request;
     if (connection->phase == HTTP_IDLE)
         http_enter(connection, HTTP_HEADER, 5);
     return request;
 }
 
+/* Finds what the request is for, and reads what its target asks for. */
 static void find_route(struct http_request *request, const char *method)
 {
-    const char *path = request->query.path ? request->query.path : "";
+    struct problem *problem = &request->problem;
+    struct fault fault = FAULT_INIT;
+    char *path = request_path(request->target ? request->target : "");
+    const char *shown = path ? path : "";
     for (const struct http_route *route = http_routes; route->path; route++)
-        if (strcmp(route->path, path) == 0)
+        if (strcmp(route->path, shown) == 0)
             request->route = route;
     if (!request->route)
-        problem_set(&request->problem, 404, "not-found",
-                    "there is nothing at %.200s; GET /v1/openapi.json lists what there is", path);
-    else if (!query_is_among(method, request->route->methods))
-        problem_set(&request->problem, 405, "method", "%s takes %s", path, request->route->methods);
-    else if (request->query_fault.code != FAULT_NONE ||
-             query_allows(&request->query, request->route->parameters, &request->query_fault) != 0)
-        problem_set(&request->problem, 400, "query", "%s%s%s", request->query_fault.text,
-                    request->query.has_unknown ? "; there are: " : "",
-                    request->query.has_unknown ? request->route->parameters : "");
+        problem_set(problem, 404, "not-found",
+                    "there is nothing at %.200s; GET /v1/openapi.json lists what there is", shown);
+    else if (!request_names(request->route->methods, method))
+        problem_set(problem, 405, "method", "%s takes %s", shown, request->route->methods);
+    else if (request_of_query(&request->asked, request->target, request->route->parameters,
+                              &fault) == FAULT_DATA)
+        problem_set(problem, 400, "query", "%s", fault.text);
+    else if (fault.code != FAULT_NONE)
+        problem_of_fault(problem, &fault, NULL, NULL);
+    free(path);
 }
 
 /* Everyone who reads a request must agree where it ends and for whom it is. Headers that allow two
@@ -332,7 +336,8 @@ void http_request_end(void *context, struct MHD_Connection *mhd, void **context_
     drop_body(request);
     if (request->response)
         MHD_destroy_response(request->response);
-    query_finish(&request->query);
+    request_finish(&request->asked);
+    free(request->target);
     request->connection->request = NULL;
     if (request->connection->phase != HTTP_CUT)
         http_enter(request->connection, HTTP_IDLE, IDLE_SECONDS);

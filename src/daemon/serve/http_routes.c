@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/number.h"
 #include "base/sealed.h"
 #include "base/text.h"
 #include "daemon/work/metrics.h"
@@ -16,8 +15,7 @@
 #include "worker/json_text.h"
 #include "worker/message.h"
 
-#define CHAIN_MAX  50000 /* fits into a message; a chain's own limit may be lower */
-#define FORMAT_MAX 1000
+#define BODY_MAX 65536 /* of JSON */
 
 void http_resume(struct http_request *request)
 {
@@ -159,7 +157,7 @@ static void explain_job(struct http_request *request, const struct message *repo
 
 static void on_job_ended(struct client_job *job, const struct message *report)
 {
-    struct http_request *request = job->how.user;
+    struct http_request *request = job->how.client;
     request->job_ended = true;
     if (job->job.fault.code == FAULT_NONE && report && job->n_planes > 0)
         answer_result(request, report);
@@ -168,39 +166,22 @@ static void on_job_ended(struct client_job *job, const struct message *report)
     http_resume(request);
 }
 
-static bool check(struct http_request *request)
-{
-    const struct query *q = &request->query;
-    struct problem *problem = &request->problem;
-    if (q->chain && strlen(q->chain) > CHAIN_MAX)
-        problem_set(problem, 400, "chain", "a chain has at most %d bytes", CHAIN_MAX);
-    else if (q->format && strlen(q->format) > FORMAT_MAX)
-        problem_set(problem, 400, "usage", "a format has at most %d bytes", FORMAT_MAX);
-    else if (q->input && strlen(q->input) > FORMAT_MAX)
-        problem_set(problem, 400, "usage", "input options have at most %d bytes", FORMAT_MAX);
-    return problem->status == 0;
-}
-
+/* The body is the input, in a memory file that nobody changes from here on. */
 static void process(struct http_request *request)
 {
     struct service *service = request->connection->http->service;
     struct fault fault = FAULT_INIT;
-    const struct query *q = &request->query;
-    if (!check(request))
-        return;
     sealed_finish(request->body_fd);
     struct client_job_how how = {.origin = "http",
-                                 .request = request->id,
-                                 .flow = &request->connection->flow,
+                                 .id = request->id,
                                  .account = request->connection->account,
-                                 .chain = q->chain ? q->chain : "",
-                                 .format = q->format && q->format[0] ? q->format : "auto",
-                                 .input = q->input && q->input[0] ? q->input : NULL,
+                                 .flow = &request->connection->flow,
+                                 .request = &request->asked,
                                  .in_fd = request->body_fd,
                                  .out_fd = -1,
                                  .bytes = request->body_taken,
                                  .ended = on_job_ended,
-                                 .user = request};
+                                 .client = request};
     request->body_fd = -1;
     request->body_taken = 0;
     if (client_job_start(&request->job, service, &how, &fault) == 0)
@@ -211,7 +192,7 @@ static void process(struct http_request *request)
         problem_set(&request->problem, 503, "busy", "the daemon is ending");
 }
 
-void http_process_cancel(struct http_request *request)
+void http_cancel(struct http_request *request)
 {
     client_job_cancel(&request->job);
     inquiry_cancel(&request->inquiry);
@@ -219,7 +200,7 @@ void http_process_cancel(struct http_request *request)
     http_resume(request);
 }
 
-void http_process_give_up(struct http_request *request)
+void http_give_up(struct http_request *request)
 {
     client_job_cancel(&request->job);
     problem_set(&request->problem, 503, "no-device", "no worker with a device comes up");
@@ -228,9 +209,6 @@ void http_process_give_up(struct http_request *request)
 }
 
 /* ---- questions about files ---- */
-
-#define BODY_MAX        65536
-#define BODY_VALUES_MAX 16 /* of fields and values */
 
 static void explain_question(struct http_request *request, const struct fault *fault)
 {
@@ -256,78 +234,35 @@ static void on_answer(void *user, json_t *answer, const struct fault *fault)
     http_resume(request);
 }
 
-static void start_question(struct http_request *request, struct inquiry_ask *ask)
+static void ask(struct http_request *request, enum request_kind kind)
 {
+    const struct http_connection *connection = request->connection;
     struct fault fault = FAULT_INIT;
-    ask->ended = on_answer;
-    ask->user = request;
-    ask->uid = request->connection->peer.uid;
-    if (inquiry_start(&request->inquiry, &request->connection->http->service->inquiries, ask,
-                      &fault) != 0)
+    request->asked.kind = kind;
+    if (service_ask(connection->http->service, connection->peer.uid, &request->asked, 0, on_answer,
+                    request, &request->inquiry, &fault) != 0)
         explain_question(request, &fault);
 }
 
 static void files(struct http_request *request)
 {
-    const struct query *q = &request->query;
-    struct inquiry_ask ask = {.kind = INQUIRY_LIST,
-                              .state = q->state && q->state[0] ? q->state : NULL,
-                              .after = q->after && q->after[0] ? q->after : NULL,
-                              .limit = INQUIRY_LIMIT};
-    if (q->limit) {
-        int64_t limit;
-        bool good = number_parse_integer(q->limit, strlen(q->limit), &limit) && limit > 0 &&
-                    limit <= INQUIRY_LIMIT_MAX;
-        ask.limit = good ? (unsigned)limit : 0;
-    }
-    if (q->file) {
-        ask.kind = INQUIRY_WHY;
-        ask.file = q->file;
-    }
-    start_question(request, &ask);
-}
-
-/* Reads the body: `{"file": PATH}` or `{"failed": true}`; the query may say the same. */
-static json_t *read_body(struct http_request *request)
-{
-    struct bytes bytes = {0};
-    struct fault fault = FAULT_INIT;
-    json_t *body = NULL;
-    const char *key;
-    json_t *value;
-    if (request->body_bytes == 0)
-        return json_object();
-    if (file_read(request->body_fd, BODY_MAX, &bytes, &fault) == 0 &&
-        json_is_small((const char *)bytes.data, bytes.size, BODY_VALUES_MAX))
-        body = json_loadb((const char *)bytes.data, bytes.size, JSON_REJECT_DUPLICATES, NULL);
-    bytes_finish(&bytes);
-    bool good = json_is_object(body);
-    json_object_foreach (body, key, value) {
-        good &= (strcmp(key, "file") == 0 && json_is_string(value)) ||
-                (strcmp(key, "failed") == 0 && json_is_true(value));
-    }
-    if (good)
-        return body;
-    json_decref(body);
-    return NULL;
+    ask(request, request->asked.file ? REQUEST_WHY : REQUEST_FILES);
 }
 
 static void requeue(struct http_request *request)
 {
-    const struct query *q = &request->query;
-    json_t *body = read_body(request);
-    const char *file = q->file ? q->file : json_string_value(json_object_get(body, "file"));
-    bool failed =
-        (q->failed && strcmp(q->failed, "1") == 0) || json_is_true(json_object_get(body, "failed"));
-    if (!body || !file == !failed || (q->failed && !failed)) {
+    struct bytes bytes = {0};
+    struct fault fault = FAULT_INIT;
+    struct request *asked = &request->asked;
+    if (request->body_bytes > 0 && file_read(request->body_fd, BODY_MAX, &bytes, &fault) == 0)
+        request_add_body(asked, (const char *)bytes.data, bytes.size, request->route->parameters,
+                         &fault);
+    bytes_finish(&bytes);
+    if (fault.code != FAULT_NONE || !asked->file == !asked->failed)
         problem_set(&request->problem, 400, "query",
                     "say which: file=PATH or failed=1, or {\"file\": PATH} or {\"failed\": true}");
-    } else {
-        struct inquiry_ask ask = {.kind = failed ? INQUIRY_REQUEUE_FAILED : INQUIRY_REQUEUE,
-                                  .file = file};
-        start_question(request, &ask);
-    }
-    json_decref(body);
+    else
+        ask(request, REQUEST_REQUEUE);
 }
 
 /* ---- answers about the daemon ---- */
@@ -412,7 +347,7 @@ static void openapi(struct http_request *request)
 
 #define PAGE "GET, HEAD"
 const struct http_route http_routes[] = {
-    {"/v1/process", "POST", QUERY_PROCESS, true, true, process},
+    {"/v1/process", "POST", "chain format input", true, true, process},
     {"/v1/files", PAGE, "state limit after file", false, true, files},
     {"/v1/files/requeue", "POST", "file failed", true, true, requeue},
     {"/v1/stages", PAGE, "", false, true, stages},

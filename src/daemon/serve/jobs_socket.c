@@ -1,27 +1,54 @@
-/* Clients of the jobs socket: accepting, reading, writing, closing. */
+/* The jobs socket: its clients come and go, messages are read and written, and what a message asks
+ * for is begun and answered. */
 #include "daemon/serve/jobs_socket.h"
 
 #include <linux/sockios.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "daemon/work/closing.h"
+#include "worker/json_text.h"
 
+#define REQUESTS_MAX    64 /* that one client may have under way */
 #define MESSAGES_A_TURN 16
-#define OUTGOING_MAX    1024 /* messages that a client has not read; beyond that it is closed */
+#define ANSWER_MAX      60000 /* bytes of a status, or of a page of files, that fit into a message */
+#define OUTGOING_MAX    1024  /* messages that a client has not read; beyond that it is closed */
 #define READ_TIME       (30 * SECOND) /* until a client must have read a result */
 #define TICK            250           /* milliseconds */
 
 static void on_client(uv_poll_t *poll, int status, int events);
 
-void jobs_release(struct jobs_socket *server)
+static void release(struct jobs_socket *server)
 {
     if (--server->n_users == 0)
         free(server);
+}
+
+static void on_sweep(uv_idle_t *idle);
+
+static void want_sweep(struct jobs_socket *server)
+{
+    if (!uv_is_closing((uv_handle_t *)&server->sweep))
+        uv_idle_start(&server->sweep, on_sweep);
+}
+
+/* It is closed from the loop. */
+static void break_client(struct jobs_client *client)
+{
+    if (client->broken || client->closed)
+        return;
+    client->broken = true;
+    pace_leave(&client->server->service->pace, &client->turn);
+    client->server->n_leaving++;
+    uv_poll_stop(&client->poll);
+    want_sweep(client->server);
 }
 
 /* A client that does not read is not read from, nor is one whose message a receiver takes, or who
@@ -85,7 +112,7 @@ static bool try_to_send(struct jobs_client *client, struct jobs_outgoing *messag
     if (result == FAULT_BUSY)
         return false;
     if (result != 0)
-        jobs_break(client);
+        break_client(client);
     /* It takes more than its text; what the client reads meanwhile makes it look like less. */
     unsigned after = unread_bytes(client), least = (unsigned)message->json.length;
     message->bytes = after > before + least ? after - before : least;
@@ -115,11 +142,13 @@ static void send_outgoing(struct jobs_client *client)
     poll_client(client);
 }
 
-void jobs_send(struct jobs_client *client, struct text *json, int fd, uint64_t held)
+/* Sends a message now or later. Takes over the text, the descriptor (unless −1), and the `held`
+ * bytes of the account. */
+static void send_message(struct jobs_client *client, struct text *json, int fd, uint64_t held)
 {
     struct jobs_outgoing *message = calloc(1, sizeof *message);
     if (!message || json->failed || client->n_outgoing >= OUTGOING_MAX)
-        jobs_break(client);
+        break_client(client);
     if (!message || client->broken || client->closed) {
         closing_take(client->server->service->loop, &fd);
         service_release_result(client->server->service, client->account, held);
@@ -134,6 +163,273 @@ void jobs_send(struct jobs_client *client, struct text *json, int fd, uint64_t h
     client->held += held;
     if (client->n_outgoing == 1)
         send_outgoing(client);
+}
+
+/* Takes over the object, and what send_message takes. */
+static void send_object(struct jobs_client *client, json_t *object, int fd, uint64_t held)
+{
+    struct text text = {0};
+    char *dumped = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    json_decref(object);
+    if (dumped)
+        text_append(&text, dumped);
+    else
+        text.failed = true;
+    free(dumped);
+    send_message(client, &text, fd, held);
+}
+
+static void say_fault(struct jobs_client *client, int64_t id, const struct fault *fault,
+                      const struct message *report)
+{
+    json_t *answer = json_pack("{s:s, s:s, s:o}", "type", "done", "result", fault_name(fault->code),
+                               "text", json_text(fault->text));
+    if (id >= 0)
+        json_object_set_new(answer, "id", json_integer(id));
+    if (report && report->subject)
+        json_object_set_new(answer, "subject", json_text(report->subject));
+    if (report && report->step)
+        json_object_set_new(answer, "step", json_text(report->step));
+    if (fault->position >= 0) {
+        json_object_set_new(answer, "position", json_integer(fault->position));
+        json_object_set_new(answer, "length", json_integer(fault->length));
+    }
+    if (report && faults_count(&report->faults) > 0)
+        json_object_set_new(answer, "errors", json_faults(&report->faults, "text"));
+    if (fault->code == FAULT_BUSY)
+        json_object_set_new(answer, "retry_after",
+                            json_integer(service_retry_after(client->server->service)));
+    if (report)
+        json_object_update_missing(answer, report->report);
+    send_object(client, answer, -1, 0);
+}
+
+/* ---- jobs ---- */
+
+/* A request has ended, whose answer is sent or sought by nobody. */
+static void leave_request(struct jobs_client *client)
+{
+    client->n_requests--;
+    client->server->n_requests--;
+    want_sweep(client->server);
+}
+
+/* A single file is sent with the answer; of several, each is sent with a message of its own before
+ * the answer. */
+static void send_result(struct jobs_client *client, struct client_job *job,
+                        const struct message *report)
+{
+    json_int_t id = job->request.id;
+    int alone = -1;
+    uint64_t held = 0;
+    bool single = job->n_planes == 1 && job->how.out_fd < 0 && report->n_planes == 1 &&
+                  report->planes[0][0] == '\0';
+    for (size_t i = 0; i < job->n_planes; i++) {
+        struct client_plane *plane = &job->planes[i];
+        int fd = plane->fd;
+        lseek(fd, 0, SEEK_SET);
+        if (single) {
+            alone = fd;
+            held = plane->size;
+        } else {
+            send_object(
+                client,
+                json_pack("{s:s, s:I, s:s}", "type", "output", "id", id, "plane", plane->name), fd,
+                plane->size);
+        }
+        *plane = (struct client_plane){.fd = -1}; /* the message has it, and what it counts */
+    }
+    json_t *planes = json_array();
+    for (size_t i = 0; i < report->n_planes; i++)
+        json_array_append_new(planes, json_string(report->planes[i]));
+    json_t *answer = json_pack("{s:s, s:I, s:s, s:o, s:s, s:s}", "type", "done", "id", id, "result",
+                               "ok", "planes", planes, "media_type",
+                               report->media_type ? report->media_type : "application/octet-stream",
+                               "extension", report->extension ? report->extension : "");
+    json_object_update_missing(answer, report->report);
+    send_object(client, answer, alone, held);
+}
+
+static void on_job_ended(struct client_job *job, const struct message *report)
+{
+    struct jobs_client *client = job->how.client;
+    if (report && report->report) { /* what happened before the worker had the job */
+        double queue = message_figure(report, "queue_s") + job_queue_seconds(&job->job);
+        double copied = message_figure(report, "bytes_copied") + (double)job->copied;
+        json_object_set_new(report->report, "queue_s", json_real(queue));
+        json_object_set_new(report->report, "bytes_copied", json_integer((json_int_t)copied));
+    }
+    if (job->job.fault.code == FAULT_NONE && report)
+        send_result(client, job, report);
+    else
+        say_fault(client, job->request.id, &job->job.fault, report);
+    if (job->lost)
+        break_client(client);
+    LIST_REMOVE(job, in_list);
+    leave_request(client);
+    client_job_destroy(&job);
+}
+
+static int check_job(struct jobs_client *client, const struct request *request,
+                     const struct receipt *receipt, struct fault *fault)
+{
+    const struct service *service = client->server->service;
+    const struct client_job *job;
+    if (!receipt || !receipt->has_input)
+        return fault_set(fault, FAULT_DATA, "a job needs the descriptor of its input");
+    LIST_FOREACH (job, &client->jobs, in_list)
+        if (job->request.id == request->id)
+            return fault_set(fault, FAULT_DATA, "there is a request %lld already",
+                             (long long)request->id);
+    if (client->n_requests >= REQUESTS_MAX)
+        return fault_set(fault, FAULT_BUSY, "%d requests of this client are under way",
+                         REQUESTS_MAX);
+    if (service_check_queue(service, client->account, fault) != 0)
+        return fault->code;
+    if (receipt->files.code != FAULT_NONE) {
+        *fault = receipt->files;
+        return fault->code;
+    }
+    if (receipt->size > service->settings->max_file)
+        return fault_set(fault, FAULT_LIMIT, "input: %s; max_file is %s (--max-file)",
+                         number_size(receipt->size), number_size(service->settings->max_file));
+    if (!service_take(client->server->service, client->account, 0, receipt->size))
+        return fault_set(fault, FAULT_BUSY,
+                         "inputs and unread results take all memory that this user may have");
+    return 0;
+}
+
+/* Takes over the descriptors, and what the receiver has. */
+static int start_job(struct jobs_client *client, struct request *request,
+                     struct reception *reception, const struct receipt *receipt, int fds[2],
+                     struct fault *fault)
+{
+    struct client_job *job;
+    char id[REQUEST_ID_SIZE];
+    snprintf(id, sizeof id, "%lld of process %d", (long long)request->id, (int)client->peer.pid);
+    struct client_job_how how = {.origin = "jobs",
+                                 .id = id,
+                                 .account = client->account,
+                                 .flow = &client->flow,
+                                 .request = request,
+                                 .in_fd = fds[0],
+                                 .out_fd = fds[1],
+                                 .bytes = receipt->size,
+                                 .several = true,
+                                 .reception = receipt->to_copy ? reception : NULL,
+                                 .ended = on_job_ended,
+                                 .client = client};
+    fds[0] = fds[1] = -1;
+    if (client_job_start(&job, client->server->service, &how, fault) != 0)
+        return fault->code;
+    LIST_INSERT_HEAD(&client->jobs, job, in_list);
+    client->n_requests++;
+    client->server->n_requests++;
+    return 0;
+}
+
+/* ---- questions about files ---- */
+
+struct jobs_question {
+    struct jobs_client *client;
+    int64_t id;
+    const char *word; /* of the answer; a constant string */
+    struct inquiry *inquiry;
+    LIST_ENTRY(jobs_question) in_list;
+};
+
+static void free_question(struct jobs_question *question)
+{
+    LIST_REMOVE(question, in_list);
+    leave_request(question->client);
+    free(question);
+}
+
+static void on_answer(void *user, json_t *answer, const struct fault *fault)
+{
+    struct jobs_question *question = user;
+    if (answer)
+        send_object(question->client,
+                    json_pack("{s:s, s:I, s:s, s:o}", "type", question->word, "id",
+                              (json_int_t)question->id, "result", "ok", question->word, answer),
+                    -1, 0);
+    else
+        say_fault(question->client, question->id, fault, NULL);
+    free_question(question);
+}
+
+static int start_question(struct jobs_client *client, const struct request *request,
+                          struct fault *fault)
+{
+    if (client->n_requests >= REQUESTS_MAX)
+        return fault_set(fault, FAULT_BUSY, "%d requests of this client are under way",
+                         REQUESTS_MAX);
+    struct jobs_question *question = calloc(1, sizeof *question);
+    if (!question)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a question");
+    *question = (struct jobs_question){.client = client,
+                                       .id = request->id,
+                                       .word = request->kind == REQUEST_WHY     ? "why"
+                                               : request->kind == REQUEST_FILES ? "files"
+                                                                                : "requeue"};
+    LIST_INSERT_HEAD(&client->questions, question, in_list);
+    client->n_requests++;
+    client->server->n_requests++;
+    if (service_ask(client->server->service, client->peer.uid, request, ANSWER_MAX, on_answer,
+                    question, &question->inquiry, fault) == 0)
+        return 0;
+    free_question(question);
+    return fault->code;
+}
+
+/* ---- messages of the client ---- */
+
+/* Handles a message, with the receipt for its descriptors (NULL: it has none). Descriptors that are
+ * taken over become −1. */
+static void take_message(struct jobs_client *client, const char *bytes, size_t size,
+                         struct reception *reception, const struct receipt *receipt, int fds[2])
+{
+    struct request request;
+    struct fault fault = FAULT_INIT;
+    int result = request_of_message(&request, bytes, size, &fault);
+    int64_t id = request.id;
+    bool job = result == 0 && request.kind == REQUEST_JOB;
+    if (job)
+        result = check_job(client, &request, receipt, &fault);
+    else if (result == 0 && receipt && receipt->has_input)
+        result = fault_set(&fault, FAULT_DATA, "descriptors that belong to no job");
+    if (receipt && receipt->to_copy && (!job || result != 0))
+        reception_drop(reception);
+    if (result == 0 && request.kind == REQUEST_STATUS) {
+        const char *status = service_short_status(client->server->service, ANSWER_MAX);
+        struct text text = {.failed = !status};
+        text_printf(
+            &text, "{\"type\":\"status\",\"id\":%lld,\"result\":\"ok\",\"status\":", (long long)id);
+        text_append(&text, status ? status : "");
+        text_append(&text, "}");
+        send_message(client, &text, -1, 0);
+    } else if (result == 0) {
+        result = job ? start_job(client, &request, reception, receipt, fds, &fault)
+                     : start_question(client, &request, &fault);
+    }
+    if (result != 0)
+        say_fault(client, id, &fault, NULL);
+    request_finish(&request);
+}
+
+static void cancel_requests(struct jobs_client *client)
+{
+    struct client_job *job;
+    while ((job = LIST_FIRST(&client->jobs)) != NULL) {
+        LIST_REMOVE(job, in_list);
+        leave_request(client);
+        client_job_cancel(&job);
+    }
+    struct jobs_question *question;
+    while ((question = LIST_FIRST(&client->questions)) != NULL) {
+        inquiry_cancel(&question->inquiry);
+        free_question(question);
+    }
 }
 
 /* ---- reading ---- */
@@ -153,11 +449,11 @@ static void on_received(struct reception *reception, const struct parcel *parcel
     const struct receipt *receipt = &parcel->receipt;
     int fds[2] = {given[0], given[1]};
     if (receipt->fault.code == FAULT_DATA)
-        client_say_fault(client, -1, &receipt->fault, NULL);
+        say_fault(client, -1, &receipt->fault, NULL);
     else if (receipt->fault.code != FAULT_NONE)
-        jobs_break(client);
+        break_client(client);
     else if (receipt->length > 0)
-        client_take(client, parcel->bytes, receipt->length, reception, receipt, fds);
+        take_message(client, parcel->bytes, receipt->length, reception, receipt, fds);
     for (int i = 0; i < 2; i++)
         closing_take(client->server->service->loop, &fds[i]);
     if (receipt->going_on)
@@ -171,9 +467,9 @@ static void on_received(struct reception *reception, const struct parcel *parcel
 static void on_lost(struct reception *reception, const struct fault *fault)
 {
     struct jobs_client *client = reception->how.user;
-    client_say_fault(client, -1, fault, NULL);
+    say_fault(client, -1, fault, NULL);
     end_reception(client);
-    jobs_break(client);
+    break_client(client);
 }
 
 /* A client's descriptors are never opened in this process: any call on them, even close, may wait
@@ -191,8 +487,8 @@ static void hand_over(struct jobs_client *client)
         poll_client(client);
         return;
     }
-    client_say_fault(client, -1, &fault, NULL);
-    jobs_break(client);
+    say_fault(client, -1, &fault, NULL);
+    break_client(client);
 }
 
 static bool receive_one(struct jobs_client *client)
@@ -212,14 +508,14 @@ static bool receive_one(struct jobs_client *client)
     if (result == FAULT_BUSY)
         return false;
     if (result == FAULT_DATA) {
-        client_say_fault(client, -1, &fault, NULL);
+        say_fault(client, -1, &fault, NULL);
         return !client->broken;
     }
     if (result != 0) {
-        jobs_break(client);
+        break_client(client);
         return false;
     }
-    client_take(client, buffer, size, NULL, NULL, fds);
+    take_message(client, buffer, size, NULL, NULL, fds);
     return !client->broken && STAILQ_EMPTY(&client->outgoing);
 }
 
@@ -247,7 +543,7 @@ static void on_client(uv_poll_t *poll, int status, int events)
     struct jobs_client *client = poll->data;
     struct pace *pace = &client->server->service->pace;
     if (status < 0 || (events & UV_DISCONNECT)) {
-        jobs_break(client);
+        break_client(client);
         return;
     }
     note_read(client);
@@ -268,7 +564,7 @@ static void on_poll_closed(uv_handle_t *handle)
     struct jobs_client *client = handle->data;
     struct jobs_socket *server = client->server;
     free(client);
-    jobs_release(server);
+    release(server);
 }
 
 static void drop(struct jobs_client *client, struct jobs_messages *list)
@@ -302,7 +598,7 @@ static void cut_client(struct jobs_client *client)
     pace_leave(&client->server->service->pace, &client->turn);
     uv_poll_stop(&client->poll);
     reception_cancel(&client->reception);
-    client_cancel_all(client);
+    cancel_requests(client);
     drop(client, &client->outgoing);
     shutdown(client->fd, SHUT_RDWR);
 }
@@ -333,32 +629,15 @@ static void on_tick(uv_timer_t *timer)
         note_read(client);
         any |= client->held > 0;
         if (client->closed && client->held == 0)
-            jobs_want_sweep(server);
+            want_sweep(server);
         if (client->held == 0 || client->broken || clock_now() - client->read_at < READ_TIME)
             continue;
         log_info("process %d of user %u does not read its results: it is cut off",
                  (int)client->peer.pid, (unsigned)client->peer.uid);
-        jobs_break(client);
+        break_client(client);
     }
     if (!any)
         uv_timer_stop(timer);
-}
-
-void jobs_want_sweep(struct jobs_socket *server)
-{
-    if (!uv_is_closing((uv_handle_t *)&server->sweep))
-        uv_idle_start(&server->sweep, on_sweep);
-}
-
-void jobs_break(struct jobs_client *client)
-{
-    if (client->broken || client->closed)
-        return;
-    client->broken = true;
-    pace_leave(&client->server->service->pace, &client->turn);
-    client->server->n_leaving++;
-    uv_poll_stop(&client->poll);
-    jobs_want_sweep(client->server);
 }
 
 static void on_accepted(void *context, int fd, const struct peer *peer, struct account *account)
@@ -383,7 +662,7 @@ static void on_accepted(void *context, int fd, const struct peer *peer, struct a
     client->flow.user = &account->flow;
     client->poll.data = client;
     client->turn.run = on_turn;
-    LIST_INIT(&client->requests);
+    LIST_INIT(&client->jobs);
     LIST_INIT(&client->questions);
     STAILQ_INIT(&client->outgoing);
     STAILQ_INIT(&client->unread);
@@ -396,12 +675,12 @@ static void on_accepted(void *context, int fd, const struct peer *peer, struct a
 
 static void on_handle_closed(uv_handle_t *handle)
 {
-    jobs_release(handle->data);
+    release(handle->data);
 }
 
 static void on_listener_closed(void *context)
 {
-    jobs_release(context);
+    release(context);
 }
 
 int jobs_socket_open(struct jobs_socket **socket, struct service *service,

@@ -1,5 +1,4 @@
-/* Clients of the jobs socket, and what is sent to them. Shared by jobs_socket.c and client.c alone.
- */
+/* Clients of the jobs socket, as jobs_socket.c has them. */
 #ifndef SLUICE_DAEMON_SERVE_JOBS_SOCKET_H
 #define SLUICE_DAEMON_SERVE_JOBS_SOCKET_H
 
@@ -10,10 +9,6 @@
 #include "daemon/serve/sockets.h"
 #include "worker/message.h"
 
-/* Requests that one client may have under way. */
-#define CLIENT_JOBS_MAX 64
-
-struct jobs_request;
 struct jobs_question;
 
 /* A message to a client, kept until the client has read it. */
@@ -38,12 +33,12 @@ struct jobs_client {
     int polled;             /* what the loop waits for */
     bool broken;            /* gone, or does not read its answers: to be closed from the loop */
     bool closed;            /* cut off: unread results count until it has disconnected */
-    unsigned n_requests, n_outgoing;
-    uint64_t held;               /* size of results that wait for it, or that it has not read */
-    unsigned n_unread_bytes;     /* in the socket, of messages in `unread` */
-    uint64_t read_at;            /* when it last read a message; monotonic nanoseconds */
-    struct reception *reception; /* of messages that are being received; NULL: none */
-    LIST_HEAD(, jobs_request) requests;
+    unsigned n_requests, n_outgoing; /* jobs and questions; messages */
+    uint64_t held;                   /* size of results that wait for it, or that it has not read */
+    unsigned n_unread_bytes;         /* in the socket, of messages in `unread` */
+    uint64_t read_at;                /* when it last read a message; monotonic nanoseconds */
+    struct reception *reception;     /* of messages that are being received; NULL: none */
+    LIST_HEAD(, client_job) jobs;
     LIST_HEAD(, jobs_question) questions;
     struct jobs_messages outgoing; /* not sent yet */
     struct jobs_messages unread;   /* sent, and not read yet */
@@ -59,23 +54,7 @@ struct jobs_socket {
     unsigned n_leaving; /* clients that are broken */
     uv_idle_t sweep;    /* closes clients that are broken, and calls `changed` */
     uv_timer_t tick;    /* runs while there are unread results */
-    unsigned n_users;   /* clients, requests and handles that still use this memory */
+    unsigned n_users;   /* clients and handles that still use this memory */
 };
-
-/* jobs_socket.c: sends a message now or later. Takes over the text, the descriptor (unless −1), and
- * the `held` bytes of the account. */
-void jobs_send(struct jobs_client *client, struct text *json, int fd, uint64_t held);
-void jobs_break(struct jobs_client *client);
-void jobs_want_sweep(struct jobs_socket *server);
-void jobs_release(struct jobs_socket *server);
-
-/* client.c: handles a message, with the receipt for its descriptors (NULL: it has none).
- * Descriptors that are taken over become −1. If the receipt says `to_copy`, calls reception_copy or
- * reception_drop. */
-void client_take(struct jobs_client *client, const char *bytes, size_t size,
-                 struct reception *reception, const struct receipt *receipt, int fds[2]);
-void client_say_fault(struct jobs_client *client, int64_t id, const struct fault *fault,
-                      const struct message *report);
-void client_cancel_all(struct jobs_client *client);
 
 #endif

@@ -8,11 +8,6 @@ static void on_idle(uv_idle_t *idle)
 {
 }
 
-void pace_user_init(struct pace_user *user)
-{
-    TAILQ_INIT(&user->entries);
-}
-
 static void append(struct pace *pace, struct pace_user *user)
 {
     TAILQ_INSERT_TAIL(&pace->users, user, next);

@@ -33,7 +33,6 @@ struct pace {
 void pace_init(struct pace *pace, uv_loop_t *loop);
 /* Closes the handles; the loop must run once more. */
 void pace_close(struct pace *pace);
-void pace_user_init(struct pace_user *user);
 
 /* True: it may be done now. False: `run` is called in a later turn. */
 bool pace_enter(struct pace *pace, struct pace_user *user, struct pace_entry *entry);

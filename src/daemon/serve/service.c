@@ -29,8 +29,7 @@ void service_init(struct service *service)
     service->started = clock_now();
     service->description_fd = -1;
     LIST_INIT(&service->accounts);
-    service->owners =
-        (struct owners){.ranges_file = "/etc/subuid", .users_file = "/etc/passwd"};
+    service->owners = (struct owners){.ranges_file = "/etc/subuid", .users_file = "/etc/passwd"};
     service->inquiries = (struct inquiries){.loop = service->loop,
                                             .queue = service->queue,
                                             .folder = service->folder,
@@ -117,6 +116,15 @@ const char *service_chain(const struct service *service, const char *chain)
     return chain;
 }
 
+const char *service_chain_label(const struct service *service, const char *chain)
+{
+    const char *name, *text;
+    for (size_t i = 0; service->chain(service->context, i, &name, &text); i++)
+        if (strcmp(text, chain) == 0)
+            return name ? name : text;
+    return "custom";
+}
+
 unsigned service_retry_after(const struct service *service)
 {
     const struct queue *queue = service->queue;
@@ -129,25 +137,20 @@ unsigned service_retry_after(const struct service *service)
 
 /* ---- accounts: what users share ---- */
 
-struct account *account_use(struct account *account)
-{
-    account->n_uses++;
-    return account;
-}
-
 struct account *service_account(struct service *service, uid_t uid)
 {
     struct account *account;
     LIST_FOREACH (account, &service->accounts, in_list)
         if (account->uid == uid)
-            return account_use(account);
-    account = calloc(1, sizeof *account);
-    if (!account)
-        return NULL;
-    account->uid = uid;
-    pace_user_init(&account->pace);
-    LIST_INSERT_HEAD(&service->accounts, account, in_list);
-    return account_use(account);
+            break;
+    if (!account && (account = calloc(1, sizeof *account)) != NULL) {
+        account->uid = uid;
+        TAILQ_INIT(&account->pace.entries);
+        LIST_INSERT_HEAD(&service->accounts, account, in_list);
+    }
+    if (account)
+        account->n_uses++;
+    return account;
 }
 
 void account_leave(struct account *account)
@@ -222,6 +225,30 @@ int service_check_queue(const struct service *service, const struct account *acc
                          "the queue (%u jobs) has %u of this user and %u of others; try later",
                          queue->limit, account->n_jobs, others);
     return 0;
+}
+
+/* ---- questions about files ---- */
+
+int service_ask(struct service *service, uid_t uid, const struct request *request, size_t bytes,
+                void (*ended)(void *user, json_t *answer, const struct fault *fault), void *user,
+                struct inquiry **inquiry, struct fault *fault)
+{
+    struct inquiry_ask ask = {.uid = uid,
+                              .kind = request->kind == REQUEST_WHY     ? INQUIRY_WHY
+                                      : request->kind == REQUEST_FILES ? INQUIRY_LIST
+                                      : request->failed                ? INQUIRY_REQUEUE_FAILED
+                                                                       : INQUIRY_REQUEUE,
+                              .file = request->file,
+                              .state = request->state,
+                              .after = request->after,
+                              .limit = request->limit == 0 ? INQUIRY_LIMIT
+                                       : request->limit > INQUIRY_LIMIT_MAX
+                                           ? INQUIRY_LIMIT_MAX + 1 /* is refused */
+                                           : (unsigned)request->limit,
+                              .bytes = bytes,
+                              .ended = ended,
+                              .user = user};
+    return inquiry_start(inquiry, &service->inquiries, &ask, fault);
 }
 
 /* ---- answers about the daemon ---- */

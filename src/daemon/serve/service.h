@@ -7,6 +7,7 @@
 #include "config/settings.h"
 #include "daemon/serve/owner.h"
 #include "daemon/serve/pace.h"
+#include "daemon/serve/request.h"
 #include "daemon/watch/inquiry.h"
 #include "daemon/work/queue.h"
 #include <jansson.h>
@@ -99,13 +100,21 @@ const char *service_trouble(const struct service *service);
 /* The text of the configured chain of that name; `chain` itself if there is none. */
 const char *service_chain(const struct service *service, const char *chain);
 
+/* How metrics call a chain: by its name or, where it has none, its text; "custom": it is not
+ * configured, so that clients make no labels. */
+const char *service_chain_label(const struct service *service, const char *chain);
+
+/* Asks what a request asks about files (REQUEST_WHY, _REQUEUE, _FILES), as inquiry_start does.
+ * `bytes` of JSON are the most that an answer may have; 0: any. */
+int service_ask(struct service *service, uid_t uid, const struct request *request, size_t bytes,
+                void (*ended)(void *user, json_t *answer, const struct fault *fault), void *user,
+                struct inquiry **inquiry, struct fault *fault);
+
 /* Seconds until the queue is expected to have room. */
 unsigned service_retry_after(const struct service *service);
 
 /* The account of a user, with a reference counted for the caller. NULL without memory. */
 struct account *service_account(struct service *service, uid_t uid);
-/* Counts another reference. */
-struct account *account_use(struct account *account);
 /* Gives a reference back. Takes NULL. */
 void account_leave(struct account *account);
 

@@ -1,0 +1,241 @@
+#include "daemon/serve/request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "worker/json_text.h"
+
+#define VALUES_MAX 64    /* of fields and values; nothing that is asked has so many */
+#define CHAIN_MAX  50000 /* fits into a worker's message; a chain's own limit may be lower */
+#define FORMAT_MAX 1000
+#define FILE_MAX   4095
+#define AFTER_MAX  (3 * FILE_MAX + 40) /* of a cursor, which has a name percent-encoded */
+
+static const struct {
+    const char *name, *fields;
+} kinds[] = {[REQUEST_JOB] = {"job", "id type chain format input"},
+             [REQUEST_STATUS] = {"status", "id type"},
+             [REQUEST_WHY] = {"why", "id type file"},
+             [REQUEST_REQUEUE] = {"requeue", "id type file failed"},
+             [REQUEST_FILES] = {"files", "id type state after limit"}};
+
+#define N_KINDS (sizeof kinds / sizeof *kinds)
+
+static const struct {
+    const char *name;
+    size_t offset, most; /* bytes */
+    enum fault_code wrong;
+} texts[] = {{"chain", offsetof(struct request, chain), CHAIN_MAX, FAULT_CHAIN},
+             {"format", offsetof(struct request, format), FORMAT_MAX, FAULT_USAGE},
+             {"input", offsetof(struct request, input), FORMAT_MAX, FAULT_USAGE},
+             {"file", offsetof(struct request, file), FILE_MAX, FAULT_USAGE},
+             {"state", offsetof(struct request, state), FORMAT_MAX, FAULT_USAGE},
+             {"after", offsetof(struct request, after), AFTER_MAX, FAULT_USAGE}};
+
+#define N_TEXTS (sizeof texts / sizeof *texts)
+
+void request_finish(struct request *request)
+{
+    json_decref(request->json);
+    *request = (struct request){.id = -1};
+}
+
+bool request_names(const char *names, const char *name)
+{
+    size_t length = strpbrk(name, " ,") ? 0 : strlen(name);
+    for (const char *at = names; length > 0 && (at = strstr(at, name)) != NULL; at += length)
+        if ((at == names || at[-1] == ' ') && strchr(" ,", at[length]))
+            return true;
+    return false;
+}
+
+/* ---- fields ---- */
+
+/* Reads the object's fields, which are to be among `names`; NULs in texts are refused by the
+ * parser. The object belongs to the request. */
+static int read_fields(struct request *request, const char *names, struct fault *fault)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach (request->json, key, value) {
+        size_t i = 0;
+        while (i < N_TEXTS && strcmp(texts[i].name, key) != 0)
+            i++;
+        if (!request_names(names, key))
+            return fault_set(fault, FAULT_DATA, "field '%.60s' is unknown", key);
+        if (i < N_TEXTS && !json_is_string(value))
+            return fault_set(fault, FAULT_DATA, "field '%s' is no text", key);
+        if (i < N_TEXTS && json_string_length(value) > texts[i].most)
+            return fault_set(fault, texts[i].wrong, "field '%s' has at most %zu bytes", key,
+                             texts[i].most);
+        if (i < N_TEXTS)
+            *(const char **)((char *)request + texts[i].offset) = json_string_value(value);
+        if (strcmp(key, "failed") == 0 && !(request->failed = json_is_true(value)))
+            return fault_set(fault, FAULT_DATA, "field 'failed' is not true");
+        if (strcmp(key, "limit") == 0 && (request->limit = json_integer_value(value)) <= 0)
+            return fault_set(fault, FAULT_DATA, "field 'limit' is no integer from 1 up");
+    }
+    return 0;
+}
+
+/* ---- a message of the jobs socket ---- */
+
+static int read_message(struct request *request, const char *bytes, size_t size,
+                        struct fault *fault)
+{
+    json_error_t error;
+    size_t kind = 0;
+    if (!json_is_small(bytes, size, VALUES_MAX))
+        return fault_set(fault, FAULT_DATA, "more than %d fields and values", VALUES_MAX);
+    request->json = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
+    if (!request->json)
+        return fault_set(fault, FAULT_DATA, "no JSON: %.200s", error.text);
+    if (!json_is_object(request->json))
+        return fault_set(fault, FAULT_DATA, "no JSON object");
+    const json_t *id = json_object_get(request->json, "id");
+    const json_t *type = json_object_get(request->json, "type");
+    if (!json_is_integer(id) || json_integer_value(id) < 0)
+        return fault_set(fault, FAULT_DATA, "field 'id' is no integer from 0 up");
+    request->id = json_integer_value(id);
+    while (type && kind < N_KINDS &&
+           !(json_is_string(type) && strcmp(kinds[kind].name, json_string_value(type)) == 0))
+        kind++;
+    if (kind == N_KINDS)
+        return fault_set(fault, FAULT_DATA,
+                         "field 'type' is none of job, status, why, requeue, files");
+    request->kind = (enum request_kind)kind;
+    if (read_fields(request, kinds[kind].fields, fault) != 0)
+        return fault->code;
+    if (kind == REQUEST_WHY && !request->file)
+        return fault_set(fault, FAULT_DATA, "field 'file' is missing");
+    if (kind == REQUEST_REQUEUE && !request->file == !request->failed)
+        return fault_set(fault, FAULT_DATA, "requeue takes either 'file' or 'failed'");
+    return 0;
+}
+
+int request_of_message(struct request *request, const char *bytes, size_t size, struct fault *fault)
+{
+    *request = (struct request){.id = -1, .chain = "", .format = "auto"};
+    if (read_message(request, bytes, size, fault) != 0)
+        fault->code = FAULT_DATA; /* whichever field is wrong, it is the message */
+    return fault->code;
+}
+
+/* ---- a request of HTTP ---- */
+
+static int digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Returns new text; NULL for a damaged escape, a NUL, or without memory. */
+static char *decode(const char *text, size_t length, char plus)
+{
+    char *decoded = malloc(length + 1);
+    size_t n = 0;
+    for (size_t i = 0; decoded && i < length; i++) {
+        int c = text[i] == '+' ? plus : (unsigned char)text[i];
+        if (c == '%') {
+            int high = length - i < 3 ? -1 : digit(text[i + 1]);
+            int low = high < 0 ? -1 : digit(text[i + 2]);
+            c = low < 0 ? 0 : high * 16 + low; /* 0: a damaged escape, or NUL */
+            i += 2;
+        }
+        if (c == 0) {
+            free(decoded);
+            return NULL;
+        }
+        decoded[n++] = (char)c;
+    }
+    if (decoded)
+        decoded[n] = '\0';
+    return decoded;
+}
+
+char *request_path(const char *target)
+{
+    return decode(target, strcspn(target, "?#"), '+');
+}
+
+/* The value of a parameter, as a field has it. One that is no number is as wrong as one that is too
+ * large. */
+static json_t *value_of(const char *name, const char *text)
+{
+    int64_t limit;
+    if (strcmp(name, "failed") == 0)
+        return json_boolean(strcmp(text, "1") == 0);
+    if (strcmp(name, "limit") == 0)
+        return json_integer(
+            number_parse_integer(text, strlen(text), &limit) && limit > 0 ? limit : INT64_MAX);
+    return json_stringn_nocheck(text, strlen(text));
+}
+
+static int add_parameter(json_t *object, const char *text, size_t length, const char *names,
+                         struct fault *fault)
+{
+    const char *equals = memchr(text, '=', length);
+    size_t name_length = equals ? (size_t)(equals - text) : length;
+    char *name = decode(text, name_length, ' ');
+    char *value = equals ? decode(equals + 1, length - name_length - 1, ' ') : strdup("");
+    int result = 0;
+    if (!name || !value)
+        result =
+            fault_set(fault, FAULT_DATA,
+                      "a %% in the query begins an escape such as %%2C; a percent sign is %%25");
+    else if (!request_names(names, name))
+        result = fault_set(fault, FAULT_DATA, "unknown parameter '%.60s'; there are: %s", name,
+                           names[0] ? names : "none");
+    else if (json_object_get(object, name))
+        result = fault_set(fault, FAULT_DATA, "parameter '%s' is given twice", name);
+    else if (json_object_set_new_nocheck(object, name, value_of(name, value)) != 0)
+        result = fault_set(fault, FAULT_MEMORY, "no memory for a request");
+    free(name);
+    free(value);
+    return result;
+}
+
+/* Texts that may be empty are as if they were not given then. */
+static void leave_out_empty(struct request *request)
+{
+    const char **const each[] = {&request->format, &request->input, &request->state,
+                                 &request->after};
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++)
+        if (*each[i] && !(*each[i])[0])
+            *each[i] = each[i] == &request->format ? "auto" : NULL;
+}
+
+int request_of_query(struct request *request, const char *target, const char *names,
+                     struct fault *fault)
+{
+    const char *at = target + strcspn(target, "?#");
+    *request = (struct request){.id = -1, .chain = "", .format = "auto", .json = json_object()};
+    while (*at == '?' || *at == '&') {
+        size_t part = strcspn(++at, "&#");
+        if (part > 0 && add_parameter(request->json, at, part, names, fault) != 0)
+            return fault->code;
+        at += part;
+    }
+    int result = read_fields(request, names, fault);
+    leave_out_empty(request);
+    return result;
+}
+
+int request_add_body(struct request *request, const char *bytes, size_t size, const char *names,
+                     struct fault *fault)
+{
+    json_t *body = json_is_small(bytes, size, VALUES_MAX)
+                       ? json_loadb(bytes, size, JSON_REJECT_DUPLICATES, NULL)
+                       : NULL;
+    if (!json_is_object(body))
+        fault_set(fault, FAULT_DATA, "the body is no JSON object");
+    else if (json_object_update_missing(request->json, body) != 0)
+        fault_set(fault, FAULT_MEMORY, "no memory for a request");
+    else
+        read_fields(request, names, fault);
+    json_decref(body);
+    return fault->code;
+}
