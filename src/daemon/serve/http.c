@@ -182,13 +182,16 @@ static void close_spent(struct http *http)
 static void drive(struct http *http)
 {
     MHD_UNSIGNED_LONG_LONG wait;
+    http->kicked = false;
     pace_begin(&http->service->pace);
     MHD_run(http->daemon);
     close_spent(http);
     pace_end(&http->service->pace);
     if (http->closed)
         return;
-    if (MHD_get_timeout(http->daemon, &wait) == MHD_YES)
+    if (http->kicked)
+        uv_timer_start(&http->timer, on_timer, 0, 0);
+    else if (MHD_get_timeout(http->daemon, &wait) == MHD_YES)
         uv_timer_start(&http->timer, on_timer, wait, 0);
     else
         uv_timer_stop(&http->timer);
@@ -204,16 +207,12 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     drive(poll->data);
 }
 
-static void on_kick(uv_idle_t *idle)
-{
-    uv_idle_stop(idle);
-    drive(idle->data);
-}
-
 void http_kick(struct http *http)
 {
-    if (!http->closed)
-        uv_idle_start(&http->kick, on_kick);
+    if (http->closed)
+        return;
+    http->kicked = true; /* maybe from within drive */
+    uv_timer_start(&http->timer, on_timer, 0, 0);
 }
 
 void http_admit(struct pace_entry *turn)
@@ -337,8 +336,7 @@ static int add_handles(struct http *http, struct fault *fault)
 {
     uv_loop_t *loop = http->service->loop;
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-    http->poll.data = http->hangup_poll.data = http->timer.data = http->tick.data =
-        http->kick.data = http;
+    http->poll.data = http->hangup_poll.data = http->timer.data = http->tick.data = http;
     http->hangup_fd = epoll_create1(EPOLL_CLOEXEC);
     if (http->hangup_fd < 0)
         return fault_set_errno(fault, FAULT_INTERNAL, "epoll_create1");
@@ -350,8 +348,7 @@ static int add_handles(struct http *http, struct fault *fault)
     http->n_handles++;
     uv_timer_init(loop, &http->timer);
     uv_timer_init(loop, &http->tick);
-    uv_idle_init(loop, &http->kick);
-    http->n_handles += 3;
+    http->n_handles += 2;
     uv_poll_start(&http->poll, UV_READABLE, on_readable);
     uv_poll_start(&http->hangup_poll, UV_READABLE, on_hangup);
     uv_timer_start(&http->tick, on_tick, TICK, TICK);
@@ -414,7 +411,7 @@ void http_close(struct http **http)
     if (h->hangup_fd >= 0 && count > 1)
         uv_poll_stop(&h->hangup_poll);
     file_close(&h->hangup_fd);
-    void *const handles[] = {&h->poll, &h->hangup_poll, &h->timer, &h->tick, &h->kick};
+    void *const handles[] = {&h->poll, &h->hangup_poll, &h->timer, &h->tick};
     for (unsigned i = 0; i < count; i++)
         uv_close(handles[i], on_closed);
     release(h);

@@ -84,7 +84,7 @@ struct http {
     uv_poll_t poll, hangup_poll;
     uv_timer_t timer;   /* libmicrohttpd's */
     uv_timer_t tick;    /* deadlines */
-    uv_idle_t kick;     /* libmicrohttpd has to run once more */
+    bool kicked;        /* libmicrohttpd has to run once more */
     unsigned n_handles; /* open ones of the above */
     unsigned n_users;   /* while closing: handles and connections that still use this memory */
     bool closed;

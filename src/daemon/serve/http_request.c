@@ -1,7 +1,6 @@
 /* One HTTP request: header, body, answer. */
 #include "daemon/serve/http.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "base/sealed.h"
@@ -103,29 +103,6 @@ void *http_request_begin(void *context, const char *target, struct MHD_Connectio
     return request;
 }
 
-/* Finds what the request is for, and reads what its target asks for. */
-static void find_route(struct http_request *request, const char *method)
-{
-    struct problem *problem = &request->problem;
-    struct fault fault = FAULT_INIT;
-    char *path = request_path(request->target ? request->target : "");
-    const char *shown = path ? path : "";
-    for (const struct http_route *route = http_routes; route->path; route++)
-        if (strcmp(route->path, shown) == 0)
-            request->route = route;
-    if (!request->route)
-        problem_set(problem, 404, "not-found",
-                    "there is nothing at %.200s; GET /v1/openapi.json lists what there is", shown);
-    else if (!request_names(request->route->methods, method))
-        problem_set(problem, 405, "method", "%s takes %s", shown, request->route->methods);
-    else if (request_of_query(&request->asked, request->target, request->route->parameters,
-                              &fault) == FAULT_DATA)
-        problem_set(problem, 400, "query", "%s", fault.text);
-    else if (fault.code != FAULT_NONE)
-        problem_of_fault(problem, &fault, NULL, NULL);
-    free(path);
-}
-
 /* Everyone who reads a request must agree where it ends and for whom it is. Headers that allow two
  * readings are refused (RFC 9112, 3.2 and 6.3), although libmicrohttpd chooses one. */
 struct framing {
@@ -142,22 +119,6 @@ static enum MHD_Result count_framing(void *context, enum MHD_ValueKind kind, con
     framing->hosts += strcasecmp(name, "Host") == 0;
     framing->encodings += strcasecmp(name, "Transfer-Encoding") == 0;
     return MHD_YES;
-}
-
-/* Returns true, and sets the problem, for a request that allows two readings. */
-static bool is_ambiguous(struct http_request *request)
-{
-    struct framing framing = {0};
-    MHD_get_connection_values(request->connection->mhd, MHD_HEADER_KIND, count_framing, &framing);
-    const char *what = framing.lengths > 1 ? "several Content-Length"
-                       : framing.lengths > 0 && framing.encodings > 0
-                           ? "both Content-Length and Transfer-Encoding"
-                       : framing.encodings > 1 ? "several Transfer-Encoding"
-                       : framing.hosts > 1     ? "several Host"
-                                               : NULL;
-    if (what)
-        problem_set(&request->problem, 400, "header", "the header has %s", what);
-    return what != NULL;
 }
 
 static void refuse_large(struct http_request *request)
@@ -178,43 +139,71 @@ static void refuse_memory(struct http_request *request, bool has_share)
     request->problem.retry_after = service_retry_after(request->connection->http->service);
 }
 
-/* Takes the client's own id, if it is one that may stand in a header and in a line of the log. */
-static void take_id(struct http_request *request)
-{
-    static const char allowed[] =
-        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.:;,=+/@";
-    const char *id =
-        MHD_lookup_connection_value(request->connection->mhd, MHD_HEADER_KIND, "X-Request-Id");
-    size_t length = id ? strspn(id, allowed) : 0;
-    if (length > 0 && !id[length] && length < sizeof request->id)
-        memcpy(request->id, id, length + 1);
-}
-
 static enum MHD_Result begin(struct http_request *request, const char *method)
 {
+    static const char in_ids[] =
+        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.:;,=+/@";
     struct http_connection *connection = request->connection;
     struct service *service = connection->http->service;
+    struct problem *problem = &request->problem;
+    struct fault fault = FAULT_INIT;
+    request->begun = true;
+
+    /* The client's own id, if it is one that may stand in a header and in a line of the log. */
+    const char *id = MHD_lookup_connection_value(connection->mhd, MHD_HEADER_KIND, "X-Request-Id");
+    size_t id_length = id ? strspn(id, in_ids) : 0;
+    if (id_length > 0 && !id[id_length] && id_length < sizeof request->id)
+        memcpy(request->id, id, id_length + 1);
+
+    /* Where a request ends that allows two readings is unknown, so nothing after it is read. */
+    struct framing framing = {0};
+    MHD_get_connection_values(connection->mhd, MHD_HEADER_KIND, count_framing, &framing);
+    const char *what = framing.lengths > 1 ? "several Content-Length"
+                       : framing.lengths > 0 && framing.encodings > 0
+                           ? "both Content-Length and Transfer-Encoding"
+                       : framing.encodings > 1 ? "several Transfer-Encoding"
+                       : framing.hosts > 1     ? "several Host"
+                                               : NULL;
+    if (what) {
+        problem_set(problem, 400, "header", "the header has %s", what);
+        http_cut(connection, problem);
+        return MHD_NO;
+    }
+
+    /* What it is for, and what its target asks for. */
+    char *path = request_path(request->target ? request->target : "");
+    const char *shown = path ? path : "";
+    for (const struct http_route *route = http_routes; route->path; route++)
+        if (strcmp(route->path, shown) == 0)
+            request->route = route;
+    if (!request->route)
+        problem_set(problem, 404, "not-found",
+                    "there is nothing at %.200s; GET /v1/openapi.json lists what there is", shown);
+    else if (!request_names(request->route->methods, method))
+        problem_set(problem, 405, "method", "%s takes %s", shown, request->route->methods);
+    else if (request_of_query(&request->asked, request->target, request->route->parameters,
+                              &fault) == FAULT_DATA)
+        problem_set(problem, 400, "query", "%s", fault.text);
+    else if (fault.code != FAULT_NONE)
+        problem_of_fault(problem, &fault, NULL, NULL);
+    free(path);
+    free(request->target);
+    request->target = NULL;
+
+    /* A body goes into a memory file, where a job can use it in place. */
     const char *length =
         MHD_lookup_connection_value(connection->mhd, MHD_HEADER_KIND, "Content-Length");
     uint64_t announced = length ? strtoull(length, NULL, 10) : 0;
-    request->begun = true;
-    take_id(request);
-    if (is_ambiguous(request)) { /* the end of its body is unknown, so nothing after it is read */
-        http_cut(connection, &request->problem);
-        return MHD_NO;
-    }
-    find_route(request, method);
-    if (request->problem.status == 0 && request->route->takes_body) {
-        const char *trouble = service_trouble(service);
-        if (trouble && strcmp(trouble, "draining") == 0)
-            problem_set(&request->problem, 503, "busy", "the daemon is ending");
+    if (problem->status == 0 && request->route->takes_body) {
+        if (service->queue->draining)
+            problem_set(problem, 503, "busy", "the daemon is ending");
         else if (announced > service->settings->max_file)
             refuse_large(request);
         else if ((request->body_fd = sealed_create("sluice-body")) < 0)
             refuse_memory(request, true);
     }
     const char *expect = MHD_lookup_connection_value(connection->mhd, MHD_HEADER_KIND, "Expect");
-    if (request->problem.status != 0 && (expect || announced > DROPPED_MAX))
+    if (problem->status != 0 && (expect || announced > DROPPED_MAX))
         return send_answer(request); /* the client waits for "100 Continue", or should have */
     http_enter(connection, HTTP_BODY, BODY_SECONDS);
     return MHD_YES;
@@ -230,20 +219,6 @@ static void drop_body(struct http_request *request)
     request->body_taken = 0;
 }
 
-static bool write_all(int fd, const char *data, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(fd, data, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        data += written;
-        size -= (size_t)written;
-    }
-    return true;
-}
-
 /* The body of a refused request is read all the same, up to a limit: a client that is still sending
  * would otherwise see the connection closed before it reads the answer. */
 static enum MHD_Result take_body(struct http_request *request, const char *data, size_t size)
@@ -256,7 +231,7 @@ static enum MHD_Result take_body(struct http_request *request, const char *data,
             refuse_memory(request, false);
         else
             request->body_taken += size;
-        if (request->problem.status == 0 && !write_all(request->body_fd, data, size))
+        if (request->problem.status == 0 && file_write(request->body_fd, data, size, NULL) != 0)
             refuse_memory(request, true);
     }
     if (request->body_fd < 0 || request->problem.status != 0) {
@@ -273,33 +248,29 @@ static enum MHD_Result take_body(struct http_request *request, const char *data,
 
 /* ---- libmicrohttpd's calls ---- */
 
-/* False: the request waits for its user's turn, and libmicrohttpd calls again then. */
-static bool may_go_on(struct http_request *request)
-{
-    struct http_connection *connection = request->connection;
-    bool admitted = request->admitted;
-    request->admitted = false;
-    request->turn.run = http_admit;
-    if (admitted ||
-        pace_enter(&connection->http->service->pace, &connection->account->pace, &request->turn))
-        return true;
-    request->turn_since = clock_now();
-    MHD_suspend_connection(connection->mhd);
-    return false;
-}
-
 enum MHD_Result http_request_go_on(void *context, struct MHD_Connection *mhd, const char *url,
                                    const char *method, const char *version, const char *data,
                                    size_t *size, void **context_of_request)
 {
     struct http_request *request = *context_of_request;
-    if (!request || request->connection->phase == HTTP_CUT)
+    struct http_connection *connection = request ? request->connection : NULL;
+    if (!request || connection->phase == HTTP_CUT)
         return MHD_NO;
     if (!request->begun)
         return begin(request, method);
     bool handles = !request->job_ended && request->problem.status == 0 && !request->response;
-    if ((*size > 0 || (handles && request->route->takes_turns)) && !may_go_on(request))
-        return MHD_YES;
+    bool takes_time = *size > 0 || (handles && request->route->takes_turns);
+    if (takes_time && !request->admitted) {
+        request->turn.run = http_admit;
+        if (!pace_enter(&connection->http->service->pace, &connection->account->pace,
+                        &request->turn)) { /* http_admit has libmicrohttpd call again */
+            request->turn_since = clock_now();
+            MHD_suspend_connection(mhd);
+            return MHD_YES;
+        }
+    }
+    if (takes_time)
+        request->admitted = false;
     if (*size > 0) {
         size_t given = *size;
         *size = 0;
@@ -309,9 +280,9 @@ enum MHD_Result http_request_go_on(void *context, struct MHD_Connection *mhd, co
         request->route->handle(request);
         if ((request->job && !request->job_ended) ||
             request->inquiry) { /* http_resume follows when it has ended */
-            http_enter(request->connection, HTTP_RUNNING, 0);
-            MHD_suspend_connection(request->connection->mhd);
-            http_watch_hangup(request->connection, true);
+            http_enter(connection, HTTP_RUNNING, 0);
+            MHD_suspend_connection(mhd);
+            http_watch_hangup(connection, true);
             return MHD_YES;
         }
     }
@@ -326,13 +297,17 @@ void http_request_end(void *context, struct MHD_Connection *mhd, void **context_
     *context_of_request = NULL;
     if (!request)
         return;
-    if (request->job && request->job_ended && request->response && request->job->n_planes > 0)
-        http_spend(http, &request->job->planes[0].fd);
-    if (request->job && request->job_ended)
+    if (request->job && request->job_ended) {
+        if (request->response && request->job->n_planes > 0)
+            http_spend(http, &request->job->planes[0].fd);
         client_job_destroy(&request->job);
-    client_job_cancel(&request->job);
-    inquiry_cancel(&request->inquiry);
-    pace_leave(&http->service->pace, &request->turn);
+    } else if (request->job) {
+        client_job_cancel(&request->job);
+    }
+    if (request->inquiry)
+        inquiry_cancel(&request->inquiry);
+    if (request->turn.user)
+        pace_leave(&http->service->pace, &request->turn);
     drop_body(request);
     if (request->response)
         MHD_destroy_response(request->response);

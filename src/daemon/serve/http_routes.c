@@ -43,61 +43,13 @@ static void add_span(struct text *text, const char *name, double seconds)
     text_printf(text, "%s%s;dur=%.3f", text->length ? ", " : "", name, seconds * 1e3);
 }
 
-/* Names of metrics must be tokens of RFC 9110, as names of stages are. */
-static void add_stages(struct text *text, const struct message *report)
-{
-    size_t i;
-    json_t *stage;
-    json_array_foreach (json_object_get(report->report, "stages"), i, stage) {
-        const char *name = json_string_value(json_object_get(stage, "stage"));
-        if (message_is_stage_label(name))
-            add_span(text, name, json_number_value(json_object_get(stage, "run_s")));
-    }
-}
-
-/* Adds the header Sluice-Counts, a dictionary of RFC 9651. */
-static void add_figures(struct MHD_Response *response, const struct client_job *job,
-                        const struct message *report)
-{
-    static const char *const spans[] = {"read",   "decode", "prepare", "device",
-                                        "encode", "write",  "total"};
-    struct text timing = {0}, counts = {0};
-    add_span(&timing, "queue", message_figure(report, "queue_s") + job_queue_seconds(&job->job));
-    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
-        char figure[20];
-        snprintf(figure, sizeof figure, "%s_s", spans[i]);
-        add_span(&timing, spans[i], message_figure(report, figure));
-        if (strcmp(spans[i], "device") == 0)
-            add_stages(&timing, report);
-    }
-    MHD_add_response_header(response, "Server-Timing", text_string(&timing));
-    text_printf(&counts, "crossings_in=%.0f, crossings_out=%.0f, bytes_copied=%.0f",
-                message_figure(report, "crossings_in"), message_figure(report, "crossings_out"),
-                message_figure(report, "bytes_copied"));
-    MHD_add_response_header(response, "Sluice-Counts", text_string(&counts));
-    text_finish(&timing);
-    text_finish(&counts);
-}
-
-/* Adds Warning headers. RFC 7234, 5.5: code 299 is for warnings without a code of their own. */
-static void add_warnings(struct MHD_Response *response, const struct message *report)
-{
-    const char *warning;
-    for (size_t i = 0; (warning = message_warning(report, i)) != NULL; i++) {
-        struct text text = {0};
-        text_append(&text, "299 sluice \"");
-        for (const char *c = warning; *c; c++)
-            text_printf(&text, "%s%c", strchr("\"\\", *c) ? "\\" : "", *c);
-        text_append(&text, "\"");
-        MHD_add_response_header(response, "Warning", text_string(&text));
-        text_finish(&text);
-    }
-}
-
 /* Answers with the result, which libmicrohttpd sends from its file. */
 static void answer_result(struct http_request *request, const struct message *report)
 {
-    struct client_job *job = request->job;
+    static const char *const spans[] = {"read",   "decode", "prepare", "device",
+                                        "encode", "write",  "total"};
+    const struct client_job *job = request->job;
+    struct text timing = {0}, counts = {0};
     /* owned by the response, if there is one */
     int fd = fcntl(job->planes[0].fd, F_DUPFD_CLOEXEC, 3);
     off_t size = lseek(job->planes[0].fd, 0, SEEK_END);
@@ -111,8 +63,44 @@ static void answer_result(struct http_request *request, const struct message *re
     MHD_add_response_header(response, "Content-Type",
                             report->media_type ? report->media_type : "application/octet-stream");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    add_figures(response, job, report);
-    add_warnings(response, report);
+
+    /* How long each step took. Names must be tokens of RFC 9110, as names of stages are. */
+    add_span(&timing, "queue", message_figure(report, "queue_s") + job_queue_seconds(&job->job));
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+        char figure[20];
+        size_t n;
+        json_t *stage;
+        snprintf(figure, sizeof figure, "%s_s", spans[i]);
+        add_span(&timing, spans[i], message_figure(report, figure));
+        if (strcmp(spans[i], "device") != 0)
+            continue;
+        json_array_foreach (json_object_get(report->report, "stages"), n, stage) {
+            const char *name = json_string_value(json_object_get(stage, "stage"));
+            if (message_is_stage_label(name))
+                add_span(&timing, name, json_number_value(json_object_get(stage, "run_s")));
+        }
+    }
+    MHD_add_response_header(response, "Server-Timing", text_string(&timing));
+    text_finish(&timing);
+
+    /* What was copied: a dictionary of RFC 9651. */
+    text_printf(&counts, "crossings_in=%.0f, crossings_out=%.0f, bytes_copied=%.0f",
+                message_figure(report, "crossings_in"), message_figure(report, "crossings_out"),
+                message_figure(report, "bytes_copied"));
+    MHD_add_response_header(response, "Sluice-Counts", text_string(&counts));
+    text_finish(&counts);
+
+    /* RFC 7234, 5.5: code 299 is for warnings without a code of their own. */
+    const char *warning;
+    for (size_t i = 0; (warning = message_warning(report, i)) != NULL; i++) {
+        struct text text = {0};
+        text_append(&text, "299 sluice \"");
+        for (const char *c = warning; *c; c++)
+            text_printf(&text, "%s%c", strchr("\"\\", *c) ? "\\" : "", *c);
+        text_append(&text, "\"");
+        MHD_add_response_header(response, "Warning", text_string(&text));
+        text_finish(&text);
+    }
     http_answer(request, 200, response);
 }
 

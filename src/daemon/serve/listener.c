@@ -23,35 +23,6 @@
 #define PROBES         20 /* of whether somebody listens at a path, one in PROBE_PAUSE microseconds */
 #define PROBE_PAUSE    100000
 
-/* ---- users ---- */
-
-/* Whether there is a place for one who has no connection here yet. */
-static bool has_place(const struct listener *listener, uid_t uid)
-{
-    const struct account *other;
-    unsigned count = 0;
-    if (uid == 0 || uid == geteuid())
-        return true;
-    LIST_FOREACH (other, &listener->service->accounts, in_list)
-        count += other->n_connections[listener->socket] > 0 && other->uid != 0 &&
-                 other->uid != geteuid();
-    return count < LISTENER_USERS_MAX;
-}
-
-static bool enter(struct listener *listener, struct account *account)
-{
-    unsigned *count = &account->n_connections[listener->socket];
-    unsigned *all = &listener->service->n_connections[listener->socket];
-    bool in_share = account->uid == 0 || *count < service_share(LISTENER_TOTAL, *all - *count);
-    if (*count == 0 && !has_place(listener, account->uid))
-        return false;
-    if (*count >= LISTENER_ASSURED && (!in_share || *all >= LISTENER_TOTAL))
-        return false;
-    ++*count;
-    ++*all;
-    return true;
-}
-
 void listener_left(struct listener *listener, struct account *account)
 {
     account->n_connections[listener->socket]--;
@@ -60,6 +31,26 @@ void listener_left(struct listener *listener, struct account *account)
 }
 
 /* ---- accepting ---- */
+
+/* Counts a connection of a user; false when he has his share, or all places are taken. */
+static bool enter(struct listener *listener, struct account *account)
+{
+    const struct account *other;
+    unsigned *count = &account->n_connections[listener->socket], n_users = 0;
+    unsigned *all = &listener->service->n_connections[listener->socket];
+    bool in_share = account->uid == 0 || *count < service_share(LISTENER_TOTAL, *all - *count);
+    LIST_FOREACH (other, &listener->service->accounts, in_list)
+        n_users += other->n_connections[listener->socket] > 0 && other->uid != 0 &&
+                   other->uid != geteuid();
+    if (*count == 0 && account->uid != 0 && account->uid != geteuid() &&
+        n_users >= LISTENER_USERS_MAX)
+        return false;
+    if (*count >= LISTENER_ASSURED && (!in_share || *all >= LISTENER_TOTAL))
+        return false;
+    ++*count;
+    ++*all;
+    return true;
+}
 
 static void on_connection(uv_poll_t *poll, int status, int events);
 

@@ -43,11 +43,23 @@ static bool read_range(const struct owners *owners, char *line, struct owner_ran
     return true;
 }
 
-static void read_ranges(struct owners *owners)
+/* Reads the ranges, if their file has changed. */
+static void look(struct owners *owners)
 {
     char line[LINE_MAX_BYTES];
-    FILE *file = fopen(owners->ranges_file, "re");
+    struct stat status;
+    uint64_t now = clock_now();
+    if (owners->looked && now - owners->looked < SECOND)
+        return;
+    owners->looked = now;
+    if (stat(owners->ranges_file, &status) != 0)
+        memset(&status, 0, sizeof status);
+    if (status.st_mtim.tv_sec == owners->changed.tv_sec &&
+        status.st_mtim.tv_nsec == owners->changed.tv_nsec)
+        return;
+    owners->changed = status.st_mtim;
     owners->n_ranges = 0;
+    FILE *file = fopen(owners->ranges_file, "re");
     while (file && owners->n_ranges < RANGES_MAX && fgets(line, sizeof line, file)) {
         struct owner_range range;
         if (!read_range(owners, line, &range))
@@ -60,22 +72,6 @@ static void read_ranges(struct owners *owners)
     }
     if (file)
         fclose(file);
-}
-
-static void look(struct owners *owners)
-{
-    struct stat status;
-    uint64_t now = clock_now();
-    if (owners->looked && now - owners->looked < SECOND)
-        return;
-    owners->looked = now;
-    if (stat(owners->ranges_file, &status) != 0)
-        memset(&status, 0, sizeof status);
-    if (status.st_mtim.tv_sec == owners->changed.tv_sec &&
-        status.st_mtim.tv_nsec == owners->changed.tv_nsec)
-        return;
-    owners->changed = status.st_mtim;
-    read_ranges(owners);
 }
 
 uid_t owner_of(struct owners *owners, uid_t uid)
