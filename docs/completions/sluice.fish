@@ -39,7 +39,7 @@ end
 complete -c sluice -n __fish_use_subcommand -f -a run -d 'run a chain on pictures, here'
 complete -c sluice -n __fish_use_subcommand -f -a submit -d 'run a chain on pictures, through the daemon'
 complete -c sluice -n __fish_use_subcommand -f -a enqueue -d 'put pictures into the queue of a fleet'
-complete -c sluice -n __fish_use_subcommand -f -a view -d 'tune a chain on pictures, in a browser'
+complete -c sluice -n __fish_use_subcommand -f -a view -d 'tune a chain in a browser, or watch the daemon'
 complete -c sluice -n __fish_use_subcommand -f -a status -d 'what the daemon does'
 complete -c sluice -n __fish_use_subcommand -f -a why -d 'what became of a file, or why it is not done'
 complete -c sluice -n __fish_use_subcommand -f -a failed -d 'the files that failed, with their reasons'
@@ -117,6 +117,8 @@ complete -c sluice -n '__fish_seen_subcommand_from enqueue' -s h -l help -d 'thi
 complete -c sluice -n '__fish_seen_subcommand_from view' -s c -l chain -d 'the chain to begin with' -r -f -a '(__sluice_chain)'
 complete -c sluice -n '__fish_seen_subcommand_from view' -l input -d 'how to read' -r
 complete -c sluice -n '__fish_seen_subcommand_from view' -s r -l recursive -d 'take folders in folders, too'
+complete -c sluice -n '__fish_seen_subcommand_from view' -l daemon -d 'show a running sluiced instead of files'
+complete -c sluice -n '__fish_seen_subcommand_from view' -l http-socket -d 'the daemon\'s HTTP socket' -r
 complete -c sluice -n '__fish_seen_subcommand_from view' -l port -d 'of 127.0.0.1' -r
 complete -c sluice -n '__fish_seen_subcommand_from view' -l no-open -d 'open no browser, also where a desktop is'
 complete -c sluice -n '__fish_seen_subcommand_from view' -l once -d 'end when the page has been closed'

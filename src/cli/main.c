@@ -20,7 +20,7 @@ static const struct {
     {"run", &command_run, "run a chain on pictures, here"},
     {"submit", &command_submit, "run a chain on pictures, through the daemon"},
     {"enqueue", NULL, "put pictures into the queue of a fleet"},
-    {"view", NULL, "tune a chain on pictures, in a browser"},
+    {"view", NULL, "tune a chain in a browser, or watch the daemon"},
     {"status", &command_status, "what the daemon does"},
     {"why", &command_why, "what became of a file, or why it is not done"},
     {"failed", &command_failed, "the files that failed, with their reasons"},

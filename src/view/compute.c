@@ -1,6 +1,6 @@
 #include "view/compute.h"
 
-#include <math.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/number.h"
 #include "chain/recording.h"
 #include "chain/reference.h"
 #include "image/video.h"
@@ -111,13 +112,14 @@ static int open_input(const struct compute *c, size_t file, int *fd, struct stat
     return result;
 }
 
-/* Reads the file and its header. */
-static int open_decoder(const struct compute *c, int fd, struct bytes *bytes,
+/* Reads the file and its header. `partial`: also what ends too early, as far as it goes. */
+static int open_decoder(const struct compute *c, int fd, bool partial, struct bytes *bytes,
                         struct decoder *decoder, struct fault *fault)
 {
     struct codec_limits limits = {c->options.max_pixels, c->options.memory};
     struct decode_options options = c->view->decode;
     options.two_threads = true;
+    options.partial |= partial;
     int result = file_read(fd, c->options.max_file, bytes, fault);
     return result ? result
                   : decoder_open(decoder, bytes->data, bytes->size, &options, &limits, fault);
@@ -128,7 +130,7 @@ static int read_picture(struct compute *c, const struct compute_ask *ask, const 
 {
     struct bytes bytes = {0};
     struct decoder decoder = {0};
-    int result = open_decoder(c, fd, &bytes, &decoder, fault);
+    int result = open_decoder(c, fd, false, &bytes, &decoder, fault);
     if (result == 0) {
         d->whole = decoder.frame.planes[0];
         struct stage_source source = source_for(ask, chain, &d->whole);
@@ -184,7 +186,7 @@ int compute_shape(struct compute *c, size_t file, struct plane *plane, struct fa
     struct stat status;
     int fd, result = open_input(c, file, &fd, &status, fault);
     if (result == 0)
-        result = open_decoder(c, fd, &bytes, &decoder, fault);
+        result = open_decoder(c, fd, false, &bytes, &decoder, fault);
     if (result == 0)
         *plane = decoder.frame.video.format ? video_picture(&decoder.frame.video)
                                             : decoder.frame.planes[0];
@@ -257,6 +259,10 @@ static int compute_held(struct compute *c, struct held *held, const struct pictu
     int result = plan_create(&held->plan, &held->chain, &in->frame, &options, fault);
     if (result != 0 && c->device)
         device_tell_fp64(device_profile(c->device), fault);
+    if (result == 0 && plan_peak(held->plan) > c->options.memory)
+        result = fault_set(fault, FAULT_LIMIT,
+                           "%s of memory are needed, and %s are the limit (--memory)",
+                           number_size(plan_peak(held->plan)), number_size(c->options.memory));
     if (result == 0 && c->device && plan_total_launches(held->plan) > 0)
         result = run_recording(c, held, in, fault);
     else if (result == 0 && !c->device && held->plan->n_steps > 0) {
@@ -498,6 +504,47 @@ static int run_part(struct compute *c, const struct compute_ask *ask, const stru
     held.chain = (struct chain){0}; /* it is the caller's */
     drop_held(c, &held);
     frame_finish(&part.frame);
+    return result;
+}
+
+int compute_thumb(struct compute *c, const char *path, uint32_t side, struct compute_result *r,
+                  struct fault *fault)
+{
+    struct bytes bytes = {0};
+    struct decoder decoder = {0};
+    struct picture picture = {0};
+    int fd = -1;
+    *r = (struct compute_result){0};
+    int result = file_open_input(path, O_NOFOLLOW | O_NONBLOCK, &fd, fault);
+    if (result == 0)
+        result = open_decoder(c, fd, true, &bytes, &decoder, fault);
+    if (result == 0 && decoder.frame.video.format != VIDEO_NONE)
+        result = fault_set(fault, FAULT_FORMAT, "a raw frame");
+    if (result == 0) {
+        const struct plane *whole = &decoder.frame.planes[0];
+        uint32_t longer = whole->width > whole->height ? whole->width : whole->height, reduce = 1;
+        while (reduce < 8 && longer / (2 * reduce) >= side)
+            reduce *= 2;
+        result = decoder_narrow(&decoder, false, reduce, fault);
+    }
+    if (result == 0 && !picture_create(&picture, &decoder.frame))
+        result = fault_set(fault, FAULT_MEMORY, "no memory for the picture");
+    if (result == 0)
+        result = decoder_read(&decoder, &picture, fault);
+    if (result == 0) {
+        r->plane = picture.frame.planes[0];
+        uint32_t longer = r->plane.width > r->plane.height ? r->plane.width : r->plane.height;
+        r->width = r->plane.width;
+        r->height = r->plane.height;
+        r->every = (longer + side - 1) / side;
+        result = send_part(&picture.frame.planes[0], picture.data, r, fault);
+    }
+    picture_destroy(&picture);
+    decoder_close(&decoder);
+    bytes_finish(&bytes);
+    file_close(&fd);
+    if (result != 0)
+        compute_finish(r);
     return result;
 }
 

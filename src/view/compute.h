@@ -60,6 +60,11 @@ int compute_run(struct compute *compute, const struct compute_ask *ask,
                 struct compute_result *result, struct faults *faults, struct fault *fault);
 void compute_finish(struct compute_result *result);
 
+/* The picture of a file of any path, at most so large: means of whole blocks, decoded at a part of
+ * its size where its format can do that. Links are not followed. */
+int compute_thumb(struct compute *compute, const char *path, uint32_t side,
+                  struct compute_result *result, struct fault *fault);
+
 /* The plane that the chain gets, as the file's header says it; for plans. */
 int compute_shape(struct compute *compute, size_t file, struct plane *plane, struct fault *fault);
 

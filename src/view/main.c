@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "view/client.h"
 #include "view/compute.h"
 #include "view/server.h"
 
@@ -26,6 +27,9 @@ static const struct options_row options[] = {
     OPTION('c', "CHAIN", TEXT, "chain", AT(chain), "the chain to begin with"),
     OPTION(0, "OPTIONS", TEXT, "input", AT(input), "how to read: orient=0, partial=1, raw=…"),
     OPTION('r', NULL, FLAG, "recursive", AT(recursive), "take folders in folders, too"),
+    OPTION(0, NULL, FLAG, "daemon", AT(daemon), "show a running sluiced instead of files"),
+    OPTION(0, "PATH", TEXT, "http-socket", AT(http_socket), "the daemon's HTTP socket",
+           DEFAULT("/run/sluice/http.sock")),
     OPTION(0, "N", INTEGER, "port", AT(port), "of 127.0.0.1; 0: one that is free", RANGE(0, 65535),
            DEFAULT("0")),
     OPTION(0, NULL, FLAG, "no-open", AT(no_open), "open no browser, also where a desktop is"),
@@ -36,10 +40,11 @@ static const struct options_row options[] = {
 static const struct options_usage usage = {
     .program = "sluice",
     .command = "view",
-    .operands = "[-c CHAIN] FILE|DIR…",
-    .summary = "Shows pictures and a chain to tune in a browser.",
+    .operands = "[-c CHAIN] FILE|DIR… | --daemon",
+    .summary = "Shows pictures and a chain to tune in a browser, or a running daemon.",
     .details = "sluice view photo.jpg\n"
                "sluice view -c luminance,gauss:2,sobel photos/\n"
+               "sluice view --daemon --http-socket /run/sluice/http.sock\n"
                "\nThe page is for this machine alone, and for those who know its address with the "
                "token behind #.\nFrom another one: ssh -L 8080:127.0.0.1:8080 BOARD, and there "
                "sluice view --port 8080.\n",
@@ -170,22 +175,29 @@ static int serve(struct view *view, const sigset_t *signals)
     return 0;
 }
 
-static int prepare_tuning(struct view *view, char **operands, size_t count)
+/* The files and the chain, or the daemon; and what decodes pictures of either. */
+static int prepare(struct view *view, char **operands, size_t count)
 {
     struct fault fault = FAULT_INIT;
     struct engine_options engine;
     const struct view_options *o = view->options;
+    unsigned status = 0;
+    struct bytes body = {0};
     view->chain = o->chain ? o->chain : "";
-    int status = cli_read_config(&o->common, &view->config, &view->chain);
-    if (status != 0)
-        return status;
+    int refused = cli_read_config(&o->common, &view->config, &view->chain);
+    if (refused != 0)
+        return refused;
     cli_engine_options(&o->common, &engine);
-    if (decode_options_parse(&view->decode, o->input, "--input", &fault) != 0 ||
-        gather(view, operands, count, &fault) != 0 ||
-        compute_open(&view->compute, view, &fault) != 0 ||
-        engine_open(&view->engine, &engine, &fault) != 0)
-        return cli_complain("view", &fault);
-    return 0;
+    int result = decode_options_parse(&view->decode, o->input, "--input", &fault);
+    if (result == 0)
+        result = o->daemon ? client_ask(o->http_socket, "GET", "/version", &status, &body, &fault)
+                           : gather(view, operands, count, &fault);
+    bytes_finish(&body);
+    if (result == 0)
+        result = compute_open(&view->compute, view, &fault);
+    if (result == 0 && !o->daemon)
+        result = engine_open(&view->engine, &engine, &fault);
+    return result == 0 ? 0 : cli_complain("view", &fault);
 }
 
 static int run(int argc, char **argv)
@@ -198,8 +210,10 @@ static int run(int argc, char **argv)
         return 0;
     if (first < 0)
         return -first;
-    if (first == argc)
-        return cli_refuse(64, "view: which pictures? (see sluice view --help)");
+    if (!o.daemon && first == argc)
+        return cli_refuse(64, "view: which pictures? or --daemon (see sluice view --help)");
+    if (o.daemon && first < argc)
+        return cli_refuse(64, "view: with --daemon there are no files, such as '%s'", argv[first]);
     cli_common_apply(&o.common);
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
@@ -207,7 +221,7 @@ static int run(int argc, char **argv)
     sigaddset(&signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, NULL); /* before there are threads, which inherit it */
     signal(SIGPIPE, SIG_IGN);
-    int status = prepare_tuning(&view, argv + first, (size_t)(argc - first));
+    int status = prepare(&view, argv + first, (size_t)(argc - first));
     if (status == 0)
         status = serve(&view, &signals);
     engine_close(&view.engine);

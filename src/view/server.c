@@ -272,6 +272,8 @@ static enum MHD_Result answer_api(struct server *s, struct MHD_Connection *mhd, 
         return hold_page(s, mhd);
     tune_answer(s->view, &request, &answer);
     if (answer.status == 0)
+        watch_answer(s->view, &request, &answer);
+    if (answer.status == 0)
         return refuse(mhd, 404, "no such path\n");
     return send_response(
         mhd, answer.status, answer.type, false,

@@ -95,8 +95,8 @@ static void answer_start(struct view *view, struct view_answer *answer)
         if (!(*s)->internal)
             json_array_append_new(stages, stage_json(*s));
     view_answer_json(answer, 200,
-                     json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:s, s:s?, s:s?, s:s?}",
-                               "version", SLUICE_VERSION, "files", files_json(view), "chain",
+                     json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:s, s:s?, s:s?, s:s?}",
+                               "mode", "tune", "version", SLUICE_VERSION, "files", files_json(view), "chain",
                                view->chain, "stages", stages, "chains", chains_json(&view->config),
                                "formats", formats_json(), "boards", boards_json(), "device",
                                !device                         ? "reference"
@@ -143,69 +143,6 @@ static void answer_chain(struct view *view, const struct view_request *request,
 
 /* ---- pictures ---- */
 
-static json_t *plane_json(const struct plane *plane)
-{
-    return json_pack("{s:s, s:i, s:i, s:i, s:s, s:f}", "name", plane->name, "width",
-                     (int)plane->width, "height", (int)plane->height, "channels",
-                     (int)plane->channels, "type", sample_name(plane->type), "white",
-                     plane_white(plane));
-}
-
-static json_t *times_json(const struct compute_result *r)
-{
-    json_t *times = json_array();
-    for (size_t i = 0; i < r->n_times; i++)
-        json_array_append_new(times, json_pack("{s:s, s:f, s:i}", "stage", r->times[i].stage, "ms",
-                                               (double)r->times[i].run * 1e-6, "launches",
-                                               (int)r->times[i].n_launches));
-    return times;
-}
-
-static json_t *result_json(const struct compute_result *r)
-{
-    json_t *planes = json_array();
-    for (size_t i = 0; i < r->n_planes; i++)
-        json_array_append_new(planes, plane_json(&r->planes[i]));
-    json_t *json =
-        json_pack("{s:o, s:o, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:b, s:b, s:i, s:s?}",
-                  "planes", planes, "plane", plane_json(&r->plane), "mosaic", (int)r->is_mosaic,
-                  "x", (int)r->x, "y", (int)r->y, "width", (int)r->width, "height", (int)r->height,
-                  "every", (int)r->every, "columns", (int)r->columns, "rows", (int)r->rows, "part",
-                  (int)r->of_part, "again", (int)r->again, "stored_luma", (int)r->stored_luma,
-                  "reduced", (int)r->reduced, "warning", r->warning);
-    json_object_update_new(
-        json,
-        json_pack("{s:o, s:f, s:f, s:I, s:I, s:I, s:i}", "times", times_json(r), "total_ms",
-                  (double)r->total * 1e-6, "decode_ms", (double)r->decode * 1e-6, "bytes_moved",
-                  (json_int_t)r->bytes_moved, "peak_bytes", (json_int_t)r->peak, "bytes_copied",
-                  (json_int_t)r->bytes_copied, "launches", (int)r->n_launches));
-    return json;
-}
-
-/* The body: the length of a text in 4 bytes, lowest first; the text, JSON, with blanks behind it up
- * to a multiple of 8 bytes; the samples as they are in memory (all processors that sluice runs on
- * put the lowest byte first). */
-static void answer_samples(const struct compute_result *r, struct view_answer *answer)
-{
-    json_t *json = result_json(r);
-    char *head = json ? json_dumps(json, JSON_COMPACT) : NULL;
-    size_t length = head ? strlen(head) : 0, padded = (4 + length + 7) / 8 * 8;
-    char *body = head ? malloc(padded + r->size) : NULL;
-    json_decref(json);
-    if (body) {
-        uint32_t said = (uint32_t)(padded - 4);
-        for (unsigned i = 0; i < 4; i++)
-            body[i] = (char)(said >> 8 * i & 255);
-        memset(body + 4, ' ', padded - 4);
-        memcpy(body + 4, head, length);
-        memcpy(body + padded, r->samples, r->size);
-        *answer = (struct view_answer){200, "application/octet-stream", body, padded + r->size};
-    } else {
-        view_answer_json(answer, 503, NULL);
-    }
-    free(head);
-}
-
 static void answer_picture(struct view *view, const struct view_request *request,
                            struct view_answer *answer)
 {
@@ -230,7 +167,7 @@ static void answer_picture(struct view *view, const struct view_request *request
         view_answer_fault(answer, &fault, &faults);
         return;
     }
-    answer_samples(&r, answer);
+    view_answer_picture(answer, &r);
     compute_finish(&r);
 }
 
@@ -362,7 +299,7 @@ void tune_answer(struct view *view, const struct view_request *request, struct v
         {"plan", answer_plan},
         {"result", answer_result},
     };
-    if (request->is_post)
+    if (view->options->daemon || request->is_post)
         return;
     if (strcmp(request->path, "start") == 0)
         answer_start(view, answer);

@@ -21,9 +21,9 @@
 
 struct view_options {
     struct common_options common;
-    const char *chain, *input;
+    const char *chain, *input, *http_socket;
     int64_t port;
-    bool recursive, no_open, once;
+    bool recursive, no_open, once, daemon;
 };
 
 /* What all requests share; constant while the server runs. */
@@ -64,11 +64,19 @@ void view_answer_json(struct view_answer *answer, unsigned status, json_t *json)
 void view_answer_fault(struct view_answer *answer, const struct fault *fault,
                        const struct faults *faults);
 
+/* Answers with samples and what is said of them. The body: the length of a text in 4 bytes, lowest
+ * first; the text, JSON, with blanks behind it up  to a multiple of 8 bytes; the samples as they
+ * are in memory (all processors that sluice runs on  put the lowest byte first). */
+struct compute_result;
+void view_answer_picture(struct view_answer *answer, const struct compute_result *result);
+
 /* A number of the query; `fallback` where there is none or it is none. */
 uint64_t view_query_number(const struct view_request *request, const char *name, uint64_t fallback);
 
-/* Fills the answer if the path is known. */
+/* Each fills the answer if the path is one of its own. */
 void tune_answer(struct view *view, const struct view_request *request, struct view_answer *answer);
+void watch_answer(struct view *view, const struct view_request *request,
+                  struct view_answer *answer);
 
 /* The path of file `index` of the list; the caller frees it. */
 char *view_path(const struct view *view, size_t index);

@@ -35,6 +35,21 @@ def configurations():
     return texts
 
 
+def views():
+    head = "Host: 127.0.0.1:1\r\nSluice-Token: TOKEN\r\n\r\n"
+    for path in ("/", "/view.css", "/../etc/passwd", "/%2e%2e/secret", "/api/start", "/api/chain?chain=gauss:2,sobel", "/api/picture?file=0&chain=invert",
+                 "/api/picture?file=1", "/api/picture?chain=luminance,dwt:levels=1&plane=HL1", "/api/picture?chain=gauss:1&x=1&y=1&width=2&height=1&every=2&moving=1",
+                 "/api/plan?chain=sobel&board=rock5b", "/api/result?chain=pad:left=3&format=png", "/api/result?format=npz", "/api/picture?steps=1&chain=crop:w=2:h=1,sobell",
+                 "/api/thumb?file=/etc/passwd"):
+        yield b"\x10" + f"GET {path} HTTP/1.1\r\n{head}".encode()
+    yield b"\x10" + b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n"
+    yield b"\x13" + f"GET /api/start HTTP/1.1\r\nOrigin: http://evil.example\r\n{head}".encode()
+    yield b"\x20" + f"GET /api/alive HTTP/1.1\r\n{head}".encode()
+    yield b"\x11" + f"POST /api/daemon/v1/files/requeue?file=/x HTTP/1.1\r\nContent-Length: 3\r\n{head}abc".encode()
+    yield b"\x12" + f"PUT /api/start HTTP/1.1\r\nTransfer-Encoding: chunked\r\n{head}3\r\nabc\r\n0\r\n\r\n".encode()
+    yield b"\x10" + (f"GET / HTTP/1.1\r\n{head}" * 3).encode()
+
+
 def requests():
     picture = b"P5 2 2 255\nabcd"
     api = json.loads((root / "docs/openapi.json").read_text())
@@ -157,6 +172,7 @@ write("chain", [f"{chr(i % 8)}{chr(0x11 * (i % 7))}{c}\npng:level=1\norient=0:ra
 write("library", library_calls())
 write("config", configurations())
 write("http", requests())
+write("view", views())
 write("jobs", job_messages())
 write("worker", worker_messages())
 write("relay", relay_messages(), r"[A-Za-z0-9_-]{2,}|%[0-9a-f]{2}|://|\.\.")

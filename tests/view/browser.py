@@ -156,7 +156,7 @@ class Page:
         while True:
             said = ''
             try:
-                value = self.run(script)
+                value = self.run('(() => { const found = (%s); return found instanceof Node || found })()' % script)
             except AssertionError as error:
                 value, said = None, str(error)
             if value:

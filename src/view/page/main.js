@@ -29,7 +29,8 @@ async function start() {
     return notice(problem.status === 401 ? 'The token is missing or wrong: open the address that the command printed, with all that stands behind #.' : problem.message)
   }
   live()
-  tune(about)
+  if (about.mode === 'watch') (await import('./watch.js')).watch(about)
+  else tune(about)
 }
 
 function tune(about) {

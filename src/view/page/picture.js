@@ -30,7 +30,7 @@ export function extremes(samples, channels) {
 }
 
 // A layer's samples as a canvas.
-function paint(layer, [black, white]) {
+export function paint(layer, [black, white]) {
   const {columns, rows, plane} = layer.head, {samples} = layer, n = columns * rows, channels = plane.channels
   const image = new ImageData(columns, rows), out = new Uint32Array(image.data.buffer)
   const factor = 255 / (white - black)
