@@ -181,19 +181,7 @@ void front_workers_die(int signal)
 
 /* ---- the front ---- */
 
-static const char *state(void *context)
-{
-    (void)context;
-    return "ready";
-}
-
-static bool chain(void *context, size_t index, const char **name, const char **text)
-{
-    (void)context;
-    *name = "edges";
-    *text = "luminance,sobel";
-    return index == 0;
-}
+static struct config_chain edges = {.name = "edges", .text = (char[]){"luminance,sobel"}};
 
 static struct folder *folder(void *context, size_t index)
 {
@@ -208,11 +196,6 @@ static struct supervisor *supervisor(void *context, size_t index)
     return index == 0 ? &front->supervisor : NULL;
 }
 
-static void nothing(void *context)
-{
-    (void)context;
-}
-
 static void on_supervisor_closed(uv_handle_t *timer)
 {
     (void)timer;
@@ -222,13 +205,15 @@ static void on_supervisor_closed(uv_handle_t *timer)
 static void set_up(struct fuzz_front *front)
 {
     struct fault fault = FAULT_INIT;
-    settings_defaults(&front->settings);
-    settings_complete(&front->settings);
-    front->settings.max_file = 1 << 20;
-    front->settings.memory = 4 << 20;
+    settings_defaults(&front->config.settings);
+    settings_complete(&front->config.settings);
+    front->config.n_chains = 1;
+    front->config.chains = &edges;
+    front->config.settings.max_file = 1 << 20;
+    front->config.settings.memory = 4 << 20;
     front->check = (struct worker_check){.chain = "luminance,sobel", .format = "png"};
     front->supervisor = (struct supervisor){.loop = &front->loop,
-                                            .settings = &front->settings,
+                                            .settings = &front->config.settings,
                                             .config_fd = -1,
                                             .n_checks = 1,
                                             .checks = &front->check,
@@ -241,13 +226,11 @@ static void set_up(struct fuzz_front *front)
     front->service = (struct service){.loop = &front->loop,
                                       .queue = &front->queue,
                                       .metrics = front->supervisor.metrics,
-                                      .settings = &front->settings,
-                                      .state = state,
-                                      .chain = chain,
+                                      .config = &front->config,
+                                      .settings = &front->config.settings,
+                                      .state = "ready",
                                       .folder = folder,
                                       .supervisor = supervisor,
-                                      .measure = nothing,
-                                      .changed = nothing,
                                       .context = front};
     if (uv_loop_init(&front->loop) != 0 || supervisor_init(&front->supervisor, &fault) != 0)
         fuzz_fail("no loop: %s", fault.text);
@@ -311,7 +294,7 @@ void front_end(struct fuzz_front *front)
     if (!front->closed || uv_loop_close(&front->loop) != 0)
         fuzz_fail("handles are left open");
     metrics_destroy(&front->supervisor.metrics);
-    settings_finish(&front->settings);
+    settings_finish(&front->config.settings);
 }
 
 int front_next_fd(void)

@@ -10,7 +10,7 @@
 
 struct fuzz_front {
     uv_loop_t loop;
-    struct settings settings;
+    struct config config;
     struct queue queue;
     struct supervisor supervisor;
     struct worker_check check;

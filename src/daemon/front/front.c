@@ -34,85 +34,20 @@ static const struct settings *settings_of(const struct front *front)
     return &front->book->config.settings;
 }
 
-/* ---- metrics that are measured when somebody asks for them ---- */
-
-/* Sets a gauge of a folder, with one more label unless that is NULL. */
-static void set_gauge(struct metrics *metrics, enum metric metric, const char *dir,
-                      const char *label, const char *word, double value)
+const char *front_state_name(const struct front *front)
 {
-    struct text labels = {0};
-    metrics_label(&labels, "dir", dir);
-    if (label)
-        metrics_label(&labels, label, word);
-    metrics_set(metrics, metric, text_string(&labels), value);
-    text_finish(&labels);
+    static const char *const states[] = {"starting",  "scanning", "ready", "draining",
+                                         "cancelled", "leaving",  "closed"};
+    return states[front->state];
 }
 
-/* Measures the folders. After a reload a folder may exist twice until the jobs of the old one have
- * ended; then their sum counts. */
-static void measure_folders(struct front *front)
+static void enter(struct front *front, enum front_state state)
 {
-    struct metrics *metrics = front->metrics;
-    metrics_clear(metrics, METRIC_FILES);
-    metrics_clear(metrics, METRIC_FOLDER_STATE);
-    metrics_clear(metrics, METRIC_WATCH_MODE);
-    metrics_clear(metrics, METRIC_WATCH_OVERFLOWS);
-    for (size_t i = 0; i < front->n_folders; i++) {
-        const struct folder *folder = front->folders[i].folder;
-        const char *dir = folder_settings(folder)->input;
-        struct folder_census census;
-        if (front->folders[i].stopped || front->folders[i].waits)
-            continue;
-        folder_count(folder, &census);
-        set_gauge(metrics, METRIC_FILES, dir, "state", "waiting", (double)census.waiting);
-        set_gauge(metrics, METRIC_FILES, dir, "state", "queued", (double)census.queued);
-        set_gauge(metrics, METRIC_FILES, dir, "state", "running", (double)census.running);
-        set_gauge(metrics, METRIC_FILES, dir, "state", "retrying", (double)census.retrying);
-        set_gauge(metrics, METRIC_FILES, dir, "state", "done", (double)census.done);
-        set_gauge(metrics, METRIC_FILES, dir, "state", "failed", (double)census.failed);
-        set_gauge(metrics, METRIC_WATCH_OVERFLOWS, dir, NULL, NULL, census.overflows);
-        set_gauge(metrics, METRIC_FOLDER_STATE, dir, "state", census.state, 1);
-        set_gauge(metrics, METRIC_WATCH_MODE, dir, "mode", census.mode, 1);
-    }
-}
-
-static void measure(void *context)
-{
-    struct front *front = context;
-    metrics_set(front->metrics, METRIC_QUEUE_JOBS, NULL, front->queue.n_jobs);
-    service_measure(&front->sockets.service);
-    measure_folders(front);
-    metrics_measure_process(front->metrics);
+    front->state = state;
+    front->sockets.service.state = front_state_name(front);
 }
 
 /* ---- sockets ---- */
-
-static const char *get_state(void *context)
-{
-    return front_state_name(context);
-}
-
-/* Chains with names come first, then those that folders have without a name. */
-static bool get_chain(void *context, size_t index, const char **name, const char **text)
-{
-    const struct front *front = context;
-    const struct config *config = &front->book->config;
-    if (index < config->n_chains) {
-        *name = config->chains[index].name;
-        *text = config->chains[index].text;
-        return true;
-    }
-    index -= config->n_chains;
-    for (size_t i = 0; i < config->settings.n_watches; i++) {
-        const struct watch_settings *watch = &config->settings.watches[i];
-        if (!watch->chain_name && index-- == 0) {
-            *name = NULL;
-            *text = watch->chain;
-            return true;
-        }
-    }
-    return false;
-}
 
 /* Folders that are not started yet, or have stopped, have no files. */
 static struct folder *get_folder(void *context, size_t index)
@@ -131,11 +66,6 @@ static struct supervisor *get_supervisor(void *context, size_t index)
     return crew ? &crew->supervisor : NULL;
 }
 
-static void on_socket_changed(void *context)
-{
-    front_leave_if_done(context);
-}
-
 static int open_sockets(struct front *front, struct fault *fault)
 {
     const struct settings *settings = settings_of(front);
@@ -144,13 +74,11 @@ static int open_sockets(struct front *front, struct fault *fault)
     *service = (struct service){.loop = &front->loop,
                                 .queue = &front->queue,
                                 .metrics = front->metrics,
+                                .config = &front->book->config,
                                 .settings = settings,
-                                .state = get_state,
-                                .chain = get_chain,
+                                .state = front_state_name(front),
                                 .folder = get_folder,
                                 .supervisor = get_supervisor,
-                                .measure = measure,
-                                .changed = on_socket_changed,
                                 .context = front};
     service_init(service);
     /* a socket from the service manager is used even if the settings do not name it */
@@ -169,6 +97,7 @@ void front_sockets_reloaded(struct front *front)
     if (!texts_equal(old->http.unix_path, now->http.unix_path) ||
         !texts_equal(old->jobs_socket.unix_path, now->jobs_socket.unix_path))
         log_warning("listen: sockets stay where they are until the next start");
+    service->config = &front->book->config;
     service->settings = now;
     service_worker_ready(service);
 }
@@ -190,7 +119,7 @@ void front_close(struct front *front)
     uv_close((uv_handle_t *)&front->tick, NULL);
     for (size_t i = 0; i < front->n_signals; i++)
         uv_close((uv_handle_t *)&front->signals[i], NULL);
-    front->state = FRONT_CLOSED;
+    enter(front, FRONT_CLOSED);
 }
 
 void front_leave_if_done(struct front *front)
@@ -204,7 +133,7 @@ void front_leave_if_done(struct front *front)
     if (front->state == FRONT_DRAINING &&
         !(http_is_idle(front->sockets.http) && jobs_socket_is_idle(front->sockets.jobs)))
         return; /* the last answers are still being sent */
-    front->state = FRONT_LEAVING;
+    enter(front, FRONT_LEAVING);
     supervisor_stop(&front->crew->supervisor); /* on_turn closes when all workers have ended */
 }
 
@@ -212,7 +141,7 @@ static void on_limit(uv_timer_t *timer);
 
 static void drain(struct front *front)
 {
-    front->state = FRONT_DRAINING;
+    enter(front, FRONT_DRAINING);
     reload_abandon(front);
     uv_timer_start(&front->limit, on_limit, settings_of(front)->shutdown / MILLISECOND, 0);
     front_manager_stopping(front, settings_of(front)->shutdown + STOP_REST * MILLISECOND);
@@ -227,7 +156,7 @@ static void drain(struct front *front)
 /* Kills the workers; their jobs are given back as they die. */
 static void cancel(struct front *front)
 {
-    front->state = FRONT_CANCELLED;
+    enter(front, FRONT_CANCELLED);
     uv_timer_start(&front->limit, on_limit, CANCEL_LIMIT, 0);
     queue_cancel(&front->queue);
     supervisor_kill(&front->crew->supervisor);
@@ -250,7 +179,7 @@ static void be_ready_if_scanned(struct front *front)
 {
     if (front->state != FRONT_SCANNING || front->n_scanned < front->n_folders)
         return;
-    front->state = FRONT_READY;
+    enter(front, FRONT_READY);
     log_info("ready");
     front_manager_ready(front);
     if (front->reload_again)
@@ -262,7 +191,7 @@ static void be_ready_if_scanned(struct front *front)
 void front_ready(struct front *front)
 {
     if (front->state == FRONT_STARTING) {
-        front->state = FRONT_SCANNING;
+        enter(front, FRONT_SCANNING);
         for (size_t i = 0; i < front->n_folders; i++) {
             struct folder *folder = front->folders[i].folder;
             folder_start(folder, crew_extension(front->crew, folder_settings(folder)));
@@ -347,7 +276,7 @@ static void on_turn(uv_check_t *check)
 static void log_metrics(struct front *front)
 {
     struct text text = {0};
-    measure(front);
+    service_measure(&front->sockets.service);
     metrics_print(front->metrics, &text);
     for (const char *line = text_string(&text); *line;) {
         int length = (int)strcspn(line, "\n");
@@ -356,13 +285,6 @@ static void log_metrics(struct front *front)
         line += length + (line[length] == '\n');
     }
     text_finish(&text);
-}
-
-const char *front_state_name(const struct front *front)
-{
-    static const char *const states[] = {"starting",  "scanning", "ready", "draining",
-                                         "cancelled", "leaving",  "closed"};
-    return states[front->state];
 }
 
 static void log_state(struct front *front)

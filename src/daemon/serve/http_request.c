@@ -318,5 +318,6 @@ void http_request_end(void *context, struct MHD_Connection *mhd, void **context_
         http_enter(request->connection, HTTP_IDLE, IDLE_SECONDS);
     free(request);
     http->n_requests--;
-    http->service->changed(http->service->context);
+    if (http->service->queue->draining)
+        queue_wake(http->service->queue); /* maybe it was the last answer */
 }

@@ -616,7 +616,8 @@ static void on_sweep(uv_idle_t *idle)
         if (client->closed && client->held == 0)
             close_client(client);
     }
-    server->service->changed(server->service->context);
+    if (server->service->queue->draining)
+        queue_wake(server->service->queue); /* maybe it was the last answer */
 }
 
 /* Runs while there are unread results: a client that reads none for too long is cut off. */

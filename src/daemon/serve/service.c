@@ -99,7 +99,7 @@ void service_described(struct service *service)
 
 const char *service_trouble(const struct service *service)
 {
-    const char *state = service->state(service->context);
+    const char *state = service->state;
     if (service->queue->draining)
         return "draining";
     if (strcmp(state, "ready") != 0)
@@ -107,10 +107,32 @@ const char *service_trouble(const struct service *service)
     return supervisor_is_ready(service->supervisor(service->context, 0)) ? NULL : "no-device";
 }
 
+/* Chains with names come first, then those that folders have without a name. */
+static bool get_chain(const struct service *service, size_t index, const char **name,
+                      const char **text)
+{
+    const struct config *config = service->config;
+    if (index < config->n_chains) {
+        *name = config->chains[index].name;
+        *text = config->chains[index].text;
+        return true;
+    }
+    index -= config->n_chains;
+    for (size_t i = 0; i < config->settings.n_watches; i++) {
+        const struct watch_settings *watch = &config->settings.watches[i];
+        if (!watch->chain_name && index-- == 0) {
+            *name = NULL;
+            *text = watch->chain;
+            return true;
+        }
+    }
+    return false;
+}
+
 const char *service_chain(const struct service *service, const char *chain)
 {
     const char *name, *text;
-    for (size_t i = 0; service->chain(service->context, i, &name, &text); i++)
+    for (size_t i = 0; get_chain(service, i, &name, &text); i++)
         if (name && strcmp(name, chain) == 0)
             return text;
     return chain;
@@ -119,7 +141,7 @@ const char *service_chain(const struct service *service, const char *chain)
 const char *service_chain_label(const struct service *service, const char *chain)
 {
     const char *name, *text;
-    for (size_t i = 0; service->chain(service->context, i, &name, &text); i++)
+    for (size_t i = 0; get_chain(service, i, &name, &text); i++)
         if (strcmp(text, chain) == 0)
             return name ? name : text;
     return "custom";
@@ -357,9 +379,25 @@ static unsigned binned(const struct service *service, const uid_t *uid)
     return service->receptions ? receptions_binned(service->receptions, uid) : 0;
 }
 
+/* Sets a gauge of a folder, with one more label unless that is NULL. */
+static void set_gauge(struct metrics *metrics, enum metric metric, const char *dir,
+                      const char *label, const char *word, double value)
+{
+    struct text labels = {0};
+    metrics_label(&labels, "dir", dir);
+    if (label)
+        metrics_label(&labels, label, word);
+    metrics_set(metrics, metric, text_string(&labels), value);
+    text_finish(&labels);
+}
+
+/* After a reload a folder may exist twice until the jobs of the old one have ended; then their sum
+ * counts. */
 void service_measure(const struct service *service)
 {
+    struct metrics *metrics = service->metrics;
     const struct account *account;
+    const struct folder *folder;
     unsigned users = 0;
     if (!service->settings) /* no sockets */
         return;
@@ -370,6 +408,7 @@ void service_measure(const struct service *service)
         const char *labels;
         double value;
     } rows[] = {
+        {METRIC_QUEUE_JOBS, NULL, service->queue->n_jobs},
         {METRIC_CONNECTIONS, "socket=\"http\"", service->n_connections[SERVICE_HTTP]},
         {METRIC_CONNECTIONS, "socket=\"jobs\"", service->n_connections[SERVICE_JOBS]},
         {METRIC_USERS, NULL, users},
@@ -379,7 +418,26 @@ void service_measure(const struct service *service)
         {METRIC_RECEIVERS, "state=\"hanging\"", receivers(service, NULL, true)},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        metrics_set(service->metrics, rows[i].metric, rows[i].labels, rows[i].value);
+        metrics_set(metrics, rows[i].metric, rows[i].labels, rows[i].value);
+    metrics_clear(metrics, METRIC_FILES);
+    metrics_clear(metrics, METRIC_FOLDER_STATE);
+    metrics_clear(metrics, METRIC_WATCH_MODE);
+    metrics_clear(metrics, METRIC_WATCH_OVERFLOWS);
+    for (size_t i = 0; (folder = service->folder(service->context, i)); i++) {
+        const char *dir = folder_settings(folder)->input;
+        struct folder_census census;
+        folder_count(folder, &census);
+        set_gauge(metrics, METRIC_FILES, dir, "state", "waiting", (double)census.waiting);
+        set_gauge(metrics, METRIC_FILES, dir, "state", "queued", (double)census.queued);
+        set_gauge(metrics, METRIC_FILES, dir, "state", "running", (double)census.running);
+        set_gauge(metrics, METRIC_FILES, dir, "state", "retrying", (double)census.retrying);
+        set_gauge(metrics, METRIC_FILES, dir, "state", "done", (double)census.done);
+        set_gauge(metrics, METRIC_FILES, dir, "state", "failed", (double)census.failed);
+        set_gauge(metrics, METRIC_WATCH_OVERFLOWS, dir, NULL, NULL, census.overflows);
+        set_gauge(metrics, METRIC_FOLDER_STATE, dir, "state", census.state, 1);
+        set_gauge(metrics, METRIC_WATCH_MODE, dir, "mode", census.mode, 1);
+    }
+    metrics_measure_process(metrics);
 }
 
 /* How much each user has of what all users share. */
@@ -424,8 +482,8 @@ static json_t *status_json(const struct service *service)
     json_t *status =
         json_pack("{s:s, s:b, s:f, s:I, s:I, s:o, s:o, s:o, s:o, s:{s:i, s:i}, "
                   "s:o, s:{s:I, s:I}, s:{s:i, s:i, s:i}}",
-                  "state", service->state(service->context), "ready", (int)(trouble == NULL),
-                  "uptime_s", (double)(clock_now() - service->started) * 1e-9, "done",
+                  "state", service->state, "ready", (int)(trouble == NULL), "uptime_s",
+                  (double)(clock_now() - service->started) * 1e-9, "done",
                   (json_int_t)queue->n_done, "failed", (json_int_t)queue->n_failed, "queue", jobs,
                   "folders", folders, "worker", worker_json(present), "workers", workers,
                   "connections", "http", (int)service->n_connections[SERVICE_HTTP], "jobs",
@@ -510,7 +568,7 @@ const char *service_figures(struct service *service)
 {
     bool make = told_begin(&service->figures);
     if (make) {
-        service->measure(service->context);
+        service_measure(service);
         metrics_print(service->metrics, &service->figures.text);
     }
     return told_end(&service->figures, make);
@@ -520,7 +578,7 @@ json_t *service_chains(const struct service *service)
 {
     json_t *list = json_array();
     const char *name, *text;
-    for (size_t i = 0; service->chain(service->context, i, &name, &text); i++)
+    for (size_t i = 0; get_chain(service, i, &name, &text); i++)
         json_array_append_new(list, json_pack("{s:s?, s:s}", "name", name, "chain", text));
     return list;
 }

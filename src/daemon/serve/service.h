@@ -4,7 +4,7 @@
 #define SLUICE_DAEMON_SERVE_SERVICE_H
 
 #include "base/text.h"
-#include "config/settings.h"
+#include "config/config.h"
 #include "daemon/serve/owner.h"
 #include "daemon/serve/pace.h"
 #include "daemon/serve/request.h"
@@ -47,21 +47,14 @@ struct service {
     uv_loop_t *loop;
     struct queue *queue;
     struct metrics *metrics;
-    const struct settings *settings;
-    /* "ready", "starting", "draining", … */
-    const char *(*state)(void *context);
-    /* Configured chain number `index`: its name (NULL: it has none) and text; false: there are no
-     * more. */
-    bool (*chain)(void *context, size_t index, const char **name, const char **text);
+    const struct config *config;
+    const struct settings *settings; /* the configuration's */
+    const char *state;               /* "ready", "starting", "draining", …; a constant string */
     /* Watched folder number `index`; NULL: there are no more. */
     struct folder *(*folder)(void *context, size_t index);
     /* The supervisors: of the configuration in force, then of the one that takes over; NULL: there
      * are no more. */
     struct supervisor *(*supervisor)(void *context, size_t index);
-    /* Updates metrics that are measured rather than counted. */
-    void (*measure)(void *context);
-    /* An answer has been sent. */
-    void (*changed)(void *context);
     void *context;
 
     uint64_t started;    /* monotonic nanoseconds */
@@ -142,7 +135,8 @@ int service_check_results(const struct service *service, const struct account *a
 int service_check_queue(const struct service *service, const struct account *account,
                         struct fault *fault);
 
-/* Brings the metrics of clients and what they share up to date. */
+/* Brings the metrics up to date that are measured rather than counted: of clients and what they
+ * share, of folders, and of the process. */
 void service_measure(const struct service *service);
 
 /* What is told of the daemon: the status as JSON, whole or so short that it fits into a message of
