@@ -259,9 +259,10 @@ void front_turn(struct fuzz_front *front, unsigned turns)
             fake->child.readable = fake->n_answers > 0;
             fake->child.exited = fake->ends;
         }
+        if (queue_wants_quarantine(queue))
+            supervisor_want_quarantine(s);
         front_look(front);
-        queue_turn(queue, slot_ready(&s->main),
-                   queue_wants_quarantine(queue) ? supervisor_quarantine(s) : NULL, true);
+        queue_turn(queue, slot_ready(&s->main), slot_ready(&s->quarantine), true);
     }
 }
 

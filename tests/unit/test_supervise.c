@@ -441,17 +441,20 @@ static void test_quarantine(void **state)
     begin("reference");
     (void)state;
     pass(0);
-    assert_null(supervisor_quarantine(s));
+    supervisor_want_quarantine(s);
+    assert_null(slot_ready(&s->quarantine));
     assert_true(next()->quarantine);
     assert_string_equal(at(1)->device, "reference"); /* the rung below the main worker's */
-    assert_null(supervisor_quarantine(s));
+    supervisor_want_quarantine(s);
+    assert_null(slot_ready(&s->quarantine));
     pass(1);
-    assert_ptr_equal(supervisor_quarantine(s), at(1));
+    assert_ptr_equal(slot_ready(&s->quarantine), at(1));
     assert_ptr_equal(slot_ready(&s->main), at(0));
     assert_int_equal(n_ready, 1);
     crash(1); /* what it is there for */
     expect_none_planned();
-    assert_null(supervisor_quarantine(s));
+    supervisor_want_quarantine(s);
+    assert_null(slot_ready(&s->quarantine));
     assert_string_equal(next()->device, "reference");
     pass(2);
     spoil(2); /* of the main one's device this says nothing */
@@ -466,7 +469,7 @@ static void test_quarantine_without_a_rung_below(void **state)
     begin(NULL);
     (void)state;
     pass(0);
-    supervisor_quarantine(s);
+    supervisor_want_quarantine(s);
     assert_true(next()->quarantine);
     assert_string_equal(at(1)->device, "gpu");
     end();
@@ -477,14 +480,14 @@ static void test_quarantine_without_room_on_the_device(void **state)
     begin("cpu");
     (void)state;
     pass(0);
-    supervisor_quarantine(s);
+    supervisor_want_quarantine(s);
     assert_string_equal(next()->device, "cpu");
     refuse(1, FAULT_DEVICE);
     assert_string_equal(fallback_device(&s->fallback), "gpu");
-    supervisor_quarantine(s);
+    supervisor_want_quarantine(s);
     assert_string_equal(next()->device, "reference");
     crash(2); /* nor there: again after a while */
-    supervisor_quarantine(s);
+    supervisor_want_quarantine(s);
     assert_true(s->quarantine.start_at > clock_now());
     assert_ptr_equal(slot_ready(&s->main), at(0));
     assert_int_equal(n_refused, 0);
@@ -496,7 +499,7 @@ static void test_late(void **state)
     begin("cpu");
     (void)state;
     pass(0);
-    supervisor_quarantine(s);
+    supervisor_want_quarantine(s);
     assert_string_equal(next()->device, "cpu");
     pass(1);
     late(0); /* maybe in a call of the device's driver, which the other one does not use */
@@ -506,12 +509,13 @@ static void test_late(void **state)
     spoil(2);
     assert_string_equal(next()->device, "cpu");
     pass(3);
-    assert_null(supervisor_quarantine(s)); /* which the main one uses now */
+    supervisor_want_quarantine(s);
+    assert_null(slot_ready(&s->quarantine)); /* which the main one uses now */
     assert_int_equal(at(1)->state, WORKER_LEAVING);
     assert_string_equal(next()->device, "reference");
     assert_true(at(4)->quarantine);
     pass(4);
-    assert_ptr_equal(supervisor_quarantine(s), at(4));
+    assert_ptr_equal(slot_ready(&s->quarantine), at(4));
     end();
 }
 
@@ -532,7 +536,7 @@ static void test_quarantine_leaves_when_it_is_not_needed(void **state)
     begin(NULL);
     (void)state;
     pass(0);
-    supervisor_quarantine(s);
+    supervisor_want_quarantine(s);
     next();
     pass(1);
     at(1)->used -= UINT64_C(40000000000);
@@ -550,7 +554,7 @@ static void test_stop_waits_for_all(void **state)
     (void)state;
     pass(0);
     at(0)->in_flight = 1;
-    supervisor_quarantine(s);
+    supervisor_want_quarantine(s);
     next();
     supervisor_stop(s);
     assert_int_equal(at(0)->state, WORKER_RETIRING);

@@ -242,13 +242,15 @@ static bool is_quiet(const struct front *front)
 }
 
 /* Once a turn of the loop, after all its events. First what workers have said, and which have ended
- * or are due to be started; then jobs are opened and sent, a reload goes on, and folders take files
- * for which there is room now. */
+ * or are to be started, one for quarantine among them; then jobs are opened and sent, a reload goes
+ * on, and folders take files for which there is room now. */
 static void on_turn(uv_check_t *check)
 {
     struct front *front = check->data;
     struct queue *queue = &front->queue;
     struct crew *crew, *next;
+    if (queue->turn_wanted && queue->n_jobs > 0 && queue_wants_quarantine(queue))
+        supervisor_want_quarantine(&front->crew->supervisor);
     for (crew = LIST_FIRST(&front->crews); crew; crew = next) {
         next = LIST_NEXT(crew, in_list);
         crew_turn(crew);
@@ -259,8 +261,7 @@ static void on_turn(uv_check_t *check)
         front_close(front);
     if (!queue->turn_wanted || front->state == FRONT_CLOSED)
         return;
-    queue_turn(queue, slot_ready(&s->main),
-               queue->n_jobs > 0 && queue_wants_quarantine(queue) ? supervisor_quarantine(s) : NULL,
+    queue_turn(queue, slot_ready(&s->main), slot_ready(&s->quarantine),
                !TAILQ_EMPTY(&queue->queued[JOB_LAST]) && is_quiet(front));
     if (front->reload == RELOAD_RETIRING)
         reload_go_on(front);

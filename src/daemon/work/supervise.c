@@ -753,11 +753,15 @@ void supervisor_turn(struct supervisor *s)
         slot_ready(quarantine)
             ? (quarantine->worker->in_flight ? now : quarantine->worker->used) + QUARANTINE_IDLE
             : 0;
-    if (idle && idle <= now) {
+    /* or the main one has gone down the ladder since it was started */
+    bool beside = idle && quarantine->worker->in_flight == 0 &&
+                  quarantine->worker->rung < rung_for(s, quarantine);
+    if (idle && idle <= now)
         quarantine->rung = 0;
+    if ((idle && idle <= now) || beside)
         retire(&quarantine->worker);
+    if (!quarantine->worker)
         idle = 0;
-    }
 
     /* the next time at which something is due */
     uint64_t due = earlier(earlier(slot->start_at, quarantine->start_at), idle);
@@ -827,6 +831,7 @@ bool supervisor_is_sound(const struct supervisor *supervisor)
 
 bool supervisor_is_ready(const struct supervisor *s)
 {
+    /* one failure is the end of the worker that is being replaced; a second is its replacement's */
     bool soon = s->ever_ready && !s->stopping && s->main.failures <= 1;
     return soon || slot_ready(&s->main);
 }
@@ -845,15 +850,11 @@ const struct worker *supervisor_at_work(const struct supervisor *supervisor)
     return slot->worker ? slot->worker : slot->next;
 }
 
-struct worker *supervisor_quarantine(struct supervisor *s)
+void supervisor_want_quarantine(struct supervisor *s)
 {
     struct slot *slot = &s->quarantine;
-    /* the main worker has gone down the ladder since this one was started */
-    if (slot->worker && slot->worker->in_flight == 0 && slot->worker->rung < rung_for(s, slot))
-        retire(&slot->worker);
     if (!slot->worker && !slot->next && !slot->start_at)
         plan_start(s, slot, slot->failures ? pause_after(slot->failures) : 0);
-    return slot_ready(slot) ? slot->worker : NULL;
 }
 
 uint64_t supervisor_jobs(const struct supervisor *supervisor)

@@ -115,9 +115,8 @@ bool supervisor_is_ready(const struct supervisor *supervisor);
 /* For how long no main worker has taken jobs; 0 while one does. */
 uint64_t supervisor_down_for(const struct supervisor *supervisor, uint64_t now);
 
-/* The quarantine worker, for a job that waits for it. Where there is none it is started now. NULL
- * until it is ready. */
-struct worker *supervisor_quarantine(struct supervisor *supervisor);
+/* A job waits for the quarantine worker: where there is none, it is started in the next turn. */
+void supervisor_want_quarantine(struct supervisor *supervisor);
 
 /* The main worker or, while there is none, the one that starts in its place; NULL: neither. */
 const struct worker *supervisor_at_work(const struct supervisor *supervisor);
