@@ -121,10 +121,14 @@ __kernel void KERNEL(GRID, PLANES, PLANE_OUT(OUT, dst) FACTORS THEN_PARAMETERS)
 #endif
 #ifdef WIDE
     for (; x + 16 <= end; x += 16) {
+        FETCH_AHEAD(&LUMA_AT(x) + src_stride); /* the next rows */
 #if defined(PAIRS)
+        FETCH_AHEAD(pairs + x + chroma_stride);
         uchar16 both = UNALIGNED_IN(uchar, 16, pairs + x);
         int8 b = convert_int8(EVERY_SECOND(both, CB_AT)) - 128, r = convert_int8(EVERY_SECOND(both, CR_AT)) - 128;
 #elif defined(THIRDS)
+        FETCH_AHEAD(blue + (x >> 1) + cb_stride);
+        FETCH_AHEAD(red + (x >> 1) + cr_stride);
         int8 b = convert_int8(*(__global const FN(bytes8) *)(blue + (x >> 1))) - 128;
         int8 r = convert_int8(*(__global const FN(bytes8) *)(red + (x >> 1))) - 128;
 #else
