@@ -3,8 +3,9 @@
  * Each description (of gst-launch-1.0's kind) gets frames of its format, filled with noise, from a
  * pool of 4; a sink that drops them is behind it. A frame's time is that of the push, which ends
  * when the result has been dropped. FPS 0: one after another; else so many a second. FORMAT may
- * also be `copy`, and DESCRIPTION a number of bytes that memcpy copies. Prints a line each: p50 and
- * p99 in microseconds, and the bytes that the element sluice copied. */
+ * have a colorimetry behind it (`NV12/bt709`), or be `copy`, and DESCRIPTION a number of bytes that
+ * memcpy copies. Prints a line each: p50 and p99 in microseconds, and the bytes that the element
+ * sluice copied. */
 #include <gst/check/gstharness.h>
 #include <gst/video/video.h>
 
@@ -64,9 +65,14 @@ static void prepare(struct candidate *c, int width, int height, long frames)
     c->harness = gst_harness_new_parse(text);
     gst_harness_set_drop_buffers(c->harness, TRUE);
     gst_harness_add_propose_allocation_meta(c->harness, GST_VIDEO_META_API_TYPE, NULL);
+    char *colours = strchr(format, '/');
+    if (colours)
+        *colours++ = 0;
     GstCaps *caps = gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, format, "width",
                                         G_TYPE_INT, width, "height", G_TYPE_INT, height,
                                         "framerate", GST_TYPE_FRACTION, 60, 1, NULL);
+    if (colours)
+        gst_caps_set_simple(caps, "colorimetry", G_TYPE_STRING, colours, NULL);
     GstVideoInfo info;
     if (!gst_video_info_from_caps(&info, caps))
         exit(64);

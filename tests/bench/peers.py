@@ -641,7 +641,9 @@ LIVE = [
     ('invert GRAY8, in copies', 'GRAY8=sluice chain=invert', 'copy=%d' % FULL_HD, 0.7, False),
     ('sobel GRAY8, in copies', 'GRAY8=sluice chain=sobel', 'copy=%d' % FULL_HD, 2.2, False),
     ('NV12 → luminance:bt709,sobel, in copies', 'NV12=sluice chain=luminance:bt709,sobel', 'copy=%d' % (FULL_HD * 5 // 4), 1.6, False),
-    ('… against videoconvert ! cvsobel', 'NV12=sluice chain=luminance:bt709,sobel', 'NV12=videoconvert ! cvsobel', 20, True),
+    ('the same of full range, whose Y is the luminance', 'NV12/1:3:5:1=sluice chain=luminance:bt709,sobel',
+     'copy=%d' % (FULL_HD * 5 // 4), None, False),
+    ('NV12 → luminance:bt709,sobel against videoconvert ! cvsobel', 'NV12=sluice chain=luminance:bt709,sobel', 'NV12=videoconvert ! cvsobel', 20, True),
     ('NV12 → resize, colour, gauss against videoconvert in front', 'NV12=' + RGB_CHAIN,
      'NV12=videoconvert ! video/x-raw,format=RGB ! ' + RGB_CHAIN, 4, True)]
 
