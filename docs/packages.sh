@@ -6,8 +6,8 @@ packages_build="clang gcc libc6-dev meson ninja-build pkg-config python3 opencl-
 libjpeg62-turbo-dev libmicrohttpd-dev libpng-dev libseccomp-dev libsqlite3-dev libsystemd-dev libtiff-dev libuv1-dev
 libwebp-dev libyaml-dev libzip-dev zlib1g-dev"
 # The tests run kernels by OpenCL, too, on PoCL; and the module for Python.
-packages_test="chromium curl libcmocka-dev ocl-icd-libopencl1 pocl-opencl-icd python3-cffi python3-dev python3-httpx python3-numpy
-python3-venv"
+packages_test="abigail-tools chromium curl libcmocka-dev ocl-icd-libopencl1 pocl-opencl-icd python3-cffi python3-dev python3-httpx
+python3-numpy python3-venv"
 # The element for GStreamer, which is built where these are (docs/gstreamer.md); and what its tests take.
 packages_gstreamer="libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-base gstreamer1.0-plugins-good
 gstreamer1.0-tools gir1.2-gst-plugins-base-1.0 python3-gi python3-numpy"

@@ -21,9 +21,9 @@ static const struct kind {
     const char *format, *chain;
 } kinds[] = {
     {"NV12", "luminance:bt709,sobel"},
-    {"NV12", "resize:w=160:h=90,gauss:sigma=1"},
     {"GRAY8", "sobel"},
     {"RGB", "luminance,box:3"},
+    {"NV12", "resize:w=160:h=90,invert"},
 };
 
 static void give_up(const char *what, const char *why)
@@ -127,7 +127,7 @@ static bool run(const char *device, const struct kind *kind)
     struct ends ends = {0};
     char *what = g_strdup_printf("%s through %s", kind->format, kind->chain);
     char *text = g_strdup_printf("v4l2src device=%s io-mode=dmabuf num-buffers=%d ! "
-                                 "video/x-raw,format=%s,width=640,height=360 ! "
+                                 "video/x-raw,format=%s,width=320,height=180 ! "
                                  "sluice name=sluice device=native chain=%s ! fakesink",
                                  device, FRAMES, kind->format, kind->chain);
     char *plain = g_strdup_printf("sluice device=reference chain=%s", kind->chain);
