@@ -1,5 +1,6 @@
-/* The element `sluice` by itself, in GStreamer's harness: what it makes of caps, buffers and
- * events. Results are compared with the library's own, which tests/library holds to the references.
+/* test_element [HOW]: the element `sluice` by itself, in GStreamer's harness: what it makes of
+ * caps, buffers and events; or, with a driver that is played, of dma-bufs alone. Results are
+ * compared with the library's own, which tests/library holds to the references.
  */
 #include <gst/allocators/gstdmabuf.h>
 #include <gst/check/gstharness.h>
@@ -871,8 +872,49 @@ static void test_latency(void **state)
     }
 }
 
+/* How the driver is that fault/cl_import.c plays: a run of its own. */
+static const char *played;
+
+/* Dma-bufs are imported on a driver that takes them in place; on all others they are mapped, which
+ * is told once. Frames are the same. */
+static void test_played_driver(void **state)
+{
+    const struct {
+        const char *how, *told;
+    } drivers[] = {{"accepts", NULL},
+                   {"refuses", "the driver refuses"},
+                   {"copies", "the driver copies"},
+                   {"stale", "stale bytes"}};
+    const char *told = NULL;
+    for (size_t i = 0; i < G_N_ELEMENTS(drivers); i++)
+        told = strcmp(drivers[i].how, played) == 0 ? drivers[i].told : told;
+    struct stand stand = stand_of("device=gpu fallback=none in-flight=1 chain=luminance,sobel");
+    GstVideoInfo info = info_of("NV12", 64, 48);
+    set_caps(&stand, "NV12", 64, 48);
+    for (uint32_t seed = 1; seed <= 3; seed++) {
+        GBytes *wanted = by_library("luminance,sobel", &info, SLUICE_NV12, seed);
+        GstBuffer *out = push_pull(&stand, buffer_of(&info, DMABUF, seed));
+        GstVideoInfo result = out_info(&stand);
+        GBytes *got = rows_packed(out, &result);
+        assert_true(g_bytes_equal(got, wanted));
+        g_bytes_unref(got);
+        g_bytes_unref(wanted);
+        gst_buffer_unref(out);
+    }
+    if (told)
+        expect_message(&stand, GST_MESSAGE_INFO, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+                       told);
+    assert_null(gst_bus_pop_filtered(stand.bus, GST_MESSAGE_INFO));
+    assert_int_equal(stat_of(&stand, "imported"), told ? 0 : 3);
+    /* what is in memory of the process is copied: the result, and mapped frames */
+    uint64_t copied = stat_of(&stand, "bytes-copied");
+    assert_true(told ? copied > 3 * 64 * 48 : copied == 3 * 64 * 48);
+    stand_finish(&stand);
+}
+
 int main(int argc, char **argv)
 {
+    const struct CMUnitTest by_played[] = {cmocka_unit_test(test_played_driver)};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layouts),       cmocka_unit_test(test_colorimetry),
         cmocka_unit_test(test_caps),          cmocka_unit_test(test_caps_changes),
@@ -882,6 +924,18 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_config),        cmocka_unit_test(test_qos),
         cmocka_unit_test(test_latency),       cmocka_unit_test(test_small_pools),
     };
-    gst_init(&argc, &argv);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    char folder[] = "/tmp/sluice-import-XXXXXX", command[64];
+    played = argc > 1 ? argv[1] : NULL;
+    if (!played) {
+        gst_init(&argc, &argv);
+        return cmocka_run_group_tests(tests, NULL, NULL);
+    }
+    if (!mkdtemp(folder))
+        return 1;
+    setenv("IMPORT_PLAYS", played, 1);
+    setenv("SLUICE_CACHE_DIR", folder, 1); /* where the probe's finding is kept */
+    gst_init(NULL, NULL);
+    int failed = cmocka_run_group_tests(by_played, NULL, NULL);
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return failed || system(command);
 }
