@@ -2,9 +2,9 @@
 # tests/packages/lifecycle.sh [OPTION…]
 #
 # The life of the Debian packages, in a container with a pristine Debian, its systemd and no network: they are
-# installed, take pictures by the folder and both sockets, are upgraded while pictures come in, removed, installed again
-# and purged. Nothing may be lost on the way, and nothing be left in the end but what users made. As root, on Debian:
-# apt-get install mmdebstrap systemd-container
+# installed, take pictures by the folder and both sockets, are upgraded while pictures come in and pipelines and
+# programs of the library run, removed, installed again and purged. Nothing may be lost on the way, and nothing be left
+# in the end but what users made. As root, on Debian: apt-get install mmdebstrap systemd-container
 #
 #   --suite NAME     bookworm (if nothing is said) or trixie
 #   --packages DIR   what cross/package.sh made (packages in the checkout)
@@ -40,9 +40,11 @@ outside() {
     mkdir -p "$work"
     work=$(cd "$work" && pwd)
     pristine=$work/$suite
+    # What users of the element and of the library have, before they install ours.
+    tools=gcc,libc6-dev,pkgconf,gstreamer1.0-tools,gstreamer1.0-plugins-base
     [ -e "$pristine.done" ] || {
         rm -rf "$pristine"
-        mmdebstrap --quiet --mode=root --variant=minbase --include=systemd,systemd-sysv,dbus,curl "$suite" "$pristine"
+        mmdebstrap --quiet --mode=root --variant=minbase --include=systemd,systemd-sysv,dbus,curl,$tools "$suite" "$pristine"
         touch "$pristine.done"
     }
 
@@ -53,10 +55,10 @@ outside() {
     machine=$folder/machine
     mount -t overlay overlay -o "lowerdir=$pristine,upperdir=$folder/upper,workdir=$folder/work" "$machine"
     mkdir -p "$machine/root/"{old,new}
-    cp "$packages"/sluice*+"$release"_{"$(dpkg --print-architecture)",all}.deb "$machine/root/new/"
+    cp "$packages"/*+"$release"_{"$(dpkg --print-architecture)",all}.deb "$machine/root/new/"
     rm -f "$machine"/root/new/*-dbgsym_*
     if [ -n "$from" ]; then
-        cp "$from"/sluice*.deb "$machine/root/old/"
+        cp "$from"/*.deb "$machine/root/old/"
     else
         for package in "$machine"/root/new/*.deb; do
             rm -rf "$folder/old"
@@ -122,6 +124,7 @@ finish() {
 
 # ---- inside
 
+all='sluice sluiced sluice-relay sluice-doc libsluice0 libsluice-dev gstreamer1.0-sluice python3-sluice'
 in=/var/lib/sluice/in
 out=/var/lib/sluice/out
 bad=0
@@ -169,6 +172,21 @@ has_result() { cmp -s /root/plain.png "$out/$1.png"; }
 by_http() { curl -sS --fail --unix-socket /run/sluice/http.sock --data-binary @/root/card.png 'http://localhost/v1/process?chain=edges&format=png' -o "$1"; }
 by_socket() { sluice submit -q -s /run/sluice/jobs.sock -c edges -o "$1" /root/card.png; }
 
+# A pipeline, a program of the library, and Python: each in one process, as long as `load` runs, and in new ones.
+by_gst() { gst-launch-1.0 -q videotestsrc num-buffers="$1" ! video/x-raw,format=NV12,width=640,height=480,framerate=25/1 ! sluice chain=luminance,sobel ! fakesink sync="$2"; }
+by_library() { head -c $((640 * 480 * 3 / 2)) /dev/zero | /root/frames luminance,sobel 640 480 >/dev/null; }
+by_python() { python3 -c "import numpy, sluice; sluice.Chain('luminance,sobel')(numpy.zeros((480, 640, 3), numpy.uint8))"; }
+last_python() {
+    python3 - <<'END'
+import numpy, os, sluice
+chain, frame, n = sluice.Chain('luminance,sobel'), numpy.zeros((480, 640, 3), numpy.uint8), 0
+while not os.path.exists('/root/stop'):
+    assert not chain(frame).any()
+    n += 1
+print(n, 'frames in one process of Python')
+END
+}
+
 # Clients and a dropper, until /root/stop is there. A request that is answered by an error is made again: `told` counts these.
 load() {
     local n=0
@@ -190,6 +208,14 @@ load() {
             echo "$m" >>"/root/done.$way"
         done &
     done
+    for way in 'gst 20 false' library python; do
+        while [ ! -e /root/stop ]; do
+            # shellcheck disable=SC2086 # its arguments
+            if by_$way >>/root/said.own 2>&1; then echo "$way" >>/root/done.own; else echo "$way" >>/root/failed.own; fi
+        done &
+    done
+    last_python >/root/said.python 2>&1 || echo 'one Python' >>/root/failed.own &
+    by_gst 250 true >>/root/said.own 2>&1 || echo 'one pipeline' >>/root/failed.own &
 }
 count() { [ ! -e "$1" ] || wc -l <"$1"; }
 all_loaded() { for name in $(cat /root/dropped); do has_result "$name" || return 1; done; }
@@ -217,6 +243,11 @@ inside() {
     must 'both results are that of the chain in plain C' sh -c 'cmp /root/plain.png /root/http.png && cmp /root/plain.png /root/socket.png'
     must 'sluice doctor finds nothing wrong' sluice doctor
 
+    must 'a pipeline runs' by_gst 5 false
+    must 'a program of the library is built' sh -c 'cd /root && cp /usr/share/doc/libsluice-dev/examples/frames.c . && cc frames.c $(pkg-config --cflags --libs sluice) -o frames'
+    must 'and runs' by_library
+    must 'Python computes' by_python
+
     echo '# of the administrator' >>/etc/sluice/sluice.yaml
     load
     sleep 3
@@ -235,9 +266,11 @@ inside() {
     echo "     clients: $(count /root/done.http) by HTTP, $(count /root/done.socket) by the jobs socket; asked again:" \
         "$(count /root/again.http) $(count /root/again.socket)"
     sort -u /root/told.http /root/told.socket | head -5 | sed 's/^/     | /'
+    test ! -s /root/failed.own && test -s /root/done.own && ok "the library, the element and Python meanwhile: $(sort /root/done.own | uniq -c | tr -s ' \n' ' ')runs, $(cat /root/said.python)" ||
+        fail "the library, the element or Python: $(sort /root/failed.own | uniq -c | tr -s ' \n' ' '): $(tail -5 /root/said.own /root/said.python)"
     must 'the administrator'\''s configuration stays' grep -q '^# of the administrator' /etc/sluice/sluice.yaml
 
-    apt remove sluice sluiced sluice-relay sluice-doc || fail "remove: $(tail -5 /root/apt.log)"
+    apt remove $all || fail "remove: $(tail -5 /root/apt.log)"
     must_not 'removed: no service' systemctl is-active sluiced.service sluiced-http.socket sluiced-jobs.socket
     must_not 'no process' sh -c 'cat /proc/[0-9]*/comm | grep sluice'
     must_not 'no socket' test -e /run/sluice/http.sock
@@ -248,26 +281,28 @@ inside() {
     must 'with the configuration of before' grep -q '^# of the administrator' /etc/sluice/sluice.yaml
     find "$in" "$out" -type f ! -path '*/.sluice/work/*' | sort >/root/pictures
 
-    apt purge --auto-remove sluice sluiced sluice-relay sluice-doc || fail "purge: $(tail -5 /root/apt.log)"
+    apt purge --auto-remove $all || fail "purge: $(tail -5 /root/apt.log)"
     paths | diff /root/before - | sed -n 's/^[<>]/&/p' >/root/left
     find "$in" "$out" -type f | sort | cmp -s - /root/pictures && ok "purged: all $(count /root/pictures) pictures are there" || fail 'pictures are gone'
     grep -v ' /var/lib/sluice' /root/left | grep -vxE '> (account|group) sluice' >/root/more &&
         fail "more than pictures and their owner is left: $(tr '\n' ' ' </root/more)" || ok 'nothing else but the account that they belong to'
     find /var/lib/sluice -type f ! -name '*.png' | grep . >/root/more && fail "no pictures: $(cat /root/more)"
 
-    # Without pictures nothing is left at all. The two packages that README.md names are enough.
+    # Without pictures nothing is left at all. The packages that README.md and the pages name are enough.
     rm -rf /var/lib/sluice
-    apt install /root/new/sluice_*.deb /root/new/sluiced_*.deb || fail "install: $(tail -5 /root/apt.log)"
+    all=${all/sluice-relay sluice-doc /}
+    # shellcheck disable=SC2046 # words
+    apt install $(printf '/root/new/%s_*.deb ' $all) || fail "install: $(tail -5 /root/apt.log)"
     must 'installed once more' wait_for "$patience" systemctl is-active sluiced.service
     # The packages' own tests, as Debian's machines would run them.
     export AUTOPKGTEST_TMP=/root/autopkgtest
-    for test in command service; do
+    for test in command element library python service; do
         mkdir $AUTOPKGTEST_TMP
         must "debian/tests/$test" sh -c "sh /root/tests/$test 2>&1"
         rm -r $AUTOPKGTEST_TMP
     done
     rm /var/lib/sluice/out/autopkgtest.png /var/lib/sluice/in/.sluice/done/autopkgtest.png
-    apt purge --auto-remove sluice sluiced || fail "purge: $(tail -5 /root/apt.log)"
+    apt purge --auto-remove $all || fail "purge: $(tail -5 /root/apt.log)"
     paths | diff /root/before - >/root/left && ok 'purged without pictures: nothing is left' || fail "left: $(cat /root/left)"
     [ $bad = 0 ] && echo 'the life cycle is in order' || { echo 'the life cycle is NOT in order'; tail -30 /root/apt.log; }
     exit $bad
