@@ -41,7 +41,7 @@ static void drop_planes(struct client_job *job)
 {
     for (size_t i = 0; i < job->n_planes; i++) {
         closing_take(job->service->loop, &job->planes[i].fd);
-        service_release_result(job->service, job->how.account, job->planes[i].size);
+        service_count_result(job->service, job->how.account, -(int64_t)job->planes[i].size);
     }
     free(job->planes);
     job->planes = NULL;
@@ -84,12 +84,17 @@ static int enter_queue(struct client_job *job, struct fault *fault)
     return 0;
 }
 
-/* It has ended before it came to the queue. */
-static void end_early(struct client_job *job, const struct fault *fault)
+/* The job leaves the queue, if it has come to it; its client is told, or nobody waits for it.
+ * `ended` may destroy the job. */
+static void end(struct client_job *job, const struct message *report)
 {
-    job->job.fault = *fault;
+    if (job->in_queue) {
+        queue_remove(job->service->queue, &job->job);
+        job->how.account->n_jobs--;
+        job->in_queue = false;
+    }
     if (job->how.ended)
-        job->how.ended(job, NULL);
+        job->how.ended(job, report);
     else
         client_job_destroy(&job);
 }
@@ -97,14 +102,15 @@ static void end_early(struct client_job *job, const struct fault *fault)
 static void on_copied(struct reception *reception, const struct receipt *receipt, const int fds[2])
 {
     struct client_job *job = reception->how.user;
-    struct fault fault = receipt->fault;
+    struct fault *fault = &job->job.fault;
+    *fault = receipt->fault;
     job->how.reception = NULL;
     job->how.in_fd = fds[0];
     job->how.out_fd = fds[1];
     job->copied = receipt->size;
     metrics_add(job->service->metrics, METRIC_BYTES_COPIED, NULL, (double)job->copied);
-    if (!job->how.ended || fault.code != FAULT_NONE || enter_queue(job, &fault) != 0)
-        end_early(job, &fault);
+    if (!job->how.ended || fault->code != FAULT_NONE || enter_queue(job, fault) != 0)
+        end(job, NULL);
 }
 
 static void on_copy_lost(struct reception *reception, const struct fault *fault)
@@ -112,7 +118,8 @@ static void on_copy_lost(struct reception *reception, const struct fault *fault)
     struct client_job *job = reception->how.user;
     job->how.reception = NULL;
     job->lost = true;
-    end_early(job, fault);
+    job->job.fault = *fault;
+    end(job, NULL);
 }
 
 /* The account has counted the input already, so that nobody fills memory with inputs of jobs that
@@ -195,23 +202,6 @@ static void need_output(struct job *queued, const char *plane)
     queue_give_output(job->service->queue, queued, plane, fd, &fault);
 }
 
-static void leave_queue(struct client_job *job)
-{
-    queue_remove(job->service->queue, &job->job);
-    job->how.account->n_jobs--;
-    job->in_queue = false;
-}
-
-/* `ended` may destroy the job. */
-static void end(struct client_job *job, const struct message *report)
-{
-    leave_queue(job);
-    if (job->how.ended)
-        job->how.ended(job, report);
-    else
-        client_job_destroy(&job);
-}
-
 static void done(struct job *queued, const struct message *report)
 {
     struct client_job *job = (struct client_job *)queued;
@@ -252,7 +242,7 @@ static void done(struct job *queued, const struct message *report)
     for (size_t i = 0; i < job->n_planes; i++) { /* their sizes are known, and count, from now on */
         struct client_plane *plane = &job->planes[i];
         plane->size = fstat(plane->fd, &status) == 0 ? (uint64_t)status.st_size : 0;
-        service_hold_result(service, job->how.account, plane->size);
+        service_count_result(service, job->how.account, (int64_t)plane->size);
     }
 
     queued->counted = service_chain_label(service, job->chain);
@@ -310,10 +300,8 @@ void client_job_cancel(struct client_job **job)
     j->how.ended = NULL;
     if (j->how.reception) /* on_copied or on_copy_lost follows */
         return;
-    if (client_job_waits(j))
-        leave_queue(j);
-    if (j->in_queue) /* the worker has its descriptors: its result is dropped */
-        j->job.flow = &j->how.account->flow; /* the client may go, its user still has a slot */
-    else
-        client_job_destroy(&j);
+    if (!j->in_queue || client_job_waits(j))
+        end(j, NULL);
+    else /* a worker has its descriptors: the client may go, its user still has a slot */
+        j->job.flow = &j->how.account->flow;
 }

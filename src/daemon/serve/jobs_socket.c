@@ -73,7 +73,7 @@ static void free_outgoing(struct jobs_client *client, struct jobs_outgoing *mess
 {
     text_finish(&message->json);
     closing_take(client->server->service->loop, &message->fd);
-    service_release_result(client->server->service, client->account, message->held);
+    service_count_result(client->server->service, client->account, -(int64_t)message->held);
     client->held -= message->held;
     free(message);
 }
@@ -102,23 +102,6 @@ static void note_read(struct jobs_client *client)
     }
 }
 
-/* Returns false when the socket has no room. */
-static bool try_to_send(struct jobs_client *client, struct jobs_outgoing *message)
-{
-    struct fault fault = FAULT_INIT;
-    unsigned before = unread_bytes(client);
-    int result =
-        message_send_encoded(client->fd, &message->json, &message->fd, message->fd >= 0, &fault);
-    if (result == FAULT_BUSY)
-        return false;
-    if (result != 0)
-        break_client(client);
-    /* It takes more than its text; what the client reads meanwhile makes it look like less. */
-    unsigned after = unread_bytes(client), least = (unsigned)message->json.length;
-    message->bytes = after > before + least ? after - before : least;
-    return true;
-}
-
 static void on_tick(uv_timer_t *timer);
 
 static void send_outgoing(struct jobs_client *client)
@@ -126,8 +109,17 @@ static void send_outgoing(struct jobs_client *client)
     struct jobs_outgoing *first;
     note_read(client);
     while (!client->broken && (first = STAILQ_FIRST(&client->outgoing)) != NULL) {
-        if (!try_to_send(client, first))
+        struct fault fault = FAULT_INIT;
+        unsigned before = unread_bytes(client), least = (unsigned)first->json.length;
+        int result =
+            message_send_encoded(client->fd, &first->json, &first->fd, first->fd >= 0, &fault);
+        if (result == FAULT_BUSY) /* the socket has no room */
             break;
+        if (result != 0)
+            break_client(client);
+        /* It takes more than its text; what the client reads meanwhile makes it look like less. */
+        unsigned after = unread_bytes(client);
+        first->bytes = after > before + least ? after - before : least;
         STAILQ_REMOVE_HEAD(&client->outgoing, next);
         client->n_outgoing--;
         text_finish(&first->json);
@@ -151,7 +143,7 @@ static void send_message(struct jobs_client *client, struct text *json, int fd, 
         break_client(client);
     if (!message || client->broken || client->closed) {
         closing_take(client->server->service->loop, &fd);
-        service_release_result(client->server->service, client->account, held);
+        service_count_result(client->server->service, client->account, -(int64_t)held);
         text_finish(json);
         free(message);
         return;
@@ -434,12 +426,6 @@ static void cancel_requests(struct jobs_client *client)
 
 /* ---- reading ---- */
 
-static void end_reception(struct jobs_client *client)
-{
-    client->reception = NULL;
-    poll_client(client);
-}
-
 static bool receive_one(struct jobs_client *client);
 
 static void on_received(struct reception *reception, const struct parcel *parcel,
@@ -458,7 +444,8 @@ static void on_received(struct reception *reception, const struct parcel *parcel
         closing_take(client->server->service->loop, &fds[i]);
     if (receipt->going_on)
         return;
-    end_reception(client);
+    client->reception = NULL;
+    poll_client(client);
     if (!client->broken && STAILQ_EMPTY(&client->outgoing))
         receive_one(client); /* the next message, while the receiver still runs */
 }
@@ -468,29 +455,12 @@ static void on_lost(struct reception *reception, const struct fault *fault)
 {
     struct jobs_client *client = reception->how.user;
     say_fault(client, -1, fault, NULL);
-    end_reception(client);
+    client->reception = NULL;
+    poll_client(client);
     break_client(client);
 }
 
-/* A client's descriptors are never opened in this process: any call on them, even close, may wait
- * for ever. A receiver takes them. */
-static void hand_over(struct jobs_client *client)
-{
-    struct fault fault = FAULT_INIT;
-    struct reception_how how = {.uid = client->peer.uid,
-                                .client_fd = client->fd,
-                                .order = RECEIVER_TAKE,
-                                .received = on_received,
-                                .lost = on_lost,
-                                .user = client};
-    if (reception_start(&client->reception, &client->server->receptions, &how, &fault) == 0) {
-        poll_client(client);
-        return;
-    }
-    say_fault(client, -1, &fault, NULL);
-    break_client(client);
-}
-
+/* Returns false when no further message is to be read now. */
 static bool receive_one(struct jobs_client *client)
 {
     static char buffer[MESSAGE_BYTES_MAX]; /* used by the loop's thread only */
@@ -498,8 +468,22 @@ static bool receive_one(struct jobs_client *client)
     int fds[MESSAGE_FDS_MAX];
     size_t size = sizeof buffer, n_fds;
     enum message_head head = message_look(client->fd);
-    if (head == MESSAGE_DESCRIPTORS)
-        hand_over(client);
+
+    /* A client's descriptors are never opened in this process: any call on them, even close, may
+     * wait for ever. A receiver takes them. */
+    struct reception_how how = {.uid = client->peer.uid,
+                                .client_fd = client->fd,
+                                .order = RECEIVER_TAKE,
+                                .received = on_received,
+                                .lost = on_lost,
+                                .user = client};
+    if (head == MESSAGE_DESCRIPTORS &&
+        reception_start(&client->reception, &client->server->receptions, &how, &fault) != 0) {
+        say_fault(client, -1, &fault, NULL);
+        break_client(client);
+    } else if (head == MESSAGE_DESCRIPTORS) {
+        poll_client(client);
+    }
     if (head != MESSAGE_PLAIN)
         return false;
     int result = message_receive_bytes(client->fd, buffer, &size, fds, &n_fds, &fault);

@@ -198,16 +198,6 @@ static int add_parameter(json_t *object, const char *text, size_t length, const 
     return result;
 }
 
-/* Texts that may be empty are as if they were not given then. */
-static void leave_out_empty(struct request *request)
-{
-    const char **const each[] = {&request->format, &request->input, &request->state,
-                                 &request->after};
-    for (size_t i = 0; i < sizeof each / sizeof *each; i++)
-        if (*each[i] && !(*each[i])[0])
-            *each[i] = each[i] == &request->format ? "auto" : NULL;
-}
-
 int request_of_query(struct request *request, const char *target, const char *names,
                      struct fault *fault)
 {
@@ -220,7 +210,13 @@ int request_of_query(struct request *request, const char *target, const char *na
         at += part;
     }
     int result = read_fields(request, names, fault);
-    leave_out_empty(request);
+
+    /* Texts that may be empty are as if they were not given then. */
+    const char **const each[] = {&request->format, &request->input, &request->state,
+                                 &request->after};
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++)
+        if (*each[i] && !(*each[i])[0])
+            *each[i] = each[i] == &request->format ? "auto" : NULL;
     return result;
 }
 

@@ -208,17 +208,11 @@ void service_give(struct service *service, struct account *account, uint64_t byt
     account->bytes -= bytes;
 }
 
-void service_hold_result(struct service *service, struct account *account, uint64_t bytes)
+void service_count_result(struct service *service, struct account *account, int64_t bytes)
 {
-    service->bytes += bytes;
-    account->bytes += bytes;
-    account->results += bytes;
-}
-
-void service_release_result(struct service *service, struct account *account, uint64_t bytes)
-{
-    service_give(service, account, bytes);
-    account->results -= bytes;
+    service->bytes += (uint64_t)bytes;
+    account->bytes += (uint64_t)bytes;
+    account->results += (uint64_t)bytes;
 }
 
 int service_check_results(const struct service *service, const struct account *account,

@@ -123,9 +123,8 @@ static inline uint64_t service_share(uint64_t total, uint64_t others)
 bool service_take(struct service *service, struct account *account, uint64_t own, uint64_t bytes);
 void service_give(struct service *service, struct account *account, uint64_t bytes);
 
-/* Counts a result until its client has read it. */
-void service_hold_result(struct service *service, struct account *account, uint64_t bytes);
-void service_release_result(struct service *service, struct account *account, uint64_t bytes);
+/* A result counts until its client has read it: by so many bytes more or, if negative, less. */
+void service_count_result(struct service *service, struct account *account, int64_t bytes);
 
 /* FAULT_BUSY: unread results use up the user's share. */
 int service_check_results(const struct service *service, const struct account *account,
