@@ -146,7 +146,7 @@ class Requests(OpenApi):
                 self.assertEqual(self.ask(method, target, body).status, 400, target)
             for query in ('?none=1', '?%', '?a=%00'):
                 self.assertEqual(self.ask(method, path + query, body).status, 400)
-            if not operation.get('parameters'):
+            if not operation.get('parameters') and (path, method) != ('/v1/events', 'GET'):  # which has no end: test_events.py
                 self.assertEqual(self.ask(method, path, body).status, 200)
             if 'requestBody' in operation:
                 self.assertEqual(self.ask(method, path, b'x' * (1 << 17)).status, 413)

@@ -7,7 +7,10 @@
 
 #include "daemon/work/child.h"
 #include "fuzz.h"
+#include "daemon/work/events.h"
 #include "worker/message.h"
+
+static struct events events;
 
 /* ---- a worker without a process ---- */
 
@@ -222,7 +225,8 @@ static void set_up(struct fuzz_front *front)
     front->queue = (struct queue){.limit = 64,
                                   .slots = 2,
                                   .job_time = UINT64_C(60000000000),
-                                  .metrics = front->supervisor.metrics};
+                                  .metrics = front->supervisor.metrics,
+                                  .events = &events};
     front->service = (struct service){.loop = &front->loop,
                                       .queue = &front->queue,
                                       .metrics = front->supervisor.metrics,

@@ -389,6 +389,7 @@ static int wire(struct front *front, const struct spool_world *spools, struct fa
                                          .context = front};
     front->limit.data = front->tick.data = front->turn.data = front;
     front->queue.metrics = front->metrics;
+    front->queue.events = &front->events;
     queue_init(&front->queue, &front->loop);
     uv_check_init(&front->loop, &front->turn);
     uv_check_start(&front->turn, on_turn);
@@ -422,6 +423,7 @@ static void finish(struct front *front)
     if (uv_loop_close(&front->loop) != 0)
         log_error("handles are left open at the end");
     metrics_destroy(&front->metrics);
+    events_finish(&front->events);
     rulebook_leave(&front->book);
     free(front->folders);
 }

@@ -6,6 +6,7 @@
 #include "daemon/front/options.h"
 #include "daemon/serve/service.h"
 #include "daemon/watch/folder.h"
+#include "daemon/work/events.h"
 #include "daemon/work/queue.h"
 #include "daemon/work/supervise.h"
 
@@ -53,6 +54,7 @@ struct front {
     int status; /* exit status */
     struct queue queue;
     struct metrics *metrics; /* owned */
+    struct events events;
     struct folder_world world;
     struct crew *crew;
     LIST_HEAD(, crew) crews; /* that one, the next one, and those whose workers are ending */

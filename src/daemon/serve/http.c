@@ -23,6 +23,7 @@
 #define BODY_RATE        1024         /* bytes a second that a client must send of a body, … */
 #define BODY_RATE_AFTER  5            /* … after so many seconds */
 #define TICK             250          /* milliseconds */
+#define TICKS_OF_LOOK    4            /* folders' states are looked at for those who follow them */
 #define CONNECTION_BYTES (128 * 1024) /* of headers, and of a piece of a body */
 #define EVENTS_MAX       32
 
@@ -115,6 +116,7 @@ static void check_deadline(struct http_connection *c, uint64_t now)
                 service->queue->job_time)
             http_give_up(c->request);
         break;
+    case HTTP_FOLLOWING:
     case HTTP_CUT:
         break;
     }
@@ -129,6 +131,9 @@ static void on_tick(uv_timer_t *timer)
         next = LIST_NEXT(connection, in_list);
         check_deadline(connection, now);
     }
+    if (++http->n_ticks % TICKS_OF_LOOK == 0)
+        http_events_look(http);
+    http_events_wake(http);
 }
 
 /* ---- hang-ups ---- */
@@ -151,8 +156,12 @@ static void on_hangup(uv_poll_t *poll, int status, int events)
     int count = epoll_wait(http->hangup_fd, list, EVENTS_MAX, 0);
     for (int i = 0; i < count; i++) {
         struct http_connection *connection = list[i].data.ptr;
-        if ((list[i].events & (EPOLLHUP | EPOLLERR)) && connection->phase == HTTP_RUNNING)
+        if (!(list[i].events & (EPOLLHUP | EPOLLERR)))
+            continue;
+        if (connection->phase == HTTP_RUNNING)
             http_cancel(connection->request);
+        else if (connection->phase == HTTP_FOLLOWING)
+            http_events_hung_up(connection);
     }
 }
 
@@ -323,8 +332,10 @@ static int start_mhd(struct http *http, struct fault *fault)
 static void release(void *context)
 {
     struct http *http = context;
-    if (--http->n_users == 0)
+    if (--http->n_users == 0) {
+        free(http->states);
         free(http);
+    }
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -365,6 +376,7 @@ int http_open(struct http **http, struct service *service, const struct socket_s
     h->service = service;
     h->hangup_fd = -1;
     LIST_INIT(&h->connections);
+    LIST_INIT(&h->followers);
     h->listener = (struct listener){.socket = SERVICE_HTTP,
                                     .service = service,
                                     .accepted = on_accepted,
@@ -383,7 +395,7 @@ int http_open(struct http **http, struct service *service, const struct socket_s
 
 bool http_is_idle(const struct http *http)
 {
-    return !http || http->n_requests == 0;
+    return !http || http->n_requests == http->n_followers;
 }
 
 void http_close(struct http **http)
@@ -403,6 +415,7 @@ void http_close(struct http **http)
         else if (connection->request && connection->request->turn.user)
             MHD_resume_connection(connection->mhd);
     }
+    http_events_wake(h);
     if (count > 0)
         uv_poll_stop(&h->poll); /* before libmicrohttpd closes its descriptor */
     if (h->daemon)

@@ -18,6 +18,7 @@ enum http_phase {
     HTTP_BODY,    /* receives the body */
     HTTP_RUNNING, /* a job runs; the client only waits */
     HTTP_ANSWER,  /* sends the answer */
+    HTTP_FOLLOWING, /* has all events so far; suspended */
     HTTP_CUT,     /* shut down; libmicrohttpd has not noticed yet */
 };
 
@@ -78,6 +79,11 @@ struct http {
     LIST_HEAD(, http_connection) connections;
     struct http_connection *adding; /* while MHD_add_connection runs */
     unsigned n_requests;
+    LIST_HEAD(, http_follower) followers; /* of events */
+    unsigned n_followers;
+    const char **states; /* of the folders, when they were last looked at; owned */
+    size_t n_states;
+    unsigned n_ticks;
     int *spent; /* descriptors of results that libmicrohttpd has done with after its turn; owned */
     size_t n_spent;
     int hangup_fd; /* an epoll set that reports hang-ups only */
@@ -115,6 +121,15 @@ void http_answer(struct http_request *request, unsigned status, struct MHD_Respo
 /* The same with a text, which is copied. */
 void http_answer_text(struct http_request *request, unsigned status, const char *media_type,
                       const char *text);
+
+/* http_events.c */
+void http_events(struct http_request *request); /* answers GET /v1/events */
+/* A follower that waits has hung up. */
+void http_events_hung_up(struct http_connection *connection);
+/* Goes on with followers for whom there is something, or the end. */
+void http_events_wake(struct http *http);
+/* Looks at the folders' states. */
+void http_events_look(struct http *http);
 
 /* http_routes.c */
 /* The answer is ready, or nobody waits for it: libmicrohttpd goes on with the connection. */

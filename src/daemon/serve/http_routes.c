@@ -338,6 +338,7 @@ const struct http_route http_routes[] = {
     {"/v1/process", "POST", "chain format input", true, true, process},
     {"/v1/files", PAGE, "state limit after file", false, true, files},
     {"/v1/files/requeue", "POST", "file failed", true, true, requeue},
+    {"/v1/events", PAGE, "", false, true, http_events},
     {"/v1/stages", PAGE, "", false, true, stages},
     {"/v1/devices", PAGE, "", false, true, devices},
     {"/v1/chains", PAGE, "", false, true, chains},

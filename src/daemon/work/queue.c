@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "daemon/work/events.h"
 #include "daemon/work/metrics.h"
 #include "daemon/work/worker.h"
 #include "worker/message.h"
@@ -408,6 +409,7 @@ static void send_one(struct queue *queue, struct job *job, struct worker *worker
     job->late = false;
     job->n_outputs = 0;
     job->sent = now;
+    events_add_job(queue->events, "begun", job);
     job->deadline = now + queue->job_time + grace;
     enter(queue, job, JOB_SENT);
     send_job(queue, job, worker);
@@ -624,6 +626,7 @@ void queue_count_end(struct queue *queue, const struct job *job, bool done)
 {
     *(done ? &queue->n_done : &queue->n_failed) += 1;
     rate_count(&queue->rate, clock_now());
+    events_add_job(queue->events, done ? "done" : "failed", job);
     metrics_count_job(queue->metrics, job->origin, job->counted ? job->counted : job->chain,
                       done ? "done" : "failed");
 }

@@ -41,6 +41,7 @@ struct queue {
     unsigned slots;    /* jobs that the main worker may have at once, and one of somebody else */
     uint64_t job_time; /* nanoseconds that a worker may take for a job */
     struct metrics *metrics; /* may be NULL */
+    struct events *events;   /* may be NULL */
 
     struct job_list all;
     struct job_list queued[JOB_LANES];
