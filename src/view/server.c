@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #define STRANGER_SECONDS 5  /* for the page's own files, or to show it */
 #define IDLE_SECONDS     60
 #define CONNECTION_BYTES (128 * 1024) /* of a request's header */
+#define FORWARD_TICK     500          /* milliseconds */
 #define BODY_MAX         65536        /* of a request's body, which is not read */
 
 /* A connection. */
@@ -221,6 +223,56 @@ static ssize_t beat(void *server, uint64_t position, char *buffer, size_t room)
     return 1;
 }
 
+/* A stream of the daemon's, passed on. */
+struct forward {
+    struct server *server;
+    int fd;
+};
+
+static ssize_t pass_on(void *forward, uint64_t position, char *buffer, size_t room)
+{
+    struct forward *f = forward;
+    struct pollfd ready = {f->fd, POLLIN, 0};
+    for (;;) {
+        pthread_mutex_lock(&f->server->lock);
+        bool closing = f->server->closing;
+        pthread_mutex_unlock(&f->server->lock);
+        if (closing)
+            return MHD_CONTENT_READER_END_OF_STREAM;
+        if (poll(&ready, 1, FORWARD_TICK) <= 0)
+            continue;
+        ssize_t got = recv(f->fd, buffer, room, MSG_DONTWAIT);
+        if (got > 0)
+            return got;
+        if (got == 0 || (errno != EAGAIN && errno != EINTR))
+            return MHD_CONTENT_READER_END_OF_STREAM;
+    }
+}
+
+static void forward_ended(void *forward)
+{
+    struct forward *f = forward;
+    file_close(&f->fd);
+    free(f);
+}
+
+static enum MHD_Result send_stream(struct server *s, struct MHD_Connection *mhd,
+                                   struct view_answer *answer)
+{
+    struct forward *f = malloc(sizeof *f);
+    struct MHD_Response *response = NULL;
+    if (f) {
+        *f = (struct forward){s, answer->stream};
+        response =
+            MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 16384, pass_on, f, forward_ended);
+    }
+    if (!response) {
+        file_close(&answer->stream);
+        free(f);
+    }
+    return send_response(mhd, answer->status, answer->type, false, response);
+}
+
 static void page_left(void *server)
 {
     struct server *s = server;
@@ -275,6 +327,8 @@ static enum MHD_Result answer_api(struct server *s, struct MHD_Connection *mhd, 
         watch_answer(s->view, &request, &answer);
     if (answer.status == 0)
         return refuse(mhd, 404, "no such path\n");
+    if (answer.streams)
+        return send_stream(s, mhd, &answer);
     return send_response(
         mhd, answer.status, answer.type, false,
         MHD_create_response_from_buffer(answer.size, answer.body, MHD_RESPMEM_MUST_FREE));

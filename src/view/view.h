@@ -55,6 +55,8 @@ struct view_answer {
     const char *type; /* a constant */
     char *body;       /* owned */
     size_t size;
+    int stream; /* if `streams`: a descriptor whose bytes are the answer, without end; owned */
+    bool streams;
 };
 
 /* Answers with JSON, which is released; without memory with status 503. */

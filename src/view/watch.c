@@ -59,6 +59,17 @@ static void pass_on(struct view *view, const struct view_request *request,
     text_finish(&target);
 }
 
+static void follow(struct view *view, struct view_answer *answer)
+{
+    struct fault fault = FAULT_INIT;
+    int fd = -1;
+    if (client_stream(view->options->http_socket, "/v1/events", &fd, &fault) != 0)
+        view_answer_fault(answer, &fault, NULL);
+    else
+        *answer = (struct view_answer){
+            .status = 200, .type = "text/event-stream", .stream = fd, .streams = true};
+}
+
 /* ---- pictures of files ---- */
 
 /* What the daemon says of a file; NULL: it does not know it. */
@@ -118,6 +129,8 @@ void watch_answer(struct view *view, const struct view_request *request, struct 
         view_answer_json(answer, 200,
                          json_pack("{s:s, s:s, s:s}", "mode", "watch", "version", SLUICE_VERSION,
                                    "socket", view->options->http_socket));
+    if (strcmp(request->path, "daemon/events") == 0 && !request->is_post)
+        follow(view, answer);
     if (strcmp(request->path, "thumb") == 0 && !request->is_post)
         answer_thumb(view, request, answer);
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)

@@ -55,8 +55,9 @@ function chart(canvas, points, value, label) {
 // ---- small pictures ----
 
 const thumbs = new Map() // by what was asked: a promise of a canvas, or of the reason why there is none
-function thumb(file, which, side = 160) {
-  const key = which + '\n' + file + '\n' + side
+// A file that was done again has other pictures: `time` says when.
+function thumb(file, which, time, side = 160) {
+  const key = which + '\n' + file + '\n' + side + '\n' + time
   if (!thumbs.has(key)) {
     if (thumbs.size > 200) thumbs.delete(thumbs.keys().next().value)
     thumbs.set(key, askPicture('thumb', {file, which, side}).then(picture => paint(picture, mapping(picture.head.plane, extremes(picture.samples, picture.head.plane.channels), false)), problem => problem.message))
@@ -64,12 +65,12 @@ function thumb(file, which, side = 160) {
   return thumbs.get(key)
 }
 
-function thumbBox(file, which, label) {
-  const box = make('button', {class: 'thumb', title: label + ': ' + file, 'aria-label': label + ' of ' + file + ', larger', onclick: () => enlarge(file)})
+function thumbBox(file, which, label, time) {
+  const box = make('button', {class: 'thumb', title: label + ': ' + file, 'aria-label': label + ' of ' + file + ', larger', onclick: () => enlarge(file, time)})
   const seen = new IntersectionObserver(entries => {
     if (!entries.some(entry => entry.isIntersecting)) return
     seen.disconnect()
-    thumb(file, which).then(made => {
+    thumb(file, which, time).then(made => {
       if (typeof made === 'string') return box.replaceChildren(make('span', {class: 'quiet', title: made}, 'no picture'))
       const copy = make('canvas', {width: made.width, height: made.height})
       copy.getContext('2d').drawImage(made, 0, 0)
@@ -80,12 +81,12 @@ function thumbBox(file, which, label) {
   return box
 }
 
-async function enlarge(file) {
+async function enlarge(file, time) {
   const dialog = byId('larger'), box = dialog.querySelector('div')
   box.replaceChildren(make('p', {class: 'quiet'}, '…'))
   dialog.querySelector('h2').textContent = file
   dialog.showModal()
-  const sides = await Promise.all([thumb(file, 'original', 900), thumb(file, 'result', 900)])
+  const sides = await Promise.all([thumb(file, 'original', time, 900), thumb(file, 'result', time, 900)])
   box.replaceChildren(...sides.map((made, index) => make('figure', {}, typeof made === 'string' ? make('p', {class: 'quiet'}, made) : made, make('figcaption', {}, index ? 'after' : 'before'))))
 }
 
@@ -111,7 +112,7 @@ export function watch(about) {
 
   const remembered = (() => { try { return JSON.parse(sessionStorage.getItem('sluice-watch')) || [] } catch { return [] } })()
   const points = remembered.filter(point => point.at > Date.now() / 1000 - QUARTER)
-  let last = null, status = null, failed = [], done = new Map(), counted = {done: -1, failed: -1}, named = [], streams = false
+  let last = null, status = null, failed = [], done = new Map(), counted = {done: -1, failed: -1}, named = [], streams = false, stirred
 
   // ---- drawing ----
 
@@ -199,7 +200,7 @@ export function watch(about) {
         } catch (problem) { said.textContent = problem.message }
         said.hidden = false
       }}, 'Why')
-      return make('article', {class: 'failure', 'data-name': f.name}, thumbBox(file, 'original', 'The picture'),
+      return make('article', {class: 'failure', 'data-name': f.name}, thumbBox(file, 'original', 'The picture', f.time),
         make('div', {}, make('b', {}, f.name), make('span', {class: 'quiet'}, ' in ' + f.folder + (f.time ? ', ' + new Date(f.time).toLocaleString() : '')), make('p', {}, make('span', {class: 'reason'}, f.reason || 'failed'), ' ' + (f.message || '')), said),
         make('div', {class: 'row'}, why, again))
     })
@@ -207,11 +208,11 @@ export function watch(about) {
 
   function drawLatest() {
     const latest = [...done.values()].sort((a, b) => a.time < b.time ? 1 : a.time > b.time ? -1 : 0).slice(0, LATEST)
-    done = new Map(latest.map(f => [f.original + f.time, f]))
+    done = new Map(latest.map(f => [f.file, f]))
     byId('latest').querySelector('.none').hidden = latest.length > 0
-    keepList(byId('latest').querySelector('.shelf'), latest, f => f.original + f.time, f => make('figure', {class: 'result', 'data-name': f.name},
-      make('div', {class: 'pair'}, thumbBox(f.original, 'original', 'Before'), thumbBox(f.original, 'result', 'After')),
-      make('figcaption', {title: f.original}, f.name, make('small', {class: 'quiet'}, ' ' + new Date(f.time).toLocaleTimeString() + (f.seconds ? ', ' + milliseconds(f.seconds * 1000) : '')))))
+    keepList(byId('latest').querySelector('.shelf'), latest, f => f.file + f.time, f => make('figure', {class: 'result', 'data-name': f.name},
+      make('div', {class: 'pair'}, thumbBox(f.original || f.file, 'original', 'Before', f.time), thumbBox(f.original || f.file, 'result', 'After', f.time)),
+      make('figcaption', {title: f.file}, f.name, make('small', {class: 'quiet'}, ' ' + new Date(f.time).toLocaleTimeString() + (f.seconds ? ', ' + milliseconds(f.seconds * 1000) : '')))))
   }
 
   // ---- asking ----
@@ -221,14 +222,36 @@ export function watch(about) {
     let after = null
     for (let page = 0; page < 5; page++) {
       const list = await askJson('daemon/files', {state: 'done', limit: 1000, after})
-      for (const f of list.files) if (f.original) done.set(f.original + f.time, f)
+      for (const f of list.files) if (f.file && !(done.get(f.file)?.time >= f.time)) done.set(f.file, f)
       drawLatest()
       after = list.next
       if (after === null || after === undefined) return
     }
   }
 
-  async function tick() {
+  // What happens, as it happens: results, and what makes it worth asking for the numbers now.
+  async function follow() {
+    let kind = ''
+    try {
+      await stream('daemon/events', line => {
+        streams = true
+        if (line.startsWith('event: ')) kind = line.slice(7)
+        if (!line.startsWith('data: ')) return
+        const data = JSON.parse(line.slice(6))
+        if (kind === 'done' && data.folder && data.name) {
+          const file = data.folder + '/' + data.name
+          done.set(file, {...data, file})
+        }
+        if (kind !== 'begun' && !stirred) stirred = setTimeout(() => { stirred = null; drawLatest(); if (kind !== 'done') tick(true) }, 150)
+      }, leaving.signal)
+    } catch (problem) {
+      if (problem.name === 'AbortError' || problem.status === 404) return // an older daemon has no events; its files are asked for
+    }
+    streams = false
+    setTimeout(follow, 3000)
+  }
+
+  async function tick(once) {
     try {
       status = await askJson('daemon/status')
       const metrics = parseMetrics(await (await ask('daemon/metrics')).text()), now = Date.now() / 1000
@@ -255,10 +278,13 @@ export function watch(about) {
       byId('notice').hidden = false
       byId('notice').textContent = problem.message
     }
-    setTimeout(tick, document.hidden ? 5000 : EVERY * 1000)
+    if (once !== true) setTimeout(tick, document.hidden ? 5000 : EVERY * 1000)
   }
   addEventListener('resize', drawCharts)
+  const leaving = new AbortController()
+  addEventListener('pagehide', () => leaving.abort(), {once: true})
   tick()
+  follow()
   askDone().catch(() => {})
   askJson('daemon/chains').then(list => { named = list.chains || list }).catch(() => {})
 }
