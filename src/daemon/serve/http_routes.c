@@ -196,9 +196,9 @@ void http_give_up(struct http_request *request)
     http_resume(request);
 }
 
-/* ---- questions about files ---- */
+/* ---- inquiries: questions about files ---- */
 
-static void explain_question(struct http_request *request, const struct fault *fault)
+static void explain_inquiry(struct http_request *request, const struct fault *fault)
 {
     struct problem *problem = &request->problem;
     problem_of_fault(problem, fault, NULL, NULL);
@@ -217,24 +217,24 @@ static void on_answer(void *user, json_t *answer, const struct fault *fault)
     } else if (answer) {
         answer_json(request, answer);
     } else {
-        explain_question(request, fault);
+        explain_inquiry(request, fault);
     }
     http_resume(request);
 }
 
-static void ask(struct http_request *request, enum request_kind kind)
+static void inquire(struct http_request *request, enum request_kind kind)
 {
     const struct http_connection *connection = request->connection;
     struct fault fault = FAULT_INIT;
     request->asked.kind = kind;
-    if (service_ask(connection->http->service, connection->peer.uid, &request->asked, 0, on_answer,
-                    request, &request->inquiry, &fault) != 0)
-        explain_question(request, &fault);
+    if (service_inquire(connection->http->service, connection->peer.uid, &request->asked, 0,
+                        on_answer, request, &request->inquiry, &fault) != 0)
+        explain_inquiry(request, &fault);
 }
 
 static void files(struct http_request *request)
 {
-    ask(request, request->asked.file ? REQUEST_WHY : REQUEST_FILES);
+    inquire(request, request->asked.file ? REQUEST_WHY : REQUEST_FILES);
 }
 
 static void requeue(struct http_request *request)
@@ -250,7 +250,7 @@ static void requeue(struct http_request *request)
         problem_set(&request->problem, 400, "query",
                     "say which: file=PATH or failed=1, or {\"file\": PATH} or {\"failed\": true}");
     else
-        ask(request, REQUEST_REQUEUE);
+        inquire(request, REQUEST_REQUEUE);
 }
 
 /* ---- answers about the daemon ---- */

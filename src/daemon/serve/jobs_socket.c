@@ -320,57 +320,57 @@ static int start_job(struct jobs_client *client, struct request *request,
     return 0;
 }
 
-/* ---- questions about files ---- */
+/* ---- inquiries: questions about files ---- */
 
-struct jobs_question {
+struct jobs_inquiry {
     struct jobs_client *client;
     int64_t id;
     const char *word; /* of the answer; a constant string */
     struct inquiry *inquiry;
-    LIST_ENTRY(jobs_question) in_list;
+    LIST_ENTRY(jobs_inquiry) in_list;
 };
 
-static void free_question(struct jobs_question *question)
+static void free_inquiry(struct jobs_inquiry *asked)
 {
-    LIST_REMOVE(question, in_list);
-    leave_request(question->client);
-    free(question);
+    LIST_REMOVE(asked, in_list);
+    leave_request(asked->client);
+    free(asked);
 }
 
 static void on_answer(void *user, json_t *answer, const struct fault *fault)
 {
-    struct jobs_question *question = user;
+    struct jobs_inquiry *asked = user;
     if (answer)
-        send_object(question->client,
-                    json_pack("{s:s, s:I, s:s, s:o}", "type", question->word, "id",
-                              (json_int_t)question->id, "result", "ok", question->word, answer),
+        send_object(asked->client,
+                    json_pack("{s:s, s:I, s:s, s:o}", "type", asked->word, "id",
+                              (json_int_t)asked->id, "result", "ok", asked->word, answer),
                     -1, 0);
     else
-        say_fault(question->client, question->id, fault, NULL);
-    free_question(question);
+        say_fault(asked->client, asked->id, fault, NULL);
+    free_inquiry(asked);
 }
 
-static int start_question(struct jobs_client *client, const struct request *request,
-                          struct fault *fault)
+static int start_inquiry(struct jobs_client *client, const struct request *request,
+                         struct fault *fault)
 {
     if (client->n_requests >= REQUESTS_MAX)
         return fault_set(fault, FAULT_BUSY, "%d requests of this client are under way",
                          REQUESTS_MAX);
-    struct jobs_question *question = calloc(1, sizeof *question);
-    if (!question)
+    struct jobs_inquiry *asked = calloc(1, sizeof *asked);
+    if (!asked)
         return fault_set(fault, FAULT_MEMORY, "no memory for a question");
-    *question = (struct jobs_question){.client = client,
-                                       .id = request->id,
-                                       .word = request->kind == REQUEST_WHY     ? "why"
-                                               : request->kind == REQUEST_FILES ? "files"
-                                                                                : "requeue"};
-    LIST_INSERT_HEAD(&client->questions, question, in_list);
+    *asked = (struct jobs_inquiry){.client = client,
+                                   .id = request->id,
+                                   .word = request->kind == REQUEST_WHY     ? "why"
+                                           : request->kind == REQUEST_FILES ? "files"
+                                                                            : "requeue"};
+    LIST_INSERT_HEAD(&client->inquiries, asked, in_list);
     client->n_requests++;
     client->server->n_requests++;
-    if (service_ask(client->server->service, client->peer.uid, request, ANSWER_MAX, on_answer,
-                    question, &question->inquiry, fault) == 0)
+    if (service_inquire(client->server->service, client->peer.uid, request, ANSWER_MAX, on_answer,
+                        asked, &asked->inquiry, fault) == 0)
         return 0;
-    free_question(question);
+    free_inquiry(asked);
     return fault->code;
 }
 
@@ -402,7 +402,7 @@ static void take_message(struct jobs_client *client, const char *bytes, size_t s
         send_message(client, &text, -1, 0);
     } else if (result == 0) {
         result = job ? start_job(client, &request, reception, receipt, fds, &fault)
-                     : start_question(client, &request, &fault);
+                     : start_inquiry(client, &request, &fault);
     }
     if (result != 0)
         say_fault(client, id, &fault, NULL);
@@ -417,10 +417,10 @@ static void cancel_requests(struct jobs_client *client)
         leave_request(client);
         client_job_cancel(&job);
     }
-    struct jobs_question *question;
-    while ((question = LIST_FIRST(&client->questions)) != NULL) {
-        inquiry_cancel(&question->inquiry);
-        free_question(question);
+    struct jobs_inquiry *asked;
+    while ((asked = LIST_FIRST(&client->inquiries)) != NULL) {
+        inquiry_cancel(&asked->inquiry);
+        free_inquiry(asked);
     }
 }
 
@@ -648,7 +648,7 @@ static void on_accepted(void *context, int fd, const struct peer *peer, struct a
     client->poll.data = client;
     client->turn.run = on_turn;
     LIST_INIT(&client->jobs);
-    LIST_INIT(&client->questions);
+    LIST_INIT(&client->inquiries);
     STAILQ_INIT(&client->outgoing);
     STAILQ_INIT(&client->unread);
     LIST_INSERT_HEAD(&server->clients, client, in_list);

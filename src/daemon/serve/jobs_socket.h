@@ -9,7 +9,7 @@
 #include "daemon/serve/sockets.h"
 #include "worker/message.h"
 
-struct jobs_question;
+struct jobs_inquiry;
 
 /* A message to a client, kept until the client has read it. */
 struct jobs_outgoing {
@@ -33,13 +33,13 @@ struct jobs_client {
     int polled;             /* what the loop waits for */
     bool broken;            /* gone, or does not read its answers: to be closed from the loop */
     bool closed;            /* cut off: unread results count until it has disconnected */
-    unsigned n_requests, n_outgoing; /* jobs and questions; messages */
+    unsigned n_requests, n_outgoing; /* jobs and inquiries; messages */
     uint64_t held;                   /* size of results that wait for it, or that it has not read */
     unsigned n_unread_bytes;         /* in the socket, of messages in `unread` */
     uint64_t read_at;                /* when it last read a message; monotonic nanoseconds */
     struct reception *reception;     /* of messages that are being received; NULL: none */
     LIST_HEAD(, client_job) jobs;
-    LIST_HEAD(, jobs_question) questions;
+    LIST_HEAD(, jobs_inquiry) inquiries;
     struct jobs_messages outgoing; /* not sent yet */
     struct jobs_messages unread;   /* sent, and not read yet */
     LIST_ENTRY(jobs_client) in_list;

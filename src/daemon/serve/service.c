@@ -243,11 +243,11 @@ int service_check_queue(const struct service *service, const struct account *acc
     return 0;
 }
 
-/* ---- questions about files ---- */
+/* ---- inquiries: questions about files ---- */
 
-int service_ask(struct service *service, uid_t uid, const struct request *request, size_t bytes,
-                void (*ended)(void *user, json_t *answer, const struct fault *fault), void *user,
-                struct inquiry **inquiry, struct fault *fault)
+int service_inquire(struct service *service, uid_t uid, const struct request *request, size_t bytes,
+                    void (*ended)(void *user, json_t *answer, const struct fault *fault),
+                    void *user, struct inquiry **inquiry, struct fault *fault)
 {
     struct inquiry_ask ask = {.uid = uid,
                               .kind = request->kind == REQUEST_WHY     ? INQUIRY_WHY

@@ -97,11 +97,11 @@ const char *service_chain(const struct service *service, const char *chain);
  * configured, so that clients make no labels. */
 const char *service_chain_label(const struct service *service, const char *chain);
 
-/* Asks what a request asks about files (REQUEST_WHY, _REQUEUE, _FILES), as inquiry_start does.
+/* Inquires what a request asks about files (REQUEST_WHY, _REQUEUE, _FILES), as inquiry_start does.
  * `bytes` of JSON are the most that an answer may have; 0: any. */
-int service_ask(struct service *service, uid_t uid, const struct request *request, size_t bytes,
-                void (*ended)(void *user, json_t *answer, const struct fault *fault), void *user,
-                struct inquiry **inquiry, struct fault *fault);
+int service_inquire(struct service *service, uid_t uid, const struct request *request, size_t bytes,
+                    void (*ended)(void *user, json_t *answer, const struct fault *fault),
+                    void *user, struct inquiry **inquiry, struct fault *fault);
 
 /* Seconds until the queue is expected to have room. */
 unsigned service_retry_after(const struct service *service);
