@@ -132,9 +132,13 @@ END
 } >"$info/METADATA"
 "$work/venv/bin/python3" -m wheel pack "$tree" --dest-dir "$work" >/dev/null
 rm -f "$root/wheels/sluice-"*"_$arch.whl"
-PATH=$work/venv/bin:$PATH AUDITWHEEL_LD_LIBRARY_PATH=$work/lib-$arch auditwheel repair --plat manylinux_2_28_$arch --wheel-dir "$root/wheels" \
+PATH=$work/venv/bin:$PATH AUDITWHEEL_LD_LIBRARY_PATH=$work/lib-$arch auditwheel repair --wheel-dir "$root/wheels" \
     "$work/sluice-$version-cp39-abi3-linux_$arch.whl" >"$work/audit.log" 2>&1 || {
     cat "$work/audit.log" >&2
+    exit 70
+}
+[ -e "$root/wheels/sluice-$version-cp39-abi3-manylinux_2_28_$arch.whl" ] || {
+    echo "wheel.sh: not for glibc $glibc: $(cd "$root/wheels" && echo ./*"_$arch.whl"); $work/audit.log says why" >&2
     exit 70
 }
 if [ "$arch" = "$here" ]; then
