@@ -444,8 +444,8 @@ static void arm_timer(struct folder *folder, bool busy)
     uint64_t now = clock_now();
     if (uv_is_active((uv_handle_t *)&folder->timer) && folder->due <= now + pause)
         return;
-    folder->due = now + pause;
-    uv_timer_start(&folder->timer, on_timer, pause / MILLISECOND, 0);
+    folder->due = (now / pause + 1) * pause; /* all folders in one turn of the loop */
+    uv_timer_start(&folder->timer, on_timer, (folder->due - now) / MILLISECOND + 1, 0);
 }
 
 /* ---- life ---- */

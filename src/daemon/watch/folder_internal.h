@@ -181,6 +181,7 @@ struct folder_thread {
     unsigned n_postponed;
     struct probes waiting; /* questions */
     bool scanning;
+    uint64_t scan_time;        /* that the latest scan took; 0: there was none */
     bool whole_scanned;        /* since the start */
     bool told_first;           /* the log says that a file was taken, and where originals go */
     uint64_t next_tidy;        /* when done and failed are tidied next */
@@ -270,10 +271,10 @@ void folder_thread_leave_spool(struct folder_thread *thread, struct spool *spool
 void folder_job_discard_drafts(struct folder_job *fj);
 void folder_job_free(struct folder_job *fj);
 
-/* Starts a thread that runs `run` with the reader's spool in use; without one, runs it here. The
- * end of `run` must be folder_reader_ends or a function that calls it. */
+/* Starts a thread that runs `run` with the reader, whose spool is in use; without one, or with
+ * `here`, runs it on this thread. At its end `run` leaves the list of readers. */
 void folder_reader_begin(struct folder_thread *thread, struct folder_reader *reader,
-                         void *(*run)(void *reader));
+                         void *(*run)(void *reader), bool here);
 
 /* ---- folder_settle.c ---- */
 

@@ -19,6 +19,9 @@
 #define POLL_EVERY  (2 * SECOND) /* where there is no inotify, and for folders below */
 #define CHECK_EVERY (3 * SECOND) /* time between looks at the paths */
 
+/* A folder whose scan took no longer is scanned without a second thread. */
+#define SCAN_QUICK (5 * MILLISECOND)
+
 struct found {
     char *name;
     struct identity identity;
@@ -26,6 +29,7 @@ struct found {
 
 struct folder_scan {
     struct folder_reader reader;
+    uint64_t begun;
     bool whole; /* otherwise done and failed alone are tidied */
     bool tidy;
     bool prune;              /* prune the ledger */
@@ -198,6 +202,7 @@ void folder_scan_take(struct folder_thread *t, struct folder_scan *scan)
     if (folder_thread_is_live(t) && spool == t->spool)
         take_findings(t, scan);
     t->generation = scan->generation;
+    t->scan_time = clock_now() - scan->begun;
     t->whole_scanned |= scan->whole;
     t->now.scanned |= scan->whole;
     for (size_t i = 0; i < scan->n_found; i++)
@@ -252,6 +257,7 @@ void folder_scan_if_due(struct folder_thread *t, uint64_t now)
     struct folder_scan *scan = calloc(1, sizeof *scan);
     if (!scan)
         return; /* the next one comes as usual */
+    scan->begun = now;
     scan->whole = whole;
     scan->tidy = tidy;
     scan->generation = t->generation;
@@ -260,5 +266,6 @@ void folder_scan_if_due(struct folder_thread *t, uint64_t now)
         t->next_prune = now + 60 * MINUTE;
     fault_clear(&scan->fault);
     t->scanning = true;
-    folder_reader_begin(t, &scan->reader, scan_directories);
+    bool quick = t->scan_time > 0 && t->scan_time < SCAN_QUICK && !scan->tidy && !scan->prune;
+    folder_reader_begin(t, &scan->reader, scan_directories, quick);
 }

@@ -40,7 +40,7 @@
 /* Our own looks are told of, too, so events are read together: this is the time from one reading to
  * the next. Of many events so many buffers are read in a round. */
 #define READ_EVERY   (2 * MILLISECOND)
-#define READS_A_TIME 16
+#define READS_A_TIME 64
 
 #define INTERRUPTIONS_UNTIL_LAST 3
 
@@ -228,7 +228,7 @@ static void take_event(struct folder_thread *t, const struct inotify_event *even
  * missing, because the queue overflowed or there are too many. */
 static bool hear(struct folder_thread *t)
 {
-    char buffer[16384] __attribute__((aligned(__alignof__(struct inotify_event))));
+    char buffer[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
     unsigned overflows = t->now.n_overflows;
     ssize_t length = 1;
     for (int i = 0; i < READS_A_TIME && length > 0 && t->watch_fd >= 0 && !t->lost_why; i++) {
@@ -522,12 +522,16 @@ static void look_at_names(struct folder_thread *t)
 {
     static const enum candidate_state states[] = {CANDIDATE_READY, CANDIDATE_HINTED};
     struct candidates *candidates = &t->candidates;
-    struct look looks[LOOKS_AT_ONCE];
     struct fault unknown = FAULT_INIT; /* the ledger did not tell what is done */
     size_t count = 0;
     unsigned room = room_of(t);
     if (!has_names(t))
         return;
+    struct look *looks = malloc(LOOKS_AT_ONCE * sizeof *looks);
+    if (!looks) { /* the next round tries it again */
+        clock_sleep(SECOND / 10);
+        return;
+    }
     for (int i = 0; i < 2; i++) {
         struct candidate *c;
         while (count < LOOKS_AT_ONCE && (states[i] != CANDIDATE_READY || count < room) &&
@@ -555,6 +559,7 @@ static void look_at_names(struct folder_thread *t)
     if (unknown.code)
         folder_note_unread(t, &unknown);
     folder_note_space(t, short_of_space);
+    free(looks);
 }
 
 /* ---- letters of the loop ---- */
@@ -666,21 +671,17 @@ static void take_letters(struct folder_thread *t, struct letters *letters)
 /* ---- questions ---- */
 
 void folder_reader_begin(struct folder_thread *t, struct folder_reader *reader,
-                         void *(*run)(void *reader))
+                         void *(*run)(void *reader), bool here)
 {
     pthread_t thread;
-    sigset_t all, before;
     reader->thread = t;
     reader->spool = spool_use(t->spool);
     reader->moved = clock_now();
     pthread_mutex_lock(&t->lock);
     LIST_INSERT_HEAD(&t->readers, reader, next);
     pthread_mutex_unlock(&t->lock);
-    sigfillset(&all); /* signals go to the loop's thread */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, NULL, run, reader);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0)
+    /* signals stay blocked, as they are in this thread */
+    if (!here && pthread_create(&thread, NULL, run, reader) == 0)
         pthread_detach(thread);
     else
         run(reader);
@@ -761,7 +762,7 @@ static void begin_reading(struct folder_thread *t)
             continue;
         }
         t->n_reading++;
-        folder_reader_begin(t, &probe->reader, read_for);
+        folder_reader_begin(t, &probe->reader, read_for, false);
     }
 }
 
