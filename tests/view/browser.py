@@ -23,6 +23,11 @@ def find():
     return shutil.which('chromium') or shutil.which('chromium-browser')
 
 
+def ordinary():
+    """In a child: no other priority than usual, also where what is measured has one (chrt)."""
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
 class WebSocket:
     """A client's side of RFC 6455, as far as one peer on this machine needs it."""
 
@@ -77,7 +82,7 @@ class Browser:
              '--disable-background-networking', '--disable-component-update', '--disable-sync', '--hide-scrollbars',
              '--disable-dev-shm-usage', '--force-color-profile=srgb', '--remote-debugging-port=0',
              '--user-data-dir=' + self.profile, *options, 'about:blank'],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=ordinary)
         port_file = os.path.join(self.profile, 'DevToolsActivePort')
         end = time.monotonic() + PATIENCE
         while True:

@@ -33,7 +33,7 @@ class View:
 
     def __init__(self, test, *args, **env):
         self.process = subprocess.Popen([SLUICE, 'view', '--no-open', *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        cwd=test.dir, env={**os.environ, **env})
+                                        cwd=test.dir, env={**os.environ, **env}, preexec_fn=browser.ordinary if test.others_first else None)
         self.ended = False
         test.addCleanup(self.end)
         self.url = self.process.stdout.readline().decode().strip()
@@ -63,6 +63,7 @@ class View:
 
 class Case(unittest.TestCase):
     browser = None  # one for all
+    others_first = False  # the command gives way to what is measured
 
     @classmethod
     def setUpClass(cls):

@@ -52,6 +52,7 @@ def ask(path, target):
 
 
 class Watching(Case):
+    others_first = True
     FOLDERS = (('photos', 'luminance,sobel:scale=0.5'), ('scans', 'luminance,threshold:otsu'), ('small', 'resize:by=0.5'))
 
     def setUp(self):
@@ -267,7 +268,7 @@ def draw():
         for i in range(400):  # curves, of a load that comes and goes
             shutil.copy((CAT, COFFEE)[i % 2], case.path('part'))
             os.rename(case.path('part'), case.path('%s/%s%03d.jpg' % (('photos', 'scans', 'small')[i % 3], ('cat', 'coffee')[i % 2], i)))
-            time.sleep(0.08 + 0.25 * (i // 40 % 3))
+            time.sleep(0.05 + 0.15 * (i // 40 % 3))
         page.wait('document.querySelectorAll("#latest canvas").length > 20')
         time.sleep(3)
         # folders of the test have names that say nothing

@@ -126,7 +126,7 @@ export function watch(about) {
       card('Time of a job', point && point.mean !== null ? milliseconds(point.mean * 1000) : '–', 'in the worker, mean'),
       card('In the queue', String(q.waiting + q.running + q.retrying), q.running + ' running' + (q.retrying ? ', ' + q.retrying + ' to be tried again' : '') + (q.of_clients ? ', ' + q.of_clients + ' of clients' : '')),
       card('Done', String(status.done), 'since the start'),
-      card('Failed', String(status.failed), status.folders.reduce((all, f) => all + (f.in_failed || 0), 0) + ' lie in the folders', status.failed ? 'bad' : ''))
+      card('Failed', String(status.failed), status.folders.reduce((all, f) => all + (f.in_failed || 0), 0) + ' in the folders', status.failed ? 'bad' : ''))
   }
 
   function drawFolders() {
