@@ -54,7 +54,8 @@ static const struct options_usage usage = {
 
 /* ---- files ---- */
 
-/* Leaves out of folders what is no picture; what was named stays, and says what is wrong with it.
+/* Leaves out of folders what is no picture. What was named has to be there; what else is wrong with
+ * it the page says.
  */
 static int gather(struct view *view, char **operands, size_t count, struct fault *fault)
 {
@@ -67,12 +68,16 @@ static int gather(struct view *view, char **operands, size_t count, struct fault
     if (result == 0 && !view->files)
         return fault_set(fault, FAULT_MEMORY, "no memory for a list of files");
     for (size_t i = 0; i < view->inputs.count && result == 0; i++) {
-        struct fault none = FAULT_INIT;
-        int fd = -1;
-        bool other = view->inputs.list[i].folder != 0 &&
-                     inputs_open(&view->inputs, i, &fd, &none) == INPUTS_OTHER;
+        struct fault opening = FAULT_INIT;
+        int fd = -1, opened = inputs_open(&view->inputs, i, &fd, &opening);
+        bool named = view->inputs.list[i].folder == 0;
+        if (named && strcmp(view->inputs.list[i].name, "-") == 0)
+            return fault_set(fault, FAULT_USAGE, "stdin can be read only once: give a file");
         file_close(&fd);
-        if (!other)
+        if (named && (opened == FAULT_NO_INPUT || opened == FAULT_PERMISSION))
+            result =
+                fault_set(fault, opening.code, "%s: %s", view->inputs.list[i].name, opening.text);
+        else if (named || opened != INPUTS_OTHER)
             view->files[view->n_files++] = (uint32_t)i;
     }
     if (result == 0 && view->n_files == 0)

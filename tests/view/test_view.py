@@ -637,6 +637,14 @@ class Using(Case):
         self.addCleanup(page.close)
         page.wait('/token/.test(document.getElementById("notice").textContent)')
 
+    def test_what_is_not_there(self):
+        for args, said in ((['none.jpg'], 'none.jpg: No such file'), ([self.dir], 'no picture is there'), ([], 'which pictures?'), (['-'], 'only once'),
+                           (['--daemon', '--http-socket', self.path('none')], 'no daemon answers')):
+            done = subprocess.run([SLUICE, 'view', '--no-open', *args], cwd=self.dir, capture_output=True, text=True, timeout=20)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(said, done.stderr)
+            self.assertEqual(done.stdout, '')
+
     def test_once(self):
         view, page = self.open('--once', self.colours())
         page.call('Page.reload')
