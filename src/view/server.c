@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "view/page.h"
 
-#define CONNECTIONS_MAX  64
+#define CONNECTIONS_MAX  256
 #define STRANGERS_MAX    32 /* connections that have not shown the token */
 #define STRANGER_SECONDS 5  /* for the page's own files, or to show it */
 #define IDLE_SECONDS     60
@@ -49,17 +49,6 @@ struct server {
 
 /* ---- connections ---- */
 
-/* With the lock held. The thread of the connection then sees its end, and closes it. */
-static void cut_oldest_stranger(struct server *s)
-{
-    struct visitor *visitor, *oldest = NULL;
-    LIST_FOREACH (visitor, &s->visitors, link)
-        if (!visitor->known)
-            oldest = visitor;
-    if (oldest)
-        shutdown(oldest->fd, SHUT_RDWR);
-}
-
 static void on_connection(void *server, struct MHD_Connection *mhd, void **visitor_,
                           enum MHD_ConnectionNotificationCode code)
 {
@@ -71,8 +60,6 @@ static void on_connection(void *server, struct MHD_Connection *mhd, void **visit
             MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
         visitor->fd = info ? info->connect_fd : -1;
         visitor->since = clock_now();
-        if (s->n_strangers >= STRANGERS_MAX)
-            cut_oldest_stranger(s);
         s->n_strangers++;
         LIST_INSERT_HEAD(&s->visitors, visitor, link);
         *visitor_ = visitor;
@@ -98,13 +85,16 @@ static void know(struct server *s, struct MHD_Connection *mhd)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* The thread of a connection that is cut sees its end, and closes it. Where there are many, those
+ * that had a second give way: a page that has only just come is not among them. */
 void server_tick(struct server *s)
 {
     struct visitor *visitor;
     uint64_t now = clock_now();
     pthread_mutex_lock(&s->lock);
+    uint64_t patience = (s->n_strangers > STRANGERS_MAX ? 1 : STRANGER_SECONDS) * SECOND;
     LIST_FOREACH (visitor, &s->visitors, link)
-        if (!visitor->known && now - visitor->since > STRANGER_SECONDS * SECOND)
+        if (!visitor->known && now - visitor->since > patience)
             shutdown(visitor->fd, SHUT_RDWR);
     pthread_mutex_unlock(&s->lock);
 }

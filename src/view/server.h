@@ -4,8 +4,8 @@
  * the header Sluice-Token, which another site's page could only send after a question that is
  * refused. `Host` has to be a name of the loopback, so that no name of a stranger's leads here, and
  * `Origin`, where it is sent, the same. Each request has a thread; at most so many connections are
- * open, of which those that have not shown the token give way to new ones and are cut after some
- * seconds. */
+ * open, of which those that have not shown the token are cut after some seconds, sooner where there
+ * are many. */
 #ifndef SLUICE_VIEW_SERVER_H
 #define SLUICE_VIEW_SERVER_H
 
