@@ -1,6 +1,7 @@
 /* make_kernels FOLDER LEVEL…: a program that the build runs. For each stage it writes NAME.cl into
  * FOLDER, an OpenCL C text with all kernels of the stage in rows form as functions; and
- * native_table.c, the table of these functions for all levels (device/native/kernels.h).
+ * native_table.c, the table of these functions for all levels (device/native/kernels.h). In front
+ * of the texts stand native_types.h, which it writes, too, and cl/native.h.
  *
  * Which kernels there are is listed nowhere: walk.c plans chains, and every pass of these plans
  * gets a kernel. */
@@ -142,10 +143,27 @@ static int write_file(struct texts *texts, const char *folder, const char *name,
     return 0;
 }
 
+/* OpenCL C's conversions, and what it calls the same bits as another type. */
+static void make_types(struct text *text)
+{
+    static const char *const types[] = {"char", "uchar", "short", "ushort", "int",
+                                        "uint", "long",  "ulong", "float",  "double"};
+    static const char *const lanes[] = {"", "2", "4", "8", "16", "32", "64"};
+    text_append(text, "/* Made by src/kernels/make_kernels.c. */\n");
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (size_t n = 0; n < sizeof lanes / sizeof *lanes; n++) {
+            text_printf(text, "#define as_%s%s(v) __builtin_astype(v, %s%s)\n", types[t], lanes[n],
+                        types[t], lanes[n]);
+            text_printf(text, "#define convert_%s%s(v) ", types[t], lanes[n]);
+            text_printf(text, n == 0 ? "((%s%s)(v))\n" : "__builtin_convertvector(v, %s%s)\n",
+                        types[t], lanes[n]);
+        }
+}
+
 int main(int argc, char **argv)
 {
     struct texts texts = {0};
-    struct text table = {0};
+    struct text table = {0}, native_types = {0};
     size_t n_stages = 0;
     if (argc < 3)
         return fail(&texts, "make_kernels FOLDER LEVEL…");
@@ -165,6 +183,9 @@ int main(int argc, char **argv)
     qsort(texts.kernels, texts.n, sizeof *texts.kernels, compare);
     make_table(&texts, argv + 2, argc - 2, &table);
     write_file(&texts, argv[1], "native_table.c", &table);
+    make_types(&native_types);
+    write_file(&texts, argv[1], "native_types.h", &native_types);
+    text_finish(&native_types);
     text_finish(&table);
     free(texts.of_stage);
     free(texts.kernels);
