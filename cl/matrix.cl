@@ -10,14 +10,8 @@
  * of a group call them together. For tests they are there without such instructions, too: then work-items exchange
  * their words through MATRIX_MEMORY. */
 #include <words.cl>
-/* On a CPU, for tests: code that compiles fast. With unrolled loops PoCL 3.1 also writes behind the ends of rows in
- * gauss_matrix, although the IR that clang hands it compares with the row's end; Oclgrind sees no such write. */
-#if defined(__x86_64__) || defined(__aarch64__)
-#define UNROLL _Pragma("nounroll")
-#else
-#define UNROLL _Pragma("unroll")
-#endif
-
+/* Loops are UNROLLED_ON_GPUS: unrolled, PoCL 3.1 also writes behind the ends of rows in gauss_matrix, although the IR that
+ * clang hands it compares with the row's end; Oclgrind sees no such write. */
 #ifdef HAS_PTX
 #define MATRIX_MEMORY(items)
 #define MATRIX_PARAMETERS
@@ -103,7 +97,7 @@ inline uint3 FN(interleaved)(uint3 v)
 inline void FN(put)(__global uchar *out, uint3 v, int count)
 {
     const uint words[] = {v.s0, v.s1, v.s2};
-    UNROLL for (int i = 0; i < CH; i++) {
+    UNROLLED_ON_GPUS for (int i = 0; i < CH; i++) {
         if (count >= 4)
             ((__global uint *)out)[i] = words[i];
         else

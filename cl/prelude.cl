@@ -38,6 +38,22 @@
 #define CAT4_(a, b, c, d) a##b##c##d
 #define CAT4(a, b, c, d)  CAT4_(a, b, c, d)
 
+/* In front of a loop over an array: elements lie in registers only if the compiler sees every index. On a CPU, which has
+ * kernels for GPUs in tests alone, such code would compile too slowly: UNROLLED_ON_GPUS. */
+#if defined(__clang__) || defined(HAS_PTX) /* others need not have _Pragma */
+#define UNROLLED _Pragma("unroll")
+#define ROLLED   _Pragma("unroll 1") /* seldom executed, so its code should be small */
+#else
+#define UNROLLED
+#define ROLLED
+#endif
+#define INLINED __attribute__((always_inline)) inline /* a function that is given arrays */
+#if defined(__x86_64__) || defined(__aarch64__)
+#define UNROLLED_ON_GPUS _Pragma("nounroll")
+#else
+#define UNROLLED_ON_GPUS UNROLLED
+#endif
+
 /* A type of LANES lanes, and the conversion to it. */
 #define V(type)          CAT(type, LANES)
 #define CONVERT(type, v) CAT3(convert_, type, LANES)(v)

@@ -10,20 +10,12 @@
  *
  * WORK is the type of sums and bands. C is the number of channels of a band, CH that of the source; if they differ, the
  * source's last channel is alpha. */
-#include <border.cl>
+#include <ends.cl>
 #ifdef WORK_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
-#define PERIODIZATION 5
 #define TAPS_MAX      42
-
-inline int FN(index)(int i, int n, int border)
-{
-    if (border != PERIODIZATION || (i >= 0 && i < n))
-        return border_index(i, n, border);
-    return min(modulo(i, n + (n & 1)), n - 1);
-}
 
 #if CH == C
 #define SOURCE_OF(x) (x)
@@ -123,7 +115,7 @@ inline void FN(tile)(__global const SRC *restrict src, const struct FN(column) *
         }
         /* Floor division: s may be negative. */
         int pixel = s >= 0 ? s / C : -((C - 1 - s) / C);
-        int at = FN(index)(pixel, width, border);
+        int at = signal_index(pixel, width, border);
         low[s - begin] = high[s - begin] = 0;
         if (at >= 0)
             FN(down)(src, column, at * C + (s - pixel * C), low + (s - begin), high + (s - begin));
@@ -188,7 +180,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WO
     struct FN(column) column;
     column.n = 0;
     for (int k = 0; k < v_count; k++) {
-        int row = FN(index)(2 * y + v_first + k, height, border);
+        int row = signal_index(2 * y + v_first + k, height, border);
         if (row < 0 || (vertical[k] == 0 && vertical[v_count + k] == 0))
             continue;
         column.row[column.n] = src_offset + row * src_stride;
@@ -220,13 +212,13 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, mid),
 #ifdef REVERSIBLE
         WORK v[5];
         for (int k = 0; k < 5; k++)
-            v[k] = ROW(src, FN(index)(2 * y + first + min(k, count - 1), height, border))
+            v[k] = ROW(src, signal_index(2 * y + first + min(k, count - 1), height, border))
                 [SOURCE_OF(x)];
         l = count > 2 ? LIFT_LOW(v[0], v[1], v[2], v[3], v[4]) : v[0];
         h = LIFT_HIGH(v[2], v[3], v[4]);
 #else
         for (int k = 0; k < count; k++) {
-            int row = FN(index)(2 * y + first + k, height, border);
+            int row = signal_index(2 * y + first + k, height, border);
             WORK v = row < 0 ? 0 : ROW(src, row)[SOURCE_OF(x)];
             l += taps[k] * v;
             h += taps[count + k] * v;
@@ -256,12 +248,12 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, mid), PLANE_OUT(WORK, ll), PLANE_OUT(W
 #ifdef REVERSIBLE
         WORK v[5];
         for (int k = 0; k < 5; k++)
-            v[k] = in[FN(index)(pixel + min(k, count - 1), width, border) * C + c];
+            v[k] = in[signal_index(pixel + min(k, count - 1), width, border) * C + c];
         l = count > 2 ? LIFT_LOW(v[0], v[1], v[2], v[3], v[4]) : v[0];
         h = LIFT_HIGH(v[2], v[3], v[4]);
 #else
         for (int k = 0; k < count; k++) {
-            int at = FN(index)(pixel + k, width, border);
+            int at = signal_index(pixel + k, width, border);
             WORK v = at < 0 ? 0 : in[at * C + c];
             l += taps[k] * v;
             h += taps[count + k] * v;

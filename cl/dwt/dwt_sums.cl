@@ -8,12 +8,11 @@
  *
  * The pass defines the taps L0, L1 … of the low filter and H0, H1 … of the high one, for both directions. WINDOW_AT is
  * the column of the picture at which the windows of the bands' column 0 begin: BEGIN, a multiple of four, plus OFFSET. */
-#include <border.cl>
+#include <ends.cl>
 #ifdef WORK_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
-#define PERIODIZATION 5
 #define BAND          CAT(WORK, 2)
 #define BANDS         CAT(WORK, 4)
 
@@ -37,13 +36,6 @@
 #define QUAD ulong4
 #endif
 
-inline int FN(index)(int i, int n, int border)
-{
-    if (border != PERIODIZATION || (i >= 0 && i < n))
-        return border_index(i, n, border);
-    return min(modulo(i, n + (n & 1)), n - 1);
-}
-
 /* DO(n, k) for each quad k of row n; n is the name even or odd. */
 #define EACH_QUAD(DO, n) DO(n, 0) DO(n, 1) DO(n, 2) DO(n, 3) DO(n, 4) DO(n, 5) DO(n, 6) DO(n, 7)
 #define DECLARE(n, k)    QUAD n##k = 0;
@@ -59,18 +51,18 @@ inline int FN(index)(int i, int n, int border)
                                             AROUND(4 * k + 3)));
 #define CLEAR(n, k)   n##k = 0;
 #if defined(SRC_IS_uchar)
-#define NUMBERS(n, k)                                                                              \
+#define VALUES(n, k)                                                                              \
     CAT(WORK, 4) f##k = (CAT(WORK, 4))((WORK)(n##k & 255u), (WORK)(n##k >> 8 & 255u),              \
                                        (WORK)(n##k >> 16 & 255u), (WORK)(n##k >> 24));
 #else
-#define NUMBERS(n, k) CAT(WORK, 4) f##k = CAT3(convert_, WORK, 4)(CAT3(as_, SRC, 4)(n##k));
+#define VALUES(n, k) CAT(WORK, 4) f##k = CAT3(convert_, WORK, 4)(CAT3(as_, SRC, 4)(n##k));
 #endif
 
 /* Loads row y into the quads n0, n1 …, all loads together. At the row's ends samples are loaded one by one; their
  * columns are in local memory, because there are not enough registers. */
 #define FETCH_QUADS(n, y)                                                                                \
     {                                                                                              \
-        int at = FN(index)(y, height, border);                                                     \
+        int at = signal_index(y, height, border);                                                     \
         __global const SRC *row = ROW(src, max(at, 0));                                            \
         if (inside) {                                                                              \
             __global const QUAD *quads = (__global const QUAD *)(row + begin);                     \
@@ -130,7 +122,7 @@ inline int FN(index)(int i, int n, int border)
         if (n##_none) {                                                                            \
             EACH_QUAD(CLEAR, n)                                                                    \
         }                                                                                          \
-        EACH_QUAD(NUMBERS, n)                                                                      \
+        EACH_QUAD(VALUES, n)                                                                      \
         CAT(WORK, 16) a = (CAT(WORK, 16))(f0.even, f1.even, f2.even, f3.even, f4.even, f5.even,    \
                                           f6.even, f7.even);                                       \
         CAT(WORK, 16) b = (CAT(WORK, 16))(f0.odd, f1.odd, f2.odd, f3.odd, f4.odd, f5.odd, f6.odd,  \
@@ -185,7 +177,7 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WORK, hl),
     bool inside = begin >= 0 && begin + 4 * QUADS <= width;
     if (!inside) {
         _Pragma("unroll 1") for (int i = 0; i < 4 * QUADS; i++)
-            columns[i][item] = FN(index)(begin + i, width, border);
+            columns[i][item] = signal_index(begin + i, width, border);
     }
     BANDS low_ = 0, low0 = 0, low1 = 0, low2 = 0, low3 = 0, low4 = 0, low5 = 0, low6 = 0, low7 = 0;
     BANDS high_ = 0, high0 = 0, high1 = 0, high2 = 0, high3 = 0, high4 = 0, high5 = 0, high6 = 0;

@@ -13,13 +13,10 @@
  * The pass defines TAPS taps of each filter. For the analysis these are L0, L1 … of the low band's filter and H0, H1 …
  * of the high band's. For the synthesis EL0 … and EH0 … are those of low and high samples for even results, OL0 … and
  * OH0 … those for odd ones; and results are multiplied with GAIN. */
-#include <border.cl>
+#include <ends.cl>
 #include <memory.cl>
 #include <round.cl>
 #include <words.cl>
-#define PERIODIZATION 5 /* a border, as in cl/dwt/dwt.cl */
-#define ENDS_NONE     0
-#define ENDS_REFLECT  1
 #define PLACE(p, x, y) (p##_base + (uint)(p##_offset + (y) * p##_stride + (x)))
 
 /* DO(k) for each tap. */
@@ -37,14 +34,6 @@
         vstore4(as_float4(UNALIGNED_IN(uint, 4, from + k)), k / 4, x);
 
 #if defined(KERNEL_analysis)
-/* The index of the sample that a line of n has at position i; -1: a zero. */
-inline int FN(index)(int i, int n, int border)
-{
-    if (border != PERIODIZATION)
-        return border_near(i, n, border);
-    return min(border_near(i, n + (n & 1), BORDER_WRAP), n - 1);
-}
-
 /* Filters along a row: the low and the high sample whose window begins at `from`. Samples of 1 and 2 bytes are loaded as
  * words; ODD is 1 if the window begins at an odd sample, so that the words begin one sample earlier. */
 #if defined(SRC_IS_uchar)
@@ -89,7 +78,7 @@ inline float2 FN(anywhere)(__global const SRC *row, __global const float *restri
 {
     float2 v = 0;
     for (int k = 0; k < TAPS + (width >> 30); k++) { /* width >> 30 is 0; a constant end might be unrolled */
-        int at = FN(index)(x + k, width, border);
+        int at = signal_index_near(x + k, width, border);
         float sample = at < 0 ? 0.0f : (float)row[at];
         v = fma((float2)(taps[k], taps[TAPS + k]), (float2)(sample), v);
     }
@@ -111,7 +100,7 @@ inline float2 FN(row)(PLANES, __global const float *restrict taps, SIZES, int p,
 {
     if (!edge)
         return FN(inside)(PLACE(src, 2 * p + WINDOW_AT, y));
-    int row = FN(index)(y, height, border);
+    int row = signal_index_near(y, height, border);
     return row < 0 ? (float2)(0.0f)
                    : FN(anywhere)(ROW(src, row), taps, 2 * p + WINDOW_AT, width, border);
 }
@@ -156,19 +145,6 @@ inline void FN(walk)(PLANES, __global const float *restrict taps, SIZES, int p, 
         2 * y + WINDOW_AT >= 0 && 2 * (y_end - 1) + WINDOW_AT + TAPS <= height && y_end <= high_height
 
 #elif defined(KERNEL_synthesis)
-/* The index of the sample that a band of `count` samples has at position n; -1: a zero. `high` is 1 for a high band;
- * `size` is the signal's length. */
-inline int FN(index)(int n, int count, int high, int size, int ends)
-{
-    if (n >= 0 && n < count)
-        return n;
-    if (count == 0 || ends == ENDS_NONE)
-        return -1;
-    if (ends == ENDS_REFLECT)
-        return (border_near(2 * n + high, size, BORDER_REFLECT) - high) / 2;
-    return border_near(n, count, BORDER_WRAP);
-}
-
 /* Puts together along a row: an even sample of the picture and the odd one behind it, from a low and a high band. */
 #define TAKE(k)                                                                                    \
     v = fma((float2)(EL##k, OL##k), (float2)(x[k]), v);                                            \
@@ -192,8 +168,8 @@ inline float2 FN(anywhere)(__global const float *low, __global const float *high
 {
     float2 v = 0;
     for (int k = 0; k < TAPS + (width >> 30); k++) {
-        int l = FN(index)(n + k, low_width, 0, width, ends);
-        int h = FN(index)(n + k, high_width, 1, width, ends);
+        int l = band_index_near(n + k, low_width, 0, width, ends);
+        int h = band_index_near(n + k, high_width, 1, width, ends);
         v = fma((float2)(taps[k], taps[TAPS + k]), (float2)(l < 0 ? 0.0f : low[l]), v);
         v = fma((float2)(taps[2 * TAPS + k], taps[3 * TAPS + k]),
                 (float2)(h < 0 ? 0.0f : high[h]), v);
@@ -215,7 +191,7 @@ inline float2 FN(anywhere)(__global const float *low, __global const float *high
 #define ROW_ALONG(low, high, n_rows, is_high, n)                                                   \
     (!edge ? FN(inside)(PLACE(low, p + WINDOW_AT, n), PLACE(high, p + WINDOW_AT, n))               \
            : FN(bordered)(low##_base + low##_offset, low##_stride, high##_base + high##_offset,    \
-                          high##_stride, taps, FN(index)(n, n_rows, is_high, height, ends),        \
+                          high##_stride, taps, band_index_near(n, n_rows, is_high, height, ends),        \
                           p + WINDOW_AT, low_width, high_width, width, ends))
 inline float2 FN(bordered)(__global const float *low, int low_stride, __global const float *high,
                            int high_stride, __global const float *restrict taps, int row, int n,

@@ -8,12 +8,11 @@
  *
  * WORK is the type of sums and bands. C is the number of channels of a band, CH that of the source; if they differ, the
  * source's last channel is alpha. */
-#include <border.cl>
+#include <ends.cl>
 #ifdef WORK_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
-#define PERIODIZATION 5
 #define TAPS_MAX      42
 #define LINES         CAT(WORK, 4)
 #define HALF          (SAMPLES + (TAPS_MAX / 2 - 1) * C) /* even columns of a line, or odd ones */
@@ -25,19 +24,12 @@
 #define ADD_PRODUCT(sum, tap, v) (sum) += (tap) * (v)
 #endif
 
-inline int FN(index)(int i, int n, int border)
-{
-    if (border != PERIODIZATION || (i >= 0 && i < n))
-        return border_index(i, n, border);
-    return min(modulo(i, n + (n & 1)), n - 1);
-}
-
 /* The index in the row of sample s of a row that is extended by the border; −1: a zero. s may be negative, so the
  * division rounds down. */
 inline int FN(column)(int s, int width, int border)
 {
     int pixel = s >= 0 ? s / C : -((C - 1 - s) / C);
-    int at = FN(index)(pixel, width, border);
+    int at = signal_index(pixel, width, border);
     return at < 0 ? -1 : at * CH + (s - pixel * C);
 }
 
@@ -45,7 +37,7 @@ inline int FN(column)(int s, int width, int border)
  * the samples at `each`. */
 inline LINES FN(four)(PLANE_IN(SRC, src), int y, int height, int first, int4 each, int border)
 {
-    int at = FN(index)(y, height, border);
+    int at = signal_index(y, height, border);
     __global const SRC *row = ROW(src, max(at, 0));
     LINES v;
     if (first >= 0)

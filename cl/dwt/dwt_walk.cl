@@ -52,7 +52,7 @@ inline WINDOW FN(fetch)(__global const SRC *row, int4 at)
 }
 
 #define LOAD(y)    FN(fetch)(ROW(src, FN(mirror)(y, height)), at)
-#define NUMBERS(v) CAT3(convert_, WORK, 16)(CAT3(as_, SRC, 16)(v))
+#define VALUES(v) CAT3(convert_, WORK, 16)(CAT3(as_, SRC, 16)(v))
 
 /* The grid counts the low band's columns, and blocks of `rows` of its rows. */
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WORK, hl),
@@ -75,12 +75,12 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WO
     if (edge)
         at = clamp(at, (int4)(0), (int4)((width - 1) / 4));
     WINDOW odd = LOAD(2 * (y - BEYOND) + 1), even = LOAD(2 * (y - BEYOND) + 2);
-    CAT(WORK, 16) numbers = NUMBERS(LOAD(2 * (y - BEYOND)));
+    CAT(WORK, 16) numbers = VALUES(LOAD(2 * (y - BEYOND)));
     struct FN(column) column = {TAKE(numbers, ends, f), 0, 0, 0, 0, 0};
     for (int n = y - BEYOND; n < y_end + BEYOND - 1; n++) {
-        numbers = NUMBERS(odd);
+        numbers = VALUES(odd);
         DOWN o = TAKE(numbers, ends, f);
-        numbers = NUMBERS(even);
+        numbers = VALUES(even);
         DOWN below = TAKE(numbers, ends, f);
         odd = LOAD(2 * n + 3); /* early, because loads have a long latency */
         even = LOAD(2 * n + 4);

@@ -9,29 +9,13 @@
  * KERNEL_vertical combines down the columns.
  *
  * WORK is the type of sums and bands, DST that of the result, and C the number of channels. */
-#include <border.cl>
+#include <ends.cl>
 #include <round.cl>
 #ifdef WORK_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
 #define TAPS_MAX 22
-#define ENDS_NONE     0 /* the bands have all samples that the taps need; others are zeros */
-#define ENDS_REFLECT  1 /* mirrored like the signal, whole-sample symmetric */
-#define ENDS_PERIODIC 2
-
-/* The index of the sample that a band of `count` samples has at position n; −1: a zero. `high` is 1 for a high band;
- * `size` is the signal's length. */
-inline int FN(index)(int n, int count, int high, int size, int ends)
-{
-    if (n >= 0 && n < count)
-        return n;
-    if (count == 0 || ends == ENDS_NONE)
-        return -1;
-    if (ends == ENDS_PERIODIC)
-        return modulo(n, count);
-    return (border_index(2 * n + high, size, BORDER_REFLECT) - high) / 2;
-}
 
 #if defined(KERNEL_level)
 #define TILE (SPAN + TAPS_MAX * C + 16)
@@ -108,7 +92,7 @@ inline void FN(tile)(__global const WORK *restrict low, int low_stride,
             continue;
         }
         int pixel = s >= 0 ? s / C : -((C - 1 - s) / C);
-        int at = FN(index)(pixel, width, is_high, size, ends);
+        int at = band_index(pixel, width, is_high, size, ends);
         to0[s - begin] = to1[s - begin] = 0;
         if (at >= 0)
             FN(down)(low, low_stride, high, high_stride, column, at * C + (s - pixel * C),
@@ -167,8 +151,8 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK
     struct FN(column) column;
     column.n = v_count;
     for (int j = 0; j < v_count; j++) {
-        column.low_row[j] = FN(index)(y + v_first + j, low_height, 0, height, ends);
-        column.high_row[j] = FN(index)(y + v_first + j, high_height, 1, height, ends);
+        column.low_row[j] = band_index(y + v_first + j, low_height, 0, height, ends);
+        column.high_row[j] = band_index(y + v_first + j, high_height, 1, height, ends);
         for (int p = 0; p < 2; p++) {
             column.low[p][j] = vertical[p * v_count + j];
             column.high[p][j] = vertical[(2 + p) * v_count + j];
@@ -226,8 +210,8 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK
     for (int end = SPAN_END(x); x < end; x++) {
         int m = x / C, c = x % C;
 #define AT(band, i) ((i) < 0 ? 0 : band[(i) * C + c])
-#define AT_LOW(n)   AT(low, FN(index)(n, n_low, 0, size, ends))
-#define AT_HIGH(n)  AT(high, FN(index)(n, n_high, 1, size, ends))
+#define AT_LOW(n)   AT(low, band_index(n, n_low, 0, size, ends))
+#define AT_HIGH(n)  AT(high, band_index(n, n_high, 1, size, ends))
         SYNTHESIS(m, even, odd)
         out[2 * m * C + c] = even;
         if (2 * m + 1 < size)
@@ -247,9 +231,9 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, mid), PLANE_OUT(DST, dst),
         return;
     for (int end = SPAN_END(x); x < end; x++) {
 #define AT(i)      ((i) < 0 ? 0 : ROW(mid, i)[x])
-#define AT_LOW(n)  AT(FN(index)(n, n_low, 0, size, ends))
+#define AT_LOW(n)  AT(band_index(n, n_low, 0, size, ends))
 #define HIGH_OF(i) ((i) < 0 ? -1 : n_low + (i))
-#define AT_HIGH(n) AT(HIGH_OF(FN(index)(n, n_high, 1, size, ends)))
+#define AT_HIGH(n) AT(HIGH_OF(band_index(n, n_high, 1, size, ends)))
         SYNTHESIS(y, even, odd)
         ROW(dst, 2 * y)[x] = SATURATE_FROM(WORK, DST, even);
         if (2 * y + 1 < size)

@@ -7,7 +7,6 @@
 #include <memory.cl>
 #include <round.cl>
 #include "strips.cl"
-#define UNROLLED _Pragma("unroll")
 #define DISTANCES 258
 
 #if defined(SRC_IS_uchar)
@@ -36,9 +35,9 @@
 #else
 #define COUNT 16
 #endif
-#define NUMBERS(type) type __attribute__((ext_vector_type(COUNT)))
-typedef NUMBERS(SRC) FN(out_lanes);
-typedef NUMBERS(MIDDLE) FN(middle_lanes);
+#define VECTOR_OF(type) type __attribute__((ext_vector_type(COUNT)))
+typedef VECTOR_OF(SRC) FN(out_lanes);
+typedef VECTOR_OF(MIDDLE) FN(middle_lanes);
 typedef FN(out_lanes) __attribute__((aligned(sizeof(SRC)))) FN(in_any);
 typedef FN(middle_lanes) __attribute__((aligned(sizeof(MIDDLE)))) FN(middle_any);
 #define IN(p)       (*(__global const FN(in_any) *)(p))
@@ -48,7 +47,7 @@ typedef FN(middle_lanes) __attribute__((aligned(sizeof(MIDDLE)))) FN(middle_any)
 
 /* Sums of a and b times a pair of weights, for each lane. */
 #ifdef SRC_IS_uchar
-typedef NUMBERS(short) FN(wide);
+typedef VECTOR_OF(short) FN(wide);
 #if defined(__AVX512BW__)
 #define BITS 512
 #define LOW  0, 32, 1, 33, 2, 34, 3, 35, 8, 40, 9, 41, 10, 42, 11, 43, 16, 48, 17, 49, 18, 50, 19, 51, 24, 56, 25, 57, 26, 58, 27, 59
@@ -195,7 +194,7 @@ inline CAT(SRC, 16) FN(sharpen)(CAT(SRC, 16) in, CAT(SRC, 16) blurred, float amo
 #ifdef SRC_IS_float
     return v;
 #else
-    return CAT3(convert_, SRC, 16)(convert_int16(CAT(RANGE_, SRC)(v)));
+    return CAT3(convert_, SRC, 16)(convert_int16(IN_RANGE(SRC, v)));
 #endif
 }
 #else

@@ -58,15 +58,15 @@ inline int4 FN(down)(const uint *lower, const uint *upper, const uint4 *lower_do
                      MATRIX_PARAMETERS)
 {
     int4 sum = 0;
-    UNROLL for (int k = 0; k < STEPS; k++)
+    UNROLLED_ON_GPUS for (int k = 0; k < STEPS; k++)
         sum = FN(add_uu)(sum, upper_down[k], (uint2)(upper[2 * k], upper[2 * k + 1]) MATRIX_ARGUMENTS);
     sum = sum << 8;
-    UNROLL for (int k = 0; k < STEPS; k++) {
+    UNROLLED_ON_GPUS for (int k = 0; k < STEPS; k++) {
         sum = FN(add_uu)(sum, lower_down[k], (uint2)(upper[2 * k], upper[2 * k + 1]) MATRIX_ARGUMENTS);
         sum = FN(add_uu)(sum, upper_down[k], (uint2)(lower[2 * k], lower[2 * k + 1]) MATRIX_ARGUMENTS);
     }
     sum = (sum << 8) + (1 << 19);
-    UNROLL for (int k = 0; k < STEPS; k++)
+    UNROLLED_ON_GPUS for (int k = 0; k < STEPS; k++)
         sum = FN(add_uu)(sum, lower_down[k], (uint2)(lower[2 * k], lower[2 * k + 1]) MATRIX_ARGUMENTS);
     return sum >> 20;
 }
@@ -90,7 +90,7 @@ inline void FN(put_sharpened)(__global uchar *out, __global const uint *source, 
 
 /* Blurs a strip of 16 columns from x on, in rows `top` to `bottom`. `inside`: a constant, whether no window and no row
  * of 16 leaves the plane, so that nothing has to be looked up. */
-__attribute__((always_inline)) inline void
+INLINED void
 FN(strip)(__global const uchar *src_base, int src_offset, int src_stride, __global uchar *dst_base, int dst_offset,
           int dst_stride, int x, int width, int top, int bottom, int height, int border, __global const uint *table,
           const bool inside SHARPEN_PARAMETERS MATRIX_PARAMETERS)
@@ -98,7 +98,7 @@ FN(strip)(__global const uchar *src_base, int src_offset, int src_stride, __glob
     int item = (int)get_local_id(0) % 32, row = item / 4, quad = item % 4, begin = x - MARGIN + 8 * quad;
     __global const uint4 *weights = (__global const uint4 *)table + item;
     uint4 lower_along[STEPS], upper_along[STEPS], lower_down[STEPS], upper_down[STEPS];
-    UNROLL for (int k = 0; k < STEPS; k++) {
+    UNROLLED_ON_GPUS for (int k = 0; k < STEPS; k++) {
         lower_along[k] = weights[64 * k];
         upper_along[k] = weights[64 * k + 32];
         lower_down[k] = weights[64 * (k + STEPS)];
@@ -108,12 +108,12 @@ FN(strip)(__global const uchar *src_base, int src_offset, int src_stride, __glob
     uint lower[2 * CH][WORDS], upper[2 * CH][WORDS]; /* of each channel, of columns as `down` takes them */
     PIXELS next[2][STEPS], now[2][STEPS];
 #define LOAD(from)                                                                                 \
-    UNROLL for (int e = 0; e < 2; e++) {                                                           \
+    UNROLLED_ON_GPUS for (int e = 0; e < 2; e++) {                                                           \
         int source_y = (from) + MARGIN + 8 * e + row;                                              \
         if (!inside)                                                                               \
             source_y = border_near(source_y, height, border);                                      \
         __global const uchar *in = ROW(src, inside ? source_y : max(source_y, 0));                 \
-        UNROLL for (int k = 0; k < STEPS; k++) {                                                   \
+        UNROLLED_ON_GPUS for (int k = 0; k < STEPS; k++) {                                                   \
             next[e][k] = FN(pixels)(in, begin + 32 * k, width, border, inside);                    \
             if (!inside && source_y < 0)                                                           \
                 next[e][k] = 0;                                                                    \
@@ -125,32 +125,32 @@ FN(strip)(__global const uchar *src_base, int src_offset, int src_stride, __glob
     _Pragma("nounroll")
     for (; y < bottom; y += 16) {
 #if CH == 1
-        UNROLL for (int k = 0; k < STEPS; k++) {
+        UNROLLED_ON_GPUS for (int k = 0; k < STEPS; k++) {
             now[0][k] = next[0][k];
             now[1][k] = next[1][k];
         }
         LOAD(inside ? min(y + 16, bottom - 16) : y + 16)
 #else
         LOAD(y)
-        UNROLL for (int k = 0; k < STEPS; k++) {
+        UNROLLED_ON_GPUS for (int k = 0; k < STEPS; k++) {
             now[0][k] = next[0][k];
             now[1][k] = next[1][k];
         }
 #endif
         uint words[2][3];
-        UNROLL for (int c = 0; c < CH; c++) {
+        UNROLLED_ON_GPUS for (int c = 0; c < CH; c++) {
             int4 sums[2];
-            UNROLL for (int e = 0; e < 2; e++) {
+            UNROLLED_ON_GPUS for (int e = 0; e < 2; e++) {
                 int4 sum = 1 << 7, more = 0;
-                UNROLL for (int k = 0; k < STEPS; k++) {
+                UNROLLED_ON_GPUS for (int k = 0; k < STEPS; k++) {
                     uint2 v = CHANNEL(now[e][k], c);
                     sum = FN(add_uu)(sum, lower_along[k], v MATRIX_ARGUMENTS);
                     more = FN(add_uu)(more, upper_along[k], v MATRIX_ARGUMENTS);
                 }
                 sums[e] = sum + (more << 8);
             }
-            UNROLL for (int i = 2 * c; i < 2 * c + 2; i++)
-                UNROLL for (int k = 0; k + 1 < WORDS; k++) {
+            UNROLLED_ON_GPUS for (int i = 2 * c; i < 2 * c + 2; i++)
+                UNROLLED_ON_GPUS for (int k = 0; k + 1 < WORDS; k++) {
                     lower[i][k] = lower[i][k + 1];
                     upper[i][k] = upper[i][k + 1];
                 }
@@ -169,7 +169,7 @@ FN(strip)(__global const uchar *src_base, int src_offset, int src_stride, __glob
         }
         if (y < top) /* there are no words yet, and a compiler may take it that what is passed has been set */
             continue;
-        UNROLL for (int e = 0; e < 2; e++) {
+        UNROLLED_ON_GPUS for (int e = 0; e < 2; e++) {
             int out_y = y + 8 * e + row, count = out_y >= bottom ? 0 : inside ? 4 : width - column;
             FN(put_sharpened)(ROW(dst, out_y) + column * CH, (__global const uint *)(ROW(src, out_y) + column * CH),
                               (uint3)(words[e][0], words[e][CH > 1], words[e][CH - 1]), count SHARPEN_ARGUMENTS);

@@ -53,7 +53,7 @@ inline V(SRC) FN(sharpened)(V(SRC) in, V(SRC) blurred, float amount, float thres
 #ifdef SRC_IS_float
     return v;
 #else
-    return CONVERT(SRC, CONVERT(int, CAT(RANGE_, SRC)(v)));
+    return CONVERT(SRC, CONVERT(int, IN_RANGE(SRC, v)));
 #endif
 }
 #else

@@ -11,11 +11,6 @@
 #define ITEMS 256
 #define QUADS (BLOCKS * CH)
 #define TAPS  (2 * RADIUS + 4)
-#if defined(__x86_64__) || defined(__aarch64__) /* a CPU, for tests: code that compiles fast */
-#define UNROLL _Pragma("nounroll")
-#else
-#define UNROLL _Pragma("unroll")
-#endif
 
 #if defined(SRC_IS_uchar) /* sums are below 2^22: behind 2^23 they are in a float's last bits, which needs no conversion */
 #define LINE_WEIGHT float
@@ -53,7 +48,7 @@ inline V(MIDDLE) FN(along)(__global const SRC *row, int first, int width, int bo
 #else
 #define AT(i) (LINE_WEIGHT)row[(i) * CH]
 #endif
-        UNROLL for (int i = 0; i < TAPS; i++) {
+        UNROLLED_ON_GPUS for (int i = 0; i < TAPS; i++) {
             w = (V(LINE_WEIGHT))(WEIGHT_OF(line_weights, i), w.s012);
             LINE_ADD(sum, AT(i), w);
         }
@@ -123,7 +118,7 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int
         __local const V(MIDDLE) *at = tile + i / QUADS * 4 * QUADS + quad;
         START(0) START(1) START(2) START(3)
         WORK w0 = 0, w1 = 0, w2 = 0, w3 = 0;
-        UNROLL for (int k = 0; k < TAPS; k++) {
+        UNROLLED_ON_GPUS for (int k = 0; k < TAPS; k++) {
             V(WORK) v = CONVERT(WORK, at[k * QUADS]);
             w3 = w2, w2 = w1, w1 = w0, w0 = WEIGHT_OF(weights, k);
             ADD(0, v, w0) ADD(1, v, w1) ADD(2, v, w2) ADD(3, v, w3)

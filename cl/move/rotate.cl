@@ -7,11 +7,6 @@
  * a work-item takes one square, pixels are copied one by one. */
 #include <memory.cl>
 #include <words.cl>
-#if defined(__clang__) || defined(HAS_PTX) /* others need not have _Pragma */
-#define UNROLLED _Pragma("unroll")
-#else
-#define UNROLLED
-#endif
 
 #if N > 1 && UNITS == 1
 #ifdef FORM_ROWS

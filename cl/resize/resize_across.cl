@@ -4,24 +4,8 @@
  *
  *     FIXED       integers, exact: weights are multiples of 2^-14, sums multiples of 2^-6
  *     REAL        f32
- *     WITH_ALPHA  stores colours times alpha, in f32; then alpha, in f32; then, for integers, alpha as with FIXED
- *
- * The table holds, from index `at` on, the first source pixel of each of `n` sums, then n numbers of pixels, then
- * `taps` weights for each. */
-#define FIRST_TAP(at, n, x)   (table[(at) + (x)])
-#define TAP_COUNT(at, n, x)   (table[(at) + (n) + (x)])
-#define WEIGHTS_AT(at, n)     (table + (at) + 2 * (n))
-
-/* Sums of f32 products are added in blocks of 16, and the blocks by Kahan's compensated summation, so that the error
- * does not grow with their number. */
-#define SUM_BLOCK 16
-#define ADD_BLOCK(block, total, lost, type)                                                        \
-    {                                                                                              \
-        type y_ = block - lost, t_ = total + y_;                                                   \
-        lost = (t_ - total) - y_;                                                                  \
-        total = t_;                                                                                \
-        block = 0;                                                                                 \
-    }
+ *     WITH_ALPHA  stores colours times alpha, in f32; then alpha, in f32; then, for integers, alpha as with FIXED */
+#include "resize_table.cl"
 
 #ifdef SRC_IS_uchar
 #define MIDDLE short
@@ -69,9 +53,9 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(float, middle),
             for (int k = 0; k < count; k++) {
                 block += weights[k] * from[k * CH + c];
                 if (k % SUM_BLOCK == SUM_BLOCK - 1)
-                    ADD_BLOCK(block, total, lost, float)
+                    ADD_BLOCK(float, block, total, lost)
             }
-            ADD_BLOCK(block, total, lost, float)
+            ADD_BLOCK(float, block, total, lost)
             out[x * CH + c] = total;
         }
     }
@@ -110,9 +94,9 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(float, middle),
 #endif
             block += weights[k] * v;
             if (k % SUM_BLOCK == SUM_BLOCK - 1)
-                ADD_BLOCK(block, total, lost, float4)
+                ADD_BLOCK(float4, block, total, lost)
         }
-        ADD_BLOCK(block, total, lost, float4)
+        ADD_BLOCK(float4, block, total, lost)
         out[x] = total.s0;
         out[x + pitch] = total.s1;
 #if CH == 4

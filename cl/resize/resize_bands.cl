@@ -9,12 +9,9 @@
  * pairs. */
 #include <memory.cl>
 #include <round.cl>
-#define ROWS     16
-#define UNROLLED _Pragma("unroll")
+#include "resize_table.cl"
+#define ROWS 16
 
-#define FIRST_TAP(at, n, x)   (table[(at) + (x)])
-#define TAP_COUNT(at, n, x)   (table[(at) + (n) + (x)])
-#define WEIGHTS_AT(at, n)     (table + (at) + 2 * (n))
 
 #ifdef FIXED
 #define COLUMN      int16
@@ -179,15 +176,6 @@ inline void FN(copy)(__global const SRC *in, int stride, int width, int last, __
             to[k] = in[min(r, last) * stride + min(k, width - 1)];
 }
 
-/* Sums of f32 products are added in blocks of 16, and the blocks by Kahan's compensated summation, so that the error
- * does not grow with their number. */
-#define ADD_BLOCK(block, total, lost)                                                              \
-    {                                                                                              \
-        float16 y_ = block - lost, t_ = total + y_;                                                \
-        lost = (t_ - total) - y_;                                                                  \
-        total = t_;                                                                                \
-    }
-
 /* The sums of one pixel of the result in sixteen rows, a vector for each channel. `columns` and `weights` are the
  * pixel's first ones. */
 #ifdef FIXED
@@ -218,7 +206,7 @@ inline void FN(sum)(__global const COLUMN *columns, __global const float *weight
             UNROLLED for (int c = 0; c < CH; c++)
                 block[c] += (float16)(weights[i]) * columns[i * CH + c];
         UNROLLED for (int c = 0; c < CH; c++)
-            ADD_BLOCK(block[c], total[c], lost[c])
+            ADD_BLOCK(float16, block[c], total[c], lost[c])
     }
     UNROLLED for (int c = 0; c < CH; c++)
         sums[c * NEXT_CHANNEL] = total[c];
@@ -354,33 +342,18 @@ inline float16 FN(down_real)(__global const float *in, int stride, __global cons
     float16 block = 0, total = 0, lost = 0;
     for (int k = 0; k < count; k++) {
         block += (float16)(weights[k]) * *(__global const float16 *)(in + k * stride);
-        if (k % 16 == 15) {
-            ADD_BLOCK(block, total, lost)
-            block = 0;
-        }
+        if (k % SUM_BLOCK == SUM_BLOCK - 1)
+            ADD_BLOCK(float16, block, total, lost)
     }
-    ADD_BLOCK(block, total, lost)
+    ADD_BLOCK(float16, block, total, lost)
     return total;
 }
 #endif
 
 #ifdef WITH_ALPHA
-#ifdef SRC_IS_float
-#define COLOUR(c, a) ((c) / (a))
-#else
-#define COLOUR(c, a) FN(rounded)(c, a)
-/* sat(rne(c / a)) for a > 0, as a float, rounded once. It corrects a rounded estimate by its remainder, which is exact
- * because it has no more bits than a. */
-inline float16 FN(rounded)(float16 c, float16 a)
-{
-    float16 v = c / a, none = 0, one = 1;
-    v = RNE(fmin(fmax(v, -1.0f), SRC_MAX + 1.0f));
-    float16 odd = convert_float16(convert_int16(v) & 1), rest = fma(-v, a, c) * 2.0f;
-    v += rest > a ? one : rest == a ? odd : none;
-    v -= rest < -a ? one : rest == -a ? odd : none;
-    return fmin(fmax(v, 0.0f), SRC_MAX);
-}
-#endif
+#define REALS  float16
+#define WHOLES int16
+#include "resize_alpha.cl"
 #endif
 
 #if SUMS > CH

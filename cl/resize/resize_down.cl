@@ -3,17 +3,7 @@
  * laid out as in resize_across.cl. */
 #include <memory.cl>
 #include <round.cl>
-#define FIRST_TAP(at, n, x)   (table[(at) + (x)])
-#define TAP_COUNT(at, n, x)   (table[(at) + (n) + (x)])
-#define WEIGHTS_AT(at, n)     (table + (at) + 2 * (n))
-#define SUM_BLOCK 16
-#define ADD_BLOCK(block, total, lost, type)                                                        \
-    {                                                                                              \
-        type y_ = block - lost, t_ = total + y_;                                                   \
-        lost = (t_ - total) - y_;                                                                  \
-        total = t_;                                                                                \
-        block = 0;                                                                                 \
-    }
+#include "resize_table.cl"
 
 #ifdef FIXED
 /* Computes sat((sum + 2^19) >> 20) of one sample, or of LANES; `stride` is the distance of rows. Sums of u16 do not fit
@@ -59,9 +49,9 @@
         for (int k = 0; k < count; k++) {                                                          \
             block += (CAT(float, lanes))(weights[k]) * LOAD(float, lanes, in + k * stride);        \
             if (k % SUM_BLOCK == SUM_BLOCK - 1)                                                    \
-                ADD_BLOCK(block, total, lost, CAT(float, lanes))                                   \
+                ADD_BLOCK(CAT(float, lanes), block, total, lost)                                   \
         }                                                                                          \
-        ADD_BLOCK(block, total, lost, CAT(float, lanes))                                           \
+        ADD_BLOCK(CAT(float, lanes), block, total, lost)                                           \
         return total;                                                                              \
     }
 #endif
@@ -96,24 +86,13 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst),
 #ifdef WITH_ALPHA
 /* A row of sums has the sums of each channel together, `pitch` apart from those of the next one; the last, for integers,
  * are the exact ones of alpha. */
+#define REALS  float
+#define WHOLES int
+#include "resize_alpha.cl"
 #ifdef SRC_IS_float
 #define FIXED_PARAMETERS
-#define COLOUR(c, a) ((c) / (a))
 #else
 #define FIXED_PARAMETERS int fixed_at, int fixed_n, int fixed_taps,
-#define COLOUR(c, a) FN(rounded)(c, a)
-
-/* sat(rne(c / a)) for a > 0, as a float, rounded once. It corrects a rounded estimate by its remainder, which is exact
- * because it has no more bits than a. */
-inline float FN(rounded)(float c, float a)
-{
-    float v = c / a;
-    v = RNE(fmin(fmax(v, -1.0f), SRC_MAX + 1.0f));
-    float odd = (float)((int)v & 1), rest = fma(-v, a, c) * 2.0f;
-    v += rest > a ? 1 : rest == a ? odd : 0;
-    v -= rest < -a ? 1 : rest == -a ? odd : 0;
-    return fmin(fmax(v, 0.0f), SRC_MAX);
-}
 #endif
 
 inline float FN(sum)(__global const float *in, int stride, __global const float *weights,
@@ -123,9 +102,9 @@ inline float FN(sum)(__global const float *in, int stride, __global const float 
     for (int k = 0; k < count; k++) {
         block += weights[k] * in[k * stride];
         if (k % SUM_BLOCK == SUM_BLOCK - 1)
-            ADD_BLOCK(block, total, lost, float)
+            ADD_BLOCK(float, block, total, lost)
     }
-    ADD_BLOCK(block, total, lost, float)
+    ADD_BLOCK(float, block, total, lost)
     return total;
 }
 

@@ -56,51 +56,51 @@ KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), __global const int *re
     __global const uint4 *along = (__global const uint4 *)(table + x_at + (x_n + 3) / 4 * 4) + own * pairs * 128 + lane;
     __global const uint4 *weights = (__global const uint4 *)(table + y_at + (y_n + 3) / 4 * 4) + GRID_Y * steps * TILES * 64 + lane;
     int4 results[SUMS];
-    UNROLL for (int i = 0; i < SUMS; i++)
+    UNROLLED_ON_GPUS for (int i = 0; i < SUMS; i++)
         results[i] = 0;
     for (int i = item; i < ACROSS * 128 * SUMS; i += ITEMS)
         totals[i] = 0;
     for (int begin_step = 0; begin_step < steps; begin_step += DOWN) {
         int step = begin_step + down;
         uint lower[2 * CH][2], upper[2 * CH][2];
-        UNROLL for (int rows = 0; rows < 4; rows += AT_ONCE) {
+        UNROLLED_ON_GPUS for (int rows = 0; rows < 4; rows += AT_ONCE) {
             int4 sums[AT_ONCE][CH], more[AT_ONCE][CH];
             __global const uchar *in[AT_ONCE];
-            UNROLL for (int e = 0; e < AT_ONCE; e++) {
+            UNROLLED_ON_GPUS for (int e = 0; e < AT_ONCE; e++) {
                 in[e] = ROW(src, min(top + 32 * step + 8 * (rows + e), source_height - 1));
-                UNROLL for (int c = 0; c < CH; c++) {
+                UNROLLED_ON_GPUS for (int c = 0; c < CH; c++) {
                     sums[e][c] = 1 << 7;
                     more[e][c] = 0;
                 }
             }
 #if CH == 1 /* loaded a turn ahead, for which three channels have no registers */
             PIXELS next[AT_ONCE];
-            UNROLL for (int e = 0; e < AT_ONCE; e++)
+            UNROLLED_ON_GPUS for (int e = 0; e < AT_ONCE; e++)
                 next[e] = FN(pixels)(in[e], begin, last);
             for (int pair = 0; pair < pairs; pair++) {
                 PIXELS v[AT_ONCE];
-                UNROLL for (int e = 0; e < AT_ONCE; e++) {
+                UNROLLED_ON_GPUS for (int e = 0; e < AT_ONCE; e++) {
                     v[e] = next[e];
                     next[e] = FN(pixels)(in[e], begin + 64 * CH * (pair + 1), last);
                 }
 #else
             for (int pair = 0; pair < pairs; pair++) {
                 PIXELS v[AT_ONCE];
-                UNROLL for (int e = 0; e < AT_ONCE; e++)
+                UNROLLED_ON_GPUS for (int e = 0; e < AT_ONCE; e++)
                     v[e] = FN(pixels)(in[e], begin + 64 * CH * pair, last);
 #endif
-                UNROLL for (int s = 0; s < 2; s++) {
+                UNROLLED_ON_GPUS for (int s = 0; s < 2; s++) {
                     uint4 w = along[128 * pair + 64 * s], w_upper = along[128 * pair + 64 * s + 32];
-                    UNROLL for (int e = 0; e < AT_ONCE; e++)
-                        UNROLL for (int c = 0; c < CH; c++) {
+                    UNROLLED_ON_GPUS for (int e = 0; e < AT_ONCE; e++)
+                        UNROLLED_ON_GPUS for (int c = 0; c < CH; c++) {
                             uint2 samples = (uint2)(WORD(v[e], c, 2 * s), WORD(v[e], c, 2 * s + 1));
                             sums[e][c] = FN(add_uu)(sums[e][c], w, samples MATRIX_ARGUMENTS);
                             more[e][c] = FN(add_su)(more[e][c], w_upper, samples MATRIX_ARGUMENTS);
                         }
                 }
             }
-            UNROLL for (int e = 0; e < AT_ONCE; e += 2)
-                UNROLL for (int c = 0; c < CH; c++) {
+            UNROLLED_ON_GPUS for (int e = 0; e < AT_ONCE; e += 2)
+                UNROLLED_ON_GPUS for (int c = 0; c < CH; c++) {
                     int4 a = sums[e][c] + (more[e][c] << 8), b = sums[e + 1][c] + (more[e + 1][c] << 8);
                     uint first = MIDDLE_BYTES(a.s0, a.s1), next = MIDDLE_BYTES(b.s0, b.s1);
                     lower[2 * c][(rows + e) / 2] = EVEN_BYTES(first, next);
@@ -110,13 +110,13 @@ KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), __global const int *re
                     upper[2 * c + 1][(rows + e) / 2] = ODD_BYTES(first, next);
                 }
         }
-        UNROLL for (int t = 0; t < TILES; t++) {
+        UNROLLED_ON_GPUS for (int t = 0; t < TILES; t++) {
             uint4 w = 0, w_upper = 0;
             if (step < steps) {
                 w = weights[(step * TILES + t) * 64];
                 w_upper = weights[(step * TILES + t) * 64 + 32];
             }
-            UNROLL for (int c = 0; c < 2 * CH; c++) {
+            UNROLLED_ON_GPUS for (int c = 0; c < 2 * CH; c++) {
                 uint2 low = (uint2)(lower[c][0], lower[c][1]), high = (uint2)(upper[c][0], upper[c][1]);
                 int4 sum = FN(add_ss)(0, w_upper, high MATRIX_ARGUMENTS) << 8;
                 sum = FN(add_us)(sum, w, high MATRIX_ARGUMENTS);
@@ -127,7 +127,7 @@ KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), __global const int *re
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     __local int *total = totals + item / 32 % ACROSS * 128 * SUMS + lane;
-    UNROLL for (int i = 0; i < SUMS; i++) {
+    UNROLLED_ON_GPUS for (int i = 0; i < SUMS; i++) {
         atomic_add(total + 128 * i, results[i].s0);
         atomic_add(total + 128 * i + 32, results[i].s1);
         atomic_add(total + 128 * i + 64, results[i].s2);
@@ -135,10 +135,10 @@ KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), __global const int *re
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     /* A tile has two stores for each work-item: of rows 0 to 7, and of 8 to 15. */
-    UNROLL for (int i = 0; i < 2 * TILES; i += DOWN) {
+    UNROLLED_ON_GPUS for (int i = 0; i < 2 * TILES; i += DOWN) {
         int store = i + down, y = (GRID_Y * 2 * TILES + store) * 8 + row, x = strip * 16 + 4 * quad;
         uint words[3];
-        UNROLL for (int c = 0; c < CH; c++) {
+        UNROLLED_ON_GPUS for (int c = 0; c < CH; c++) {
             __local int *at = total + 128 * (store / 2 * 2 * CH + 2 * c) + store % 2 * 64;
             bool stored = store < 2 * TILES;
             int4 v = stored ? (int4)(at[0], at[32], at[128], at[160]) : 0;

@@ -5,13 +5,9 @@
  * A step takes four samples. The table holds, from index `at` on, the first sample for each of `n` pairs of results;
  * then, for each of `steps` steps, n times four words: four weights of 16 bits for the first result, and four for the
  * second. Offsets count bytes and are unsigned, so that an address is the base plus one sum of 32 bits. */
+#include <edge.cl>
 #include <memory.cl>
 #include <words.cl>
-#if defined(__clang__) || defined(HAS_PTX) /* others need not have _Pragma */
-#define UNROLLED _Pragma("unroll")
-#else
-#define UNROLLED
-#endif
 #define FIRST_OF(w)  ((int)((w) << 16) >> 16)
 #define SECOND_OF(w) ((int)(w) >> 16)
 #define WEIGHTS(at)  (*(__global const UNALIGNED(uint, 4) *)((__global const uchar *)table + (at)))
@@ -103,11 +99,7 @@ inline void FN(put)(__global uchar *to, V(int) sum, int count)
         *(__global V(uchar) *)to = v;
         return;
     }
-    ulong bits = as_ulong(v);
-    for (int i = 0; i < count; i++) {
-        to[i] = (uchar)bits;
-        bits >>= 8;
-    }
+    edge_put_8(to, as_ulong(v), count);
 }
 
 __kernel void KERNEL(GRID, PLANE_IN(short, middle), PLANE_OUT(uchar, dst),

@@ -7,11 +7,6 @@
  * one channel four steps are done at once, with a load of 16 bytes. */
 #include <memory.cl>
 #include <words.cl>
-#if defined(__clang__) || defined(HAS_PTX) /* others need not have _Pragma */
-#define UNROLLED _Pragma("unroll")
-#else
-#define UNROLLED
-#endif
 
 #ifdef HAS_PTX
 /* dp4a adds four products of bytes, so weights are divided into their lower and their upper bytes. */

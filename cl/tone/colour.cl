@@ -12,7 +12,7 @@
 #endif
 
 #ifdef KERNEL_wide
-#define NUMBERS long
+#define COEFFICIENT long
 #define COUNT   5
 #define DEFINE_MIX(n)                                                                              \
     inline DST FN(mix)(DST r, DST g, DST b, __global const long *restrict m)                       \
@@ -23,7 +23,7 @@
         return (DST)(q + (twice > d || (twice == d && (q & 1)) ? 1 : 0));                          \
     }
 #else
-#define NUMBERS int
+#define COEFFICIENT int
 #define COUNT   9
 #define IN_F32(n, v) CAT(convert_float, n)(v)
 #define SUM_IN_F32(n)                                                                              \
@@ -60,7 +60,7 @@ DEFINE_MIX(4)
 #endif
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
-                     __global const NUMBERS *restrict table THEN_PARAMETERS)
+                     __global const COEFFICIENT *restrict table THEN_PARAMETERS)
 {
     int y = GRID_Y;
     int x = SPAN_BEGIN;

@@ -158,8 +158,8 @@ void dwt_define_lifting(const struct dwt_task *task, struct pass *pass, uint32_t
 
 /* For cl/dwt/dwt_columns.cl. Its inverse divides by the gains at the end, not at the beginning, so
  * the factors of its steps change accordingly. */
-static void pass_numbers(const struct dwt_task *task, struct pass *pass,
-                         const struct wavelet_lifting *w, bool inverse)
+static void pass_steps(const struct dwt_task *task, struct pass *pass,
+                       const struct wavelet_lifting *w, bool inverse)
 {
     double odd = inverse ? w->high / w->low : 1;
     const double numbers[] = {w->step[0] * odd,
@@ -187,7 +187,7 @@ void dwt_pass_lifting(const struct dwt_task *task, struct pass *pass, bool inver
                            inverse ? 1 / w.low : w.low,
                            inverse ? 1 / w.high : w.high};
     if (task->plan->profile->takes_columns)
-        pass_numbers(task, pass, &w, inverse);
+        pass_steps(task, pass, &w, inverse);
     else
         pass_buffer(pass, add_table(task, lift, 6));
     pass_int(pass, (int32_t)rows);
