@@ -1,7 +1,7 @@
 /* In front of kernels for GPUs that work on four bytes at a time, in words: the lesser and the larger ones of two
  * words. Of bytes a and b, 128 + a % 128 - b % 128 has the highest bit where a % 128 is not less, which decides
  * between bytes whose highest bits are alike. */
-#include <border.cl>
+#include <edge.cl>
 #include <words.cl>
 inline uint FN(not_less)(uint a, uint b)
 {
@@ -33,15 +33,10 @@ inline uint4 FN(better_4)(uint4 a, uint4 b)
     return (uint4)(BETTER(a.s0, b.s0), BETTER(a.s1, b.s1), BETTER(a.s2, b.s2), BETTER(a.s3, b.s3));
 }
 
-/* The word at any sample of a row of pixels of CH channels, looked up byte by byte: for a row's ends. */
-inline uint FN(gathered)(__global const uchar *row, int x, int width, int border)
+#define BETTER_8(a, b) FN(better_8)(a, b)
+inline uint8 FN(better_8)(uint8 a, uint8 b)
 {
-    uint word = 0;
-    for (int i = 0; i < 4; i++) {
-        int channel = modulo(x + i, CH), pixel = border_index((x + i - channel) / CH, width / CH, border);
-        word |= pixel < 0 ? 0u : (uint)row[pixel * CH + channel] << 8 * i;
-    }
-    return word;
+    return (uint8)(BETTER_4(a.lo, b.lo), BETTER_4(a.hi, b.hi));
 }
 
 /* The word that begins `bits` (8, 16 or 24) behind the beginning of a, which b follows. */

@@ -9,11 +9,6 @@
 #include <border.cl>
 #include <memory.cl>
 #define SIDE (2 * RADIUS + 1)
-#if defined(__clang__) || defined(HAS_PTX) /* others need not have _Pragma */
-#define UNROLLED _Pragma("unroll")
-#else
-#define UNROLLED
-#endif
 #ifdef KERNEL_words
 #define LEAST(a, b)   FN(least)(a, b)
 #define LARGEST(a, b) FN(largest)(a, b)
@@ -183,7 +178,7 @@ inline uint FN(word)(__global const uchar *row, int x, int width, int border)
 {
     if (x >= 0 && x + 4 <= width)
         return *(__global const uint *)(row + x);
-    return FN(gathered)(row, x, width, border);
+    return edge_word(row, x, width / CH, CH, border);
 }
 
 /* The grid counts samples; a work-item takes a word. */
@@ -219,8 +214,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
     if (x + 4 <= width)
         *(__global uint *)out = middle;
     else
-        for (int i = 0; i < width - x; i++, middle >>= 8)
-            out[i] = (uchar)middle;
+        edge_put_4(out, middle, width - x);
 }
 
 #else

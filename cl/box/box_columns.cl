@@ -29,8 +29,7 @@
     DO(0, 0) DO(1, 1) DO(2, 2) DO(3, 3) DO(4, 4) DO(5, 5) DO(6, 6) DO(7, 7) DO(8, 8) DO(9, 9)      \
     DO(10, a) DO(11, b)
 
-/* Loads the 16 samples from x on of a bordered line of n. (`never` is 0, but not for the compiler: Mesa would unroll a
- * loop with constant bounds.) */
+/* The 16 samples from x on of a bordered line of n. (`never`: see edge.cl.) */
 inline uint4 FN(sixteen)(__global const uchar *line, int x, int n, int border)
 {
     if (x >= 0 && x + 16 <= n)

@@ -13,15 +13,10 @@
  * Windows begin BEHIND samples behind the begin of a quad, and end AHEAD samples behind that of another one. The stretches
  * of work-items are multiples of a unit of 16 bytes (with three channels, of three of these), so that this is the same
  * for all. */
-#include <border.cl>
+#include <edge.cl>
 #include <quotient.cl>
 #define ITEMS        128
 #define ROWS_AT_ONCE 16
-#if defined(__x86_64__) || defined(__aarch64__) /* a CPU, in tests: unrolled code would compile too slowly */
-#define UNROLL _Pragma("nounroll")
-#else
-#define UNROLL _Pragma("unroll")
-#endif
 
 #if SAMPLE_BITS == 8
 #define SRC     uchar
@@ -89,19 +84,6 @@
  * of each sample, -1 for a zero. (Parameters instead of arrays or structs, which a compiler may put into memory.) */
 #define COLUMNS_PARAMETERS bool inside, int first, int second, int4 each, int4 each_of_second
 #define COLUMNS_ARGUMENTS  inside, first, second, each, each_of_second
-
-inline int4 FN(columns_of)(int first, int width, int border)
-{
-    int4 at;
-#define COLUMN(k)                                                                                  \
-    {                                                                                              \
-        int channel = modulo(first + k, CH);                                                       \
-        int pixel = border_index((first + k - channel) / CH, width, border);                       \
-        at.s##k = pixel < 0 ? -1 : pixel * CH + channel;                                           \
-    }
-    COLUMN(0) COLUMN(1) COLUMN(2) COLUMN(3)
-    return at;
-}
 
 /* DO(k, digit) for BATCH rows: k is a lane of a vector, and `digit` the lane 8 behind it. */
 #define BATCH       8
@@ -253,8 +235,7 @@ inline void FN(along)(__local const SUMS *row, int origin, int x, int end, int t
     SUMS a = row[behind], b = row[ahead];
     for (; x < end; x += 4 * UNIT_QUADS) {
         uint word[UNIT_WORDS];
-UNROLL
-        for (int g = 0; g < UNIT_QUADS; g++) {
+        UNROLLED_ON_GPUS for (int g = 0; g < UNIT_QUADS; g++) {
             SUMS a_next = row[++behind], b_next = row[++ahead];
             uint mean[4];
 #define SLIDE(k)                                                                                   \
@@ -275,14 +256,12 @@ UNROLL
         whole = false;
 #endif
         if (whole) {
-UNROLL
-            for (int i = 0; i < UNIT_WORDS; i += 4)
+            UNROLLED_ON_GPUS for (int i = 0; i < UNIT_WORDS; i += 4)
                 *(__global uint4 *)(out + x + i * 32 / SAMPLE_BITS) =
                     (uint4)(word[i], word[i + 1], word[i + 2], word[i + 3]);
             continue;
         }
-UNROLL
-        for (int i = 0; i < 4 * UNIT_QUADS; i++) {
+        UNROLLED_ON_GPUS for (int i = 0; i < 4 * UNIT_QUADS; i++) {
             SRC v = (SRC)(word[i * SAMPLE_BITS / 32] >> i * SAMPLE_BITS % 32);
             if (x + i < total)
                 out[x + i] = ALPHA && IS_ALPHA(CH, i) ? centre[x + i] : v;
@@ -307,8 +286,8 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int
     bool inside = first >= 0 && first + 4 <= width * CH && second >= 0 && second + 4 <= width * CH;
     int4 each = 0, each_of_second = 0;
     if (!inside) {
-        each = FN(columns_of)(first, width, border);
-        each_of_second = FN(columns_of)(second, width, border);
+        each = edge_samples(first, width, CH, border);
+        each_of_second = edge_samples(second, width, CH, border);
     }
     SUMS sums = 0, sums_of_second = 0;
     for (int i = y - top, end = y + bottom + 1; i < end; i += BATCH) {

@@ -12,7 +12,7 @@
  *
  * With NARROW sums of columns have 16 bits, two in a word (even samples, then odd ones); otherwise 32. Signed samples
  * become unsigned by adding 128 (FLIP). */
-#include <border.cl>
+#include <edge.cl>
 #include <quotient.cl>
 #define FLIPPED       (FLIP * 0x80808080u)
 #define EVEN(w)       ((w) & 0x00ff00ffu)
@@ -259,15 +259,10 @@ KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), int width, int height,
             v ^= FLIPPED;
 #endif
             __global uchar *out = ROW(dst, y + k) + out_x;
-            if (out_x + 16 <= out_width) {
+            if (out_x + 16 <= out_width)
                 *(__global uint4 *)out = v;
-                continue;
-            }
-            for (int i = 0; out_x + i < out_width; i++) {
-                out[i] = (uchar)v.s0;
-                v.s0 = v.s0 >> 8 | v.s1 << 24, v.s1 = v.s1 >> 8 | v.s2 << 24;
-                v.s2 = v.s2 >> 8 | v.s3 << 24, v.s3 >>= 8;
-            }
+            else
+                edge_put_16(out, v, out_width - out_x);
         }
     }
 }

@@ -4,7 +4,7 @@
  * read an array of constants from memory.) Offsets are unsigned, so that an address is the base plus one sum of 32
  * bits. */
 #include <alpha.cl>
-#include <border.cl>
+#include <edge.cl>
 #include <memory.cl>
 #include <words.cl>
 #include "gauss_sums.cl"
@@ -36,20 +36,13 @@
     TAP(j, 10) TAP(j, 11) TAP(j, 12)
 #define RESULT(j) (ushort)as_uint(fma(sum##j, 1.0f / 256, 1.0f / 512) + ROUNDER)
 
-/* 16 samples of a line from sample `first` on, some of which are outside and come from the border. (`never` is 0, but
- * not for the compiler: Mesa would unroll loops with constant bounds.) */
+/* 16 samples of a line from sample `first` on, some of which are outside and come from the border. */
 inline uint4 FN(gather)(__global const uchar *line, int first, int width, int border)
 {
-    int never = width >> 30;
+    int never = width >> 30; /* see edge.cl */
     uint4 words = 0;
-    for (int i = first; i < first + 16 + never; i += 4) {
-        uint w = 0;
-        for (int k = i; k < i + 4 + never; k++) {
-            int pixel = (k + 256 * CH) / CH - 256, at = border_near(pixel, width, border);
-            w = w >> 8 | (at < 0 ? 0u : (uint)line[at * CH + k - pixel * CH] << 24);
-        }
-        words = (uint4)(words.yzw, w);
-    }
+    for (int i = first; i < first + 16 + never; i += 4)
+        words = (uint4)(words.yzw, edge_word_near(line, i, width, CH, border, never));
     return words;
 }
 
@@ -112,11 +105,7 @@ inline void FN(give)(__global const SRC *from, __global SRC *to, V(SRC) out, int
         *(__global V(SRC) *)to = out;
         return;
     }
-    ulong bits = as_ulong(out);
-    for (int i = 0; i < count; i++) {
-        to[i] = (uchar)bits;
-        bits >>= 8;
-    }
+    edge_put_8(to, as_ulong(out), count);
 }
 
 /* The sum for one row, of which some lines are outside. */

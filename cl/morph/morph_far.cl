@@ -3,18 +3,16 @@
  * `last` samples or rows from there. Each of these has been made of a window as large as `distance`, or is one
  * sample. The grid counts samples; a work-item takes a word of a row (across), or four (down). Where `ends`, alpha
  * is that of the stage's own source, `whole`. */
-#include <border.cl>
 #include "bytes.cl"
 #ifdef KERNEL_down
 #define OWN        uint4
 #define BEST(a, b) BETTER_4(a, b)
-#define FIRST_WORD(v) (v).s0
+#define ALL_WORDS(v) (v)
 #else
 #define OWN        uint
 #define BEST(a, b) BETTER(a, b)
-#define FIRST_WORD(v) (v)
+#define ALL_WORDS(v) (uint4)(v, 0, 0, 0)
 #endif
-#define UNROLLED _Pragma("unroll")
 
 #ifdef KERNEL_across
 /* The word at any sample of a row. */
@@ -25,7 +23,7 @@ inline uint FN(word_at)(__global const uchar *row, int x, int width, int border)
         uint low = at[0], high = at[1], bits = 8u * ((uint)x & 3u);
         return low >> bits | high << 1 << (31u - bits);
     }
-    return FN(gathered)(row, x, width, border);
+    return edge_word(row, x, width / CH, CH, border);
 }
 #endif
 
@@ -55,12 +53,5 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), PLANE_IN
         *(__global OWN *)out = best;
         return;
     }
-    for (int i = 0; i < width - x; i++) {
-        out[i] = (uchar)FIRST_WORD(best);
-        FIRST_WORD(best) >>= 8;
-#ifdef KERNEL_down
-        if (i % 4 == 3)
-            best = best.s1233;
-#endif
-    }
+    edge_put_16(out, ALL_WORDS(best), width - x);
 }

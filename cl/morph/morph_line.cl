@@ -1,6 +1,5 @@
 /* erode and dilate of bytes on GPUs, behind cl/bytes.cl: the least or the largest of a window of one row (across) or
  * one column (down), from the samples themselves. Where `ends`, alpha is that of the stage's own source, `whole`. */
-#include <border.cl>
 #include "bytes.cl"
 
 /* Stores 16 samples, of which `count` are in the row. */
@@ -12,24 +11,11 @@ inline void FN(put)(__global uchar *out, __global const uchar *whole, uint4 v, i
     if (ends)
         v = (v & ~ALPHA_BYTES) | (*(__global const uint4 *)whole & ALPHA_BYTES);
 #endif
-    if (count >= 16) {
+    if (count >= 16)
         *(__global uint4 *)out = v;
-        return;
-    }
-    _Pragma("unroll 1") /* seldom executed, so its code should be small */
-    for (int i = 0; i < count; i++) {
-        out[i] = (uchar)v.s0;
-        v.s0 >>= 8;
-        if (i % 4 == 3)
-            v = v.s1233;
-    }
+    else
+        edge_put_16(out, v, count);
 }
-
-inline uint8 FN(better_8)(uint8 a, uint8 b)
-{
-    return (uint8)(BETTER_4(a.lo, b.lo), BETTER_4(a.hi, b.hi));
-}
-#define BETTER_8(a, b) FN(better_8)(a, b)
 
 #ifdef KERNEL_across
 /* A work-item takes 32 samples, from 16 words that begin 4 in front of its own. ACROSS makes of these, as t, what RESULT
@@ -72,7 +58,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), PLANE_IN
     } else {
         _Pragma("unroll 1")
         for (int i = 0; i < 16; i++)
-            t = (uint16)(t.s12345678, t.s9abc, t.sde, t.sf, FN(gathered)(row, x - 16 + 4 * i, width, border));
+            t = (uint16)(t.s12345678, t.s9abc, t.sde, t.sf, edge_word(row, x - 16 + 4 * i, width / CH, CH, border));
     }
     ACROSS
     uint8 best = RESULT;

@@ -159,6 +159,8 @@ int program_text_add(struct program_text *program, const struct pass *pass, cons
         text_append(text, "#define LANES\n");
     define_all(text, pass->defines);
     define_all(text, more);
+    if (!strstr(pass->defines, "NUMBERS "))
+        text_append(text, "#define NUMBERS\n#define GIVEN\n");
     bool has_then = pass->fused && pass->fused->has_then, found = true;
     if (!has_then)
         text_append(text, "#define OUT DST\n#define THEN(v) (v)\n#define THEN_PARAMETERS\n"
@@ -174,7 +176,7 @@ int program_text_add(struct program_text *program, const struct pass *pass, cons
     undefine_pass(text, more);
     if (!has_then)
         undefine_pass(text, "OUT \nTHEN(v) \nTHEN_PARAMETERS \nTHEN_WORD(w) \n");
-    undefine_pass(text, "KERNEL \nFN \nLANES \n");
+    undefine_pass(text, "KERNEL \nFN \nLANES \nNUMBERS \nGIVEN \n");
     return 0;
 }
 

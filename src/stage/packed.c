@@ -1,6 +1,7 @@
 #include "stage/packed.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,12 +23,13 @@ bool packed_suits(const struct device_profile *profile, const struct plane *in,
            pass_form_for(profile, in, out) == FORM_VECTOR;
 }
 
-static struct pass *begin_columns(struct stage_plan *plan, const char *variant,
+static struct pass *begin_columns(struct stage_plan *plan, const struct packed_stage *stage,
                                   const struct plane *in, const struct packed_reach *reach)
 {
     struct pass *pass =
-        pass_begin(plan, "columns", variant, FORM_VECTOR, 4, in->width * in->channels,
+        pass_begin(plan, stage->columns, "", FORM_VECTOR, 4, in->width * in->channels,
                    (in->height + COLUMNS_ROWS - 1) / COLUMNS_ROWS);
+    snprintf(pass->name, sizeof pass->name, "columns_%s", stage->name);
     pass_define_type(pass, "SRC", in->type);
     pass_channels(pass, in->channels, in->channels);
     pass_define(pass, "ROWS", "%d", COLUMNS_ROWS);
@@ -37,22 +39,28 @@ static struct pass *begin_columns(struct stage_plan *plan, const char *variant,
     return pass;
 }
 
-struct pass *packed_begin(struct stage_plan *plan, const char *variant, const struct plane *in,
-                          const struct packed_reach *reach, unsigned words)
+struct pass *packed_begin(struct stage_plan *plan, const struct packed_stage *stage,
+                          const struct plane *in, const struct packed_reach *reach, unsigned words)
 {
     if (!plan->profile->packs_bytes)
-        return begin_columns(plan, variant, in, reach);
-    unsigned lines = PACKED_ROWS + reach->top + reach->bottom;
-    struct pass *pass = pass_begin(plan, "packed", variant, FORM_VECTOR, 4 * words, in->width,
+        return begin_columns(plan, stage, in, reach);
+    struct pass *pass = pass_begin(plan, stage->words, "", FORM_VECTOR, 4 * words, in->width,
                                    (in->height + PACKED_ROWS - 1) / PACKED_ROWS);
+    snprintf(pass->name, sizeof pass->name, "packed_%s", stage->name);
     pass_define(pass, "WORDS", "%u", words);
     pass_define(pass, "SIDE", "%d", reach->left > 4 || reach->right > 4 ? 2 : 1);
     pass_define(pass, "ROWS", "%d", PACKED_ROWS);
-    pass_define(pass, "LINES", "%u", lines);
-    pass_define(pass, "EACH_LINE", "EACH_%u", lines);
+    pass_define(pass, "LINES", "%u", PACKED_ROWS + reach->top + reach->bottom);
     pass_define(pass, "TOP", "%u", reach->top);
     pass->work = PACKED_ROWS;
     return pass;
+}
+
+void packed_outputs(struct pass *pass, unsigned planes)
+{
+    pass_define(pass, "PLANES", "%u", planes);
+    pass_define(pass, "OUTPUTS", "PLANE_OUT(OUT, dst)%s",
+                planes == 2 ? ", PLANE_OUT(DST, dst2)" : "");
 }
 
 const char *packed_word(int place)
@@ -77,7 +85,7 @@ void packed_add_tap(struct text *text, const struct pass *pass, unsigned channel
     const char *even, *even_words, *odd, *odd_words;
     if (k == 0)
         return;
-    if (strcmp(pass->source, "columns") == 0) {
+    if (strncmp(pass->name, "columns_", 8) == 0) {
         int at = offset * (int)channels;
         text_printf(text, " T(%u,AT_%s%d,%" PRId64 ")", row, at < 0 ? "m" : "", abs(at), k);
         return;

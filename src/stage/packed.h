@@ -18,10 +18,22 @@ struct packed_reach {
 bool packed_suits(const struct device_profile *profile, const struct plane *in,
                   const struct plane *out, const struct packed_reach *reach);
 
-/* Begins the pass `variant` (sobel, fir, box). A work-item computes a block of several rows: in
- * each row `words` (2 or 4) words of cl/packed.cl, or one of cl/columns.cl. */
-struct pass *packed_begin(struct stage_plan *plan, const char *variant, const struct plane *in,
-                          const struct packed_reach *reach, unsigned words);
+/* What computes a stage's windows: its templates in front of cl/packed.cl and of cl/columns.cl
+ * (NULL: none). Kernels are called packed_NAME and columns_NAME. */
+struct packed_stage {
+    const char *name, *words, *columns;
+};
+
+extern const struct packed_stage fir_packed_stage;
+
+/* Begins the pass. A work-item computes a block of several rows: in each row `words` (2 or 4) words
+ * of cl/packed.cl, or one of cl/columns.cl. The caller defines PLANES and OUTPUTS with
+ * packed_outputs. */
+struct pass *packed_begin(struct stage_plan *plan, const struct packed_stage *stage,
+                          const struct plane *in, const struct packed_reach *reach, unsigned words);
+
+/* Defines the planes that come out: dst, or dst and dst2. */
+void packed_outputs(struct pass *pass, unsigned planes);
 
 /* Rows that a work-item computes. In cl/packed.cl 8 rows would cost more in registers and code than
  * they save in loads. */

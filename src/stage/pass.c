@@ -112,6 +112,12 @@ void pixel_define(struct pixel_function *function, const char *name, const char 
     va_end(args);
 }
 
+void pass_numbers(struct pass *pass, const char *parameters, const char *names)
+{
+    pass_define(pass, "NUMBERS", ", %s", parameters);
+    pass_define(pass, "GIVEN", ", %s", names);
+}
+
 void pass_define_lines(struct pass *pass, const char *lines)
 {
     pass->too_large |= !add_lines(pass->defines, lines);

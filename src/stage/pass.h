@@ -169,6 +169,12 @@ void pass_channels(struct pass *pass, uint32_t source, uint32_t destination);
  */
 void pass_define_type_bits(struct pass *pass, const char *name, enum sample_type type);
 
+/* Says how the kernel declares its last arguments, where not all kernels of the template have them:
+ * NUMBERS stands for
+ * ", PARAMETERS" and GIVEN for ", NAMES", which a kernel gives to its functions. Both are empty
+ * otherwise. */
+void pass_numbers(struct pass *pass, const char *parameters, const char *names);
+
 void pass_plane(struct pass *pass, unsigned operand, unsigned plane);
 
 /* Adds that plane of the plan's input and of its output, each of which the pass moves once. */

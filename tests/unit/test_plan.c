@@ -186,8 +186,8 @@ static void test_source(void **state)
     assert_string_equal(source.names[1], source.names[2]); /* alike: one kernel */
     assert_string_not_equal(source.names[1], source.names[3]);
     assert_int_equal(count(source.text.data, "#define KERNEL "), 3);
-    assert_int_equal(count(source.text.data, "#line 1 \"packed"), 1);
-    assert_int_equal(count(source.text.data, "#line 1 \"sobel"), 1); /* of scale=0.3 */
+    assert_int_equal(count(source.text.data, "#line 1 \"packed.cl\""), 1);
+    assert_int_equal(count(source.text.data, "#line 1 \"sobel.cl\""), 1); /* of scale=0.3 */
     assert_int_equal(count(source.text.data, "#line 1 \"prelude.cl\""), 1);
     program_source_finish(&source);
     plan_destroy(&plan);

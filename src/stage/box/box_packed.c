@@ -1,7 +1,6 @@
-/* box of 8-bit samples and small windows with two samples in a word, or in columns: see
- * cl/packed.cl, cl/columns.cl. */
+/* box of 8-bit samples and small windows: two samples in a word (cl/box/box_packed.cl), or, where
+ * registers are few, as a fir with coefficients of 1 (cl/fir/fir_columns.cl). */
 #include <math.h>
-#include <stdio.h>
 
 #include "base/text.h"
 #include "stage/box/box_internal.h"
@@ -52,9 +51,9 @@ static void add_planes(struct pass *pass, const struct box_task *task)
     pass_ints(pass, in->width, in->height, box_border(task));
 }
 
-/* As a fir with coefficients of 1. With an even area there are ties, which are rounded up by a
- * reciprocal that is a little too large. */
-static bool add_columns(const struct box_task *task, const struct packed_reach *reach)
+/* As a fir. With an even area there are ties, which are rounded up by a reciprocal that is a little
+ * too large. */
+static bool add_as_fir(const struct box_task *task, const struct packed_reach *reach)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     uint32_t area = task->width * task->height;
@@ -62,8 +61,9 @@ static bool add_columns(const struct box_task *task, const struct packed_reach *
     if (task->height > 7 || !packed_suits(task->plan->profile, in, out, reach) ||
         (area % 2 == 0 && sample_min(in->type) < 0))
         return false;
-    struct pass *pass = packed_begin(task->plan, "fir", in, reach, 1);
+    struct pass *pass = packed_begin(task->plan, &fir_packed_stage, in, reach, 1);
     pass_name(pass, "box");
+    packed_outputs(pass, 1);
     pass_define_type(pass, "DST", out->type);
     for (int i = -(int)reach->left; i <= (int)reach->right; i++)
         packed_add_tap(&across, pass, in->channels, 0, i, 1);
@@ -89,22 +89,19 @@ bool box_add_packed(const struct box_task *task)
     const struct packed_reach reach = {r.left, r.right, r.top, r.bottom};
     uint32_t area = task->width * task->height, multiplier;
     if (!task->plan->profile->packs_bytes && task->border != BORDER_CROP)
-        return add_columns(task, &reach);
+        return add_as_fir(task, &reach);
     if (task->border == BORDER_CROP || task->height > HEIGHT_MAX || area * 255 + area / 2 > 65535 ||
         !box_divide_by_byte(area, &multiplier) ||
         !packed_suits(task->plan->profile, in, out, &reach))
         return false;
-    struct pass *pass = packed_begin(task->plan, "box", in, &reach, task->height > 3 ? 2 : 4);
-    pass_name(pass, sample_name(in->type));
+    static const struct packed_stage stage = {"box", "box_packed", NULL};
+    struct pass *pass = packed_begin(task->plan, &stage, in, &reach, task->height > 3 ? 2 : 4);
+    pass_define_type(pass, "DST", in->type);
+    packed_outputs(pass, 1);
     pass_define(pass, "FLIP", "%d", box_lowest(in->type) > 0);
     pass_define(pass, "MULTIPLIER", "%uu", multiplier);
     pass_define(pass, "START", "%uu", area / 2);
     pass_define(pass, "WINDOW", "%u", (unsigned)task->height);
-    for (unsigned i = 0; i < PACKED_ROWS; i++) {
-        char name[24]; /* after the last row no row enters the window */
-        snprintf(name, sizeof name, "ENTER_%u", i);
-        pass_define(pass, name, "%x", i + 1 < PACKED_ROWS ? i + task->height : i);
-    }
     add_window(pass, "WINDOW_0", -(int)r.left, (int)r.right);
     add_window(pass, "WINDOW_1", 1 - (int)r.left, 1 + (int)r.right);
     pass->work = 8.0 * (PACKED_ROWS + task->height);

@@ -463,8 +463,14 @@ static void add_pass(struct stage_plan *plan, const struct work *work, unsigned 
     pass_buffer(pass, add_table(plan, work));
     pass_ints(pass, work->pitch, work->lead, w->columns, w->rows, work->left, work->top,
               work->in->width, work->in->height, config->border, work->first);
-    if (work->profile->generic)
+    if (work->profile->generic) {
         add_numbers(pass, work);
+        pass_numbers(pass,
+                     !work->exact  ? "float divisor, float reciprocal, float bias"
+                     : work->pairs ? "QUOTIENT_PARAMETERS, int paired"
+                                   : "QUOTIENT_PARAMETERS",
+                     "");
+    }
     if (work->pairs)
         pass_int(pass, fits_pairs(w));
 }

@@ -1,5 +1,5 @@
-/* fir of 8-bit samples with two samples in a word, or in columns: see cl/packed.cl, cl/columns.cl.
- */
+/* fir of 8-bit samples with two samples in a word, or in columns: see fir_packed.cl,
+ * fir_columns.cl. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +9,8 @@
 #include "stage/box/box_divide.h"
 #include "stage/fir/fir.h"
 #include "stage/packed.h"
+
+const struct packed_stage fir_packed_stage = {"fir", "fir_packed", "fir_columns"};
 
 /* A window that is the product of a column and a row of whole numbers. */
 struct factors {
@@ -146,11 +148,11 @@ bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_wi
     char size[32];
     /* Tall windows have more lines in registers. */
     unsigned words = w->rows > 3 ? 2 : 4;
-    struct pass *pass = packed_begin(plan, "fir", in, &reach, words);
+    struct pass *pass = packed_begin(plan, &fir_packed_stage, in, &reach, words);
+    packed_outputs(pass, 1);
     snprintf(size, sizeof size, "%ux%u", w->columns, w->rows);
     pass_name(pass, size);
     pass_define_type(pass, "DST", out->type);
-    pass_define(pass, "WINDOW", "%u", w->rows);
     pass_define(pass, "LAST", "%u", w->rows - 1);
     pass->goes_on = true;
     define_taps(pass, w, in->channels);

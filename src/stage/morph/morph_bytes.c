@@ -1,9 +1,7 @@
 /* Erosion and dilation of bytes on GPUs, which compare four of them at a time (cl/bytes.cl):
- * windows of up to 9 rows in one kernel (cl/packed.cl), larger ones along rows and then down
+ * windows of up to 9 rows in one kernel (morph_packed.cl), larger ones along rows and then down
  * columns, as far as one kernel reaches (cl/morph/morph_line.cl), and from there by steps
  * (cl/morph/morph_far.cl). */
-#include <stdio.h>
-
 #include "base/text.h"
 #include "stage/morph/morph.h"
 #include "stage/packed.h"
@@ -69,22 +67,21 @@ static void define_across(struct pass *pass, int left, int right, int channels, 
 static void define_down(struct pass *pass, unsigned rows)
 {
     struct text downs = {0};
-    text_printf(&downs, "uint8 a%x=w%x;", rows - 1, rows - 1);
+    text_printf(&downs, "a[%u]=w[%u];", rows - 1, rows - 1);
     for (unsigned i = rows - 1; i-- > 0;)
-        text_printf(&downs, "uint8 a%x=BETTER_8(w%x,a%x);", i, i, i + 1);
+        text_printf(&downs, "a[%u]=BETTER_8(w[%u],a[%u]);", i, i, i + 1);
     for (unsigned i = rows; i < rows + PACKED_ROWS - 1; i++)
         if (i % rows == 0)
-            text_printf(&downs, "uint8 b%x=w%x;", i, i);
+            text_printf(&downs, "b[%u]=w[%u];", i, i);
         else
-            text_printf(&downs, "uint8 b%x=BETTER_8(b%x,w%x);", i, i - 1, i);
+            text_printf(&downs, "b[%u]=BETTER_8(b[%u],w[%u]);", i, i - 1, i);
     for (unsigned i = 0; i < PACKED_ROWS; i++)
         if (i % rows == 0)
-            text_printf(&downs, "uint8 r%u=%c%x;", i, i == 0 ? 'a' : 'b',
-                        i == 0 ? 0 : i + rows - 1);
+            text_printf(&downs, "r[%u]=%c[%u];", i, i == 0 ? 'a' : 'b', i == 0 ? 0 : i + rows - 1);
         else if (i < rows)
-            text_printf(&downs, "uint8 r%u=BETTER_8(a%x,b%x);", i, i, i + rows - 1);
+            text_printf(&downs, "r[%u]=BETTER_8(a[%u],b[%u]);", i, i, i + rows - 1);
         else
-            text_printf(&downs, "uint8 r%u=BETTER_8(w%x,b%x);", i, i, i + rows - 1);
+            text_printf(&downs, "r[%u]=BETTER_8(w[%u],b[%u]);", i, i, i + rows - 1);
     pass_define(pass, "DOWNS", "%s", text_string(&downs));
     text_finish(&downs);
 }
@@ -103,17 +100,14 @@ static void add_near(struct morph_task *task, const struct packed_reach *reach)
     const struct plane *in = &task->in.plane;
     struct plane samples = of_samples(in);
     unsigned rows = reach->top + reach->bottom + 1;
-    struct pass *pass = packed_begin(task->plan, "morph", &samples, reach, rows > 3 ? 2 : 4);
+    static const struct packed_stage stage = {"morph", "morph_packed", NULL};
+    struct pass *pass = packed_begin(task->plan, &stage, &samples, reach, rows > 3 ? 2 : 4);
     pass_define_type(pass, "DST", in->type);
     pass_channels(pass, in->channels, in->channels);
     morph_describe(pass, task->kind);
     define_across(pass, (int)reach->left, (int)reach->right, (int)in->channels, 8);
     define_down(pass, rows);
-    for (unsigned i = 0; i < PACKED_ROWS; i++) {
-        char name[24];
-        snprintf(name, sizeof name, "MIDDLE_%u", i);
-        pass_define(pass, name, "%x", i + reach->top);
-    }
+    packed_outputs(pass, 1);
     pass->goes_on = in->channels == 1 && task->out.operand == OPERAND_OUT;
     pass->work *= 8.0 + 2.0 * (rows + reach->left + reach->right);
     pass->bytes_read = pass->bytes_written = plane_bytes(in);

@@ -82,7 +82,8 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
 }
 
 /* limits[m] is the least whole n = dX² + dY² with scale·sqrt(n) + 1/2 >= m, or for l1 the least
- * n = |dX| + |dY|: ceil(((2m−1)/(2·scale))²), without the square. Modulo 2^32 (see cl/sobel.cl). */
+ * n = |dX| + |dY|: ceil(((2m−1)/(2·scale))²), without the square. Modulo 2^32 (see
+ * cl/sobel/sobel.cl). */
 static unsigned add_limits(struct stage_plan *plan, const struct sobel_config *config,
                            uint32_t largest)
 {
@@ -112,7 +113,7 @@ static bool is_length(const struct sobel_config *config)
 }
 
 /* Whether lengths are multiplied with a power of two, 2^-*k, for which no table is needed. Those
- * above 16 would make lengths of bytes exceed 16 bits (PAIRS in cl/sobel.cl). */
+ * above 16 would make lengths of bytes exceed 16 bits (PAIRS in cl/sobel/sobel.cl). */
 static bool scale_is_power(const struct sobel_config *config, int *k)
 {
     int exponent;
@@ -133,7 +134,7 @@ static float lift(const struct sobel_config *config, int k)
     return k > 0 ? 0.5f * (float)(k < 3 ? k : 3) : ldexpf(0.125f, 2 * k);
 }
 
-/* Adds the arguments for powers of two, which are those of FINISH_PARAMETERS in cl/sobel.cl: scale
+/* Adds the arguments for powers of two: scale
  * and lift for the magnitude of bytes; two shifts and what is added between for l1; and for other
  * magnitudes scale, and m·(m−1) shifted left by the first, right by the second, and plus the third
  * is the least dX² + dY² whose result is m: ceil((2m−1)²·4^(k−1)). */
@@ -145,15 +146,18 @@ static void add_power(const struct sobel_config *config, struct pass *pass, cons
         pass_float(pass, (float)config->scale);
         if (sample_size(in->type) == 1) {
             pass_float(pass, lift(config, k));
+            pass_numbers(pass, "float scale, float lift", "scale, lift");
             return;
         }
         pass_uint(pass, 2 * up);
         pass_uint(pass, 2 * down);
         pass_uint(pass, k > 0 ? 1u << 2 * (k - 1) : 1);
+        pass_numbers(pass, "float scale, uint up, uint down, uint more", "scale, up, down, more");
     } else {
         pass_uint(pass, down);
         pass_uint(pass, up);
         pass_uint(pass, k > 0 ? 1u << (k - 1) : 0);
+        pass_numbers(pass, "uint up, uint down, uint half_of", "up, down, half_of");
     }
 }
 
@@ -195,6 +199,7 @@ static void add_arguments(const struct sobel_config *config, const struct stage_
 {
     const struct plane *in = &plan->in->planes[plane], *out = &plan->out->planes[first];
     unsigned planes = config->out == SOBEL_BOTH ? 2 : 1;
+    packed_outputs(pass, planes);
     pass->bytes_read = plane_bytes(in);
     pass->bytes_written = plane_bytes(out) * planes;
     pass_plane(pass, OPERAND_IN, plane);
@@ -204,8 +209,8 @@ static void add_arguments(const struct sobel_config *config, const struct stage_
 }
 
 /* Adds the pass for GPUs that computes several rows at a time, with two samples in a word or in
- * columns (cl/packed.cl, cl/columns.cl), if plane and results allow it; otherwise returns false.
- * `first` is the index of the resulting plane. */
+ * columns (sobel_packed.cl, sobel_columns.cl), if plane and results allow it; otherwise returns
+ * false. `first` is the index of the resulting plane. */
 static bool add_packed(const struct sobel_config *config, struct stage_plan *plan, unsigned plane,
                        unsigned first, enum kernel_form form, const char *variant)
 {
@@ -220,7 +225,8 @@ static bool add_packed(const struct sobel_config *config, struct stage_plan *pla
     /* Results of `both` take more registers, and with two words a row more work-items run at once.
      * More code than this does not fit a multiprocessor's caches. */
     unsigned words = config->out == SOBEL_BOTH ? 2 : 4;
-    struct pass *pass = packed_begin(plan, "sobel", in, &reach, words);
+    static const struct packed_stage stage = {"sobel", "sobel_packed", "sobel_columns"};
+    struct pass *pass = packed_begin(plan, &stage, in, &reach, words);
     snprintf(define, sizeof define, "OUT_%s", variant);
     pass_name(pass, variant);
     pass_define(pass, define, "1");
@@ -233,11 +239,13 @@ static bool add_packed(const struct sobel_config *config, struct stage_plan *pla
             pass_define(pass, "LIMITED", "1");
         pass_float(pass, (float)config->scale);
         pass_float(pass, lift(config, k));
+        pass_numbers(pass, "float scale, float lift", "scale, lift");
     }
     return true;
 }
 
-/* Vectors of at least 8 bytes, so that one access holds them and their neighbours (cl/sobel.cl). */
+/* Vectors of at least 8 bytes, so that one access holds them and their neighbours
+ * (cl/sobel/sobel.cl). */
 static unsigned vector_length(const struct device_profile *profile, enum sample_type in,
                               enum sample_type out)
 {
@@ -292,6 +300,7 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
     } else if (!is_signed_gradient(config)) {
         pass_float(pass, (float)config->scale);
         pass_buffer(pass, limits);
+        pass_numbers(pass, "float scale, __global const uint *restrict limits", "scale, limits");
     }
 }
 

@@ -61,16 +61,6 @@ inline V(float) FN(divide)(V(float) a, float divisor, float r)
 }
 #endif
 
-#ifndef GENERIC
-#define NUMBERS
-#elif defined(PAIRS)
-#define NUMBERS , QUOTIENT_PARAMETERS, int paired
-#elif defined(NUM_BITS)
-#define NUMBERS , QUOTIENT_PARAMETERS
-#else
-#define NUMBERS , float divisor, float reciprocal, float bias
-#endif
-
 /* The sum for channel c of the window whose upper left pixel is (px, py), which may be outside. */
 inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict table, int pitch,
                    int columns, int rows, int width, int height, int border, int ring, int px, int py, int c)
@@ -107,8 +97,6 @@ inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict tabl
 #define LOAD(at)       UNALIGNED_IN(SRC, LANES, at)
 #define STORE(v, at)   UNALIGNED_OUT(OUT, LANES, at) = THEN(v)
 #endif
-
-#define UNROLLED _Pragma("clang loop unroll(full)")
 
 /* Stores a vector of n samples without its alpha samples. */
 #define STORE_4_2(v, at)  vstore2((v).s02, 0, at)

@@ -16,8 +16,6 @@
     ((nw) + (WORK)2 * (n) + (ne) - (sw) - (WORK)2 * (s) - (se))
 
 #if defined(OUT_dx) || defined(OUT_dy) || defined(OUT_both)
-#define FINISH_PARAMETERS
-#define FINISH_ARGUMENTS
 #ifdef SRC_IS_float
 #define GRADIENT_OUT(g) (g)
 #else
@@ -27,10 +25,8 @@
 #elif defined(OUT_magnitude) && defined(SCALE_POWER) && defined(EXACT_ROOT)
 /* With a correctly rounded root no correction is needed. The product is exact, and for n below 2^23
  * the root of the last n before a half is further from it than the sum is rounded. */
-#define FINISH_PARAMETERS , float scale, float lift
-#define FINISH_ARGUMENTS  , scale, lift
 
-inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
+inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy NUMBERS)
 {
     V(float) f = CONVERT(float, CONVERT(int, dx)), g = CONVERT(float, CONVERT(int, dy));
     V(float) m = sqrt(f * f + g * g) * scale + 0.5f;
@@ -42,14 +38,12 @@ inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
 /* Computed in floats: integers here are below 2^24, so everything except the root is exact. On GPUs
  * converting a 32-bit integer costs as much as four to eight additions, so an addition is used
  * instead: 12582912 = 1.5 * 2^23 plus an integer has the integer in its lowest bits. `lift` spares
- * a correction of the root: see cl/packed.cl. */
-#define FINISH_PARAMETERS , float scale, float lift
-#define FINISH_ARGUMENTS  , scale, lift
+ * a correction of the root: see sobel_packed.cl. */
 #define MAGIC             12582912.0f
 #define AS(type, v)       CAT3(as_, type, LANES)(v)
 #define TO_FLOAT(i)       (AS(float, CONVERT(int, i) + as_int(MAGIC)) - MAGIC)
 
-inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
+inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy NUMBERS)
 {
     V(float) f = TO_FLOAT(dx), g = TO_FLOAT(dy);
     V(float) n = mad(f, f, mad(g, g, (V(float))lift));
@@ -58,10 +52,8 @@ inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
 }
 
 #elif defined(OUT_l1) && defined(SCALE_POWER)
-#define FINISH_PARAMETERS , uint up, uint down, uint half_of
-#define FINISH_ARGUMENTS  , up, down, half_of
 
-inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
+inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy NUMBERS)
 {
     V(uint) n = abs(CONVERT(int, dx)) + abs(CONVERT(int, dy));
     return CONVERT(DST, min(((n << up) + half_of) >> down, (V(uint))(uint)DST_MAX));
@@ -72,17 +64,13 @@ inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
  * The estimate is at most one off, so a sum and its limit differ by less than 2^31, and DIFFERENCE
  * is exact. */
 #ifdef SCALE_POWER
-#define FINISH_PARAMETERS , float scale, uint up, uint down, uint more
-#define FINISH_ARGUMENTS  , scale, up, down, more
 #define LIMIT(m)          ((CONVERT(uint, m) * CONVERT(uint, (m)-1) << up >> down) + more)
 #else
-#define FINISH_PARAMETERS , float scale, __global const uint *restrict limits
-#define FINISH_ARGUMENTS  , scale, limits
 #define LIMIT(m)          limits[m]
 #endif
 #define DIFFERENCE(a, b) CAT(as_int, LANES)((a) - (b))
 
-inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
+inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy NUMBERS)
 {
 #if defined(SRC_IS_float) && defined(OUT_l1)
     return scale * (fabs(dx) + fabs(dy));
@@ -119,13 +107,7 @@ inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy FINISH_PARAMETERS)
 #elif defined(OUT_dy)
 #define RESULT(dx, dy) GRADIENT_OUT(dy)
 #else
-#define RESULT(dx, dy) FN(finish)(dx, dy FINISH_ARGUMENTS)
-#endif
-
-#ifdef OUT_both
-#define OUTPUTS PLANE_OUT(OUT, dst), PLANE_OUT(OUT, dst2)
-#else
-#define OUTPUTS PLANE_OUT(OUT, dst)
+#define RESULT(dx, dy) FN(finish)(dx, dy GIVEN)
 #endif
 
 /* The index of the source's sample for the destination's sample x; they differ if alpha is dropped. */
@@ -258,7 +240,7 @@ typedef int FN(ints) __attribute__((vector_size(PART)));
     __builtin_astype(OF_X86(pmaddubsw)(__builtin_shufflevector(a, b, __VA_ARGS__), weights), SHORTS)
 
 #ifdef OUT_l1
-inline FN(shorts) FN(lengths)(SHORTS dx, SHORTS dy FINISH_PARAMETERS)
+inline FN(shorts) FN(lengths)(SHORTS dx, SHORTS dy NUMBERS)
 {
     CAT(u, SHORTS) n = CAT(as_u, SHORTS)(max(dx, -dx) + max(dy, -dy));
     n = min(((n << (ushort)up) + (ushort)half_of) >> (ushort)down, (CAT(u, SHORTS))DST_MAX);
@@ -274,7 +256,7 @@ inline FN(ints) FN(roots)(SHORTS d, float scale)
     return __builtin_astype(CAT(convert_, INTS)(sqrt(FLOATS_OF(n)) * scale + 0.5f), FN(ints));
 }
 
-inline FN(shorts) FN(lengths)(SHORTS dx, SHORTS dy FINISH_PARAMETERS)
+inline FN(shorts) FN(lengths)(SHORTS dx, SHORTS dy NUMBERS)
 {
     return OF_X86(packssdw)(FN(roots)(__builtin_shufflevector(dx, dy, LOW_SHORTS), scale),
                             FN(roots)(__builtin_shufflevector(dx, dy, HIGH_SHORTS), scale));
@@ -285,10 +267,10 @@ inline FN(shorts) FN(lengths)(SHORTS dx, SHORTS dy FINISH_PARAMETERS)
     FN(lengths)(SUMS(l0, r_0, once, __VA_ARGS__) + SUMS(l2, r_2, once, __VA_ARGS__) +              \
                     SUMS(l1, r_1, twice, __VA_ARGS__),                                             \
                 SUMS(l0, r_0, both, __VA_ARGS__) - SUMS(l2, r_2, both, __VA_ARGS__) +              \
-                    SUMS(m2, m0, twice, __VA_ARGS__) FINISH_ARGUMENTS)
+                    SUMS(m2, m0, twice, __VA_ARGS__) GIVEN)
 
 inline FN(chars) FN(part_at)(__global const SRC *r0, __global const SRC *r1, __global const SRC *r2,
-                             int x FINISH_PARAMETERS)
+                             int x NUMBERS)
 {
     FN(chars) l0 = CHARS_AT(r0, -CH), l1 = CHARS_AT(r1, -CH), l2 = CHARS_AT(r2, -CH);
     FN(chars) m0 = CHARS_AT(r0, 0), m2 = CHARS_AT(r2, 0);
@@ -298,14 +280,14 @@ inline FN(chars) FN(part_at)(__global const SRC *r0, __global const SRC *r1, __g
 }
 
 inline ushort16 FN(pairs_at)(__global const SRC *r0, __global const SRC *r1, __global const SRC *r2,
-                             int x FINISH_PARAMETERS)
+                             int x NUMBERS)
 {
 #if PART == 32
-    return __builtin_astype(FN(part_at)(r0, r1, r2, x FINISH_ARGUMENTS), ushort16);
+    return __builtin_astype(FN(part_at)(r0, r1, r2, x GIVEN), ushort16);
 #else
     ushort16 v;
-    v.lo = __builtin_astype(FN(part_at)(r0, r1, r2, x FINISH_ARGUMENTS), ushort8);
-    v.hi = __builtin_astype(FN(part_at)(r0, r1, r2, x + PART FINISH_ARGUMENTS), ushort8);
+    v.lo = __builtin_astype(FN(part_at)(r0, r1, r2, x GIVEN), ushort8);
+    v.hi = __builtin_astype(FN(part_at)(r0, r1, r2, x + PART GIVEN), ushort8);
     return v;
 #endif
 }
@@ -318,7 +300,7 @@ typedef ushort16 FN(pairs) __attribute__((aligned(1)));
 #define ODD(v)         as_short16((v) >> (ushort)8)
 
 #ifdef OUT_l1
-inline ushort16 FN(lengths)(short16 f, short16 g FINISH_PARAMETERS)
+inline ushort16 FN(lengths)(short16 f, short16 g NUMBERS)
 {
     ushort16 n = as_ushort16(max(f, -f) + max(g, -g));
     return min(((n << (ushort)up) + (ushort)half_of) >> (ushort)down, (ushort16)DST_MAX);
@@ -336,7 +318,7 @@ inline int8 FN(roots)(short16 d, float scale)
 
 /* The lanes' order becomes 0 4 1 5 2 6 3 7 and 8 c 9 d a e b f, because keeping it would take more
  * instructions. */
-inline ushort16 FN(lengths)(short16 f, short16 g FINISH_PARAMETERS)
+inline ushort16 FN(lengths)(short16 f, short16 g NUMBERS)
 {
     int8 a = FN(roots)((short16)(f.s0, g.s0, f.s1, g.s1, f.s2, g.s2, f.s3, g.s3, f.s8, g.s8, f.s9,
                                  g.s9, f.sa, g.sa, f.sb, g.sb),
@@ -361,7 +343,7 @@ inline ushort16 FN(lengths)(short16 f, short16 g FINISH_PARAMETERS)
 #endif
 
 inline ushort16 FN(pairs_at)(__global const SRC *r0, __global const SRC *r1, __global const SRC *r2,
-                             int x FINISH_PARAMETERS)
+                             int x NUMBERS)
 {
     ushort16 l0 = PAIRS_AT(r0, -CH), l1 = PAIRS_AT(r1, -CH), l2 = PAIRS_AT(r2, -CH);
     ushort16 r_0 = PAIRS_AT(r0, CH), r_1 = PAIRS_AT(r1, CH), r_2 = PAIRS_AT(r2, CH);
@@ -373,8 +355,8 @@ inline ushort16 FN(pairs_at)(__global const SRC *r0, __global const SRC *r1, __g
     short16 f = smooth_right_even - smooth_left_even, g = smooth_right_odd - smooth_left_odd;
     short16 dy_even = slope_left_even + slope_right_even + (slope_even << (short)1);
     short16 dy_odd = slope_left_odd + slope_right_odd + (slope_odd << (short)1);
-    ushort16 even = FN(lengths)(f, dy_even FINISH_ARGUMENTS);
-    ushort16 odd = FN(lengths)(g, dy_odd FINISH_ARGUMENTS);
+    ushort16 even = FN(lengths)(f, dy_even GIVEN);
+    ushort16 odd = FN(lengths)(g, dy_odd GIVEN);
     ushort16 all = even | odd << (ushort)8;
     return IN_ORDER(all);
 }
@@ -382,7 +364,7 @@ inline ushort16 FN(pairs_at)(__global const SRC *r0, __global const SRC *r1, __g
 #endif
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, int border,
-                     int origin, int step FINISH_PARAMETERS THEN_PARAMETERS)
+                     int origin, int step NUMBERS THEN_PARAMETERS)
 {
     int y = GRID_Y;
     int x = SPAN_BEGIN;
@@ -392,7 +374,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
     int y0 = SOURCE_Y_BESIDE(y + origin - 1), y1 = SOURCE_Y_BESIDE(y + origin);
     int y2 = SOURCE_Y_BESIDE(y + origin + 1);
     __global OUT *out = ROW(dst, y);
-#ifdef OUT_both
+#if PLANES == 2
     __global OUT *out2 = ROW(dst2, y);
 #endif
     /* Positions whose window lies inside the plane; none if the row's windows contain rows of zeros. */
@@ -420,7 +402,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
         x = min(x, inner_end - AT_ONCE);
 #ifdef PAIRS
         FETCH_AHEAD(r2 + x + ahead);
-        ushort16 pairs = FN(pairs_at)(r0, r1, r2, x FINISH_ARGUMENTS);
+        ushort16 pairs = FN(pairs_at)(r0, r1, r2, x GIVEN);
         UNALIGNED_OUT(OUT, LANES, out + x) = THEN(as_uchar16(pairs.lo));
         UNALIGNED_OUT(OUT, LANES, out + x + LANES) = THEN(as_uchar16(pairs.hi));
 #else
@@ -430,7 +412,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
         TAKE_ALPHA(LANES, CH, v, UNALIGNED_IN(SRC, LANES, r1 + x));
 #endif
         UNALIGNED_OUT(OUT, LANES, out + x) = THEN(v);
-#ifdef OUT_both
+#if PLANES == 2
         UNALIGNED_OUT(OUT, LANES, out2 + x) = GRADIENT_OUT(dy);
 #endif
 #endif
@@ -444,7 +426,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
                                       px, c);
             DST v = FIRST(RESULT((V(WORK))g.x, (V(WORK))g.y));
             out[x] = THEN_ONE(OR_ALPHA(x, v, FETCH(src, px, CH, y1, c)));
-#ifdef OUT_both
+#if PLANES == 2
             out2[x] = FIRST(GRADIENT_OUT((V(WORK))g.y));
 #endif
         }
@@ -457,7 +439,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
         for (; x < inner_end; x++) {
             LOAD_NEIGHBOURS;
             out[x] = THEN_ONE(OR_ALPHA(x, RESULT(dx, dy), r1[x]));
-#ifdef OUT_both
+#if PLANES == 2
             out2[x] = GRADIENT_OUT(dy);
 #endif
         }
@@ -475,7 +457,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
         TAKE_ALPHA(LANES, CH, v, CENTRE(r1));
 #endif
         *(__global V(OUT) *)(out + x) = THEN(v);
-#ifdef OUT_both
+#if PLANES == 2
         *(__global V(OUT) *)(out2 + x) = GRADIENT_OUT(dy);
 #endif
     }
