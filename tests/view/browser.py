@@ -75,14 +75,14 @@ class WebSocket:
 class Browser:
     """A browser with a profile of its own, which ends with it."""
 
-    def __init__(self, *options):
+    def __init__(self, gives_way=False):
         self.profile = tempfile.mkdtemp(prefix='sluice-browser-')
         self.process = subprocess.Popen(
             [find(), '--headless=new', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-extensions',
              '--disable-background-networking', '--disable-component-update', '--disable-sync', '--hide-scrollbars',
              '--disable-dev-shm-usage', '--force-color-profile=srgb', '--remote-debugging-port=0',
-             '--user-data-dir=' + self.profile, *options, 'about:blank'],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=ordinary)
+             '--user-data-dir=' + self.profile, 'about:blank'],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=ordinary if gives_way else None)
         port_file = os.path.join(self.profile, 'DevToolsActivePort')
         end = time.monotonic() + PATIENCE
         while True:

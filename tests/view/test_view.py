@@ -63,12 +63,12 @@ class View:
 
 class Case(unittest.TestCase):
     browser = None  # one for all
-    others_first = False  # the command gives way to what is measured
+    others_first = False  # the command and the browser give way to what is measured
 
     @classmethod
     def setUpClass(cls):
         if not Case.browser:
-            Case.browser = browser.Browser()
+            Case.browser = browser.Browser(cls.others_first)
             unittest.addModuleCleanup(Case.browser.close)
 
     def setUp(self):
