@@ -1,4 +1,6 @@
-/* Builds a file of OpenCL kernels on the first device, which prints what it makes of them: for tests/mali_compile.sh. */
+/* Builds files of OpenCL kernels on the first device, which prints what it makes of them: for
+ * tests/mali_compile.sh. Behind what it prints of a file stands a line with FILE and the file's
+ * name. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdio.h>
@@ -8,30 +10,42 @@
 #define SOURCE_MAX (1 << 22)
 #define LOG_MAX    (1 << 16)
 
+static char source[SOURCE_MAX], log_text[LOG_MAX];
+
 int main(int argc, char **argv)
 {
-    char *source = calloc(1, SOURCE_MAX), *log = calloc(1, LOG_MAX);
     const char *text = source;
-    FILE *file = argc == 2 ? fopen(argv[1], "r") : NULL;
     cl_platform_id platform;
     cl_device_id device;
     cl_kernel kernels[256];
+    cl_uint n_kernels = 0;
     cl_int error;
-    if (!source || !log || !file || fread(source, 1, SOURCE_MAX - 1, file) == 0)
-        return 64;
+    setvbuf(stdout, NULL, _IOLBF, 0); /* some of it is printed to stderr, in between */
     if (clGetPlatformIDs(1, &platform, NULL) != CL_SUCCESS ||
         clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL) != CL_SUCCESS) {
         puts("no device");
-        return 69;
+        _exit(69);
     }
     cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
-    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
-    if (clBuildProgram(program, 1, &device, "", NULL, NULL) != CL_SUCCESS) {
-        clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, LOG_MAX, log, NULL);
-        puts(log);
-        return 65;
+    for (int i = 1; i < argc; i++) {
+        FILE *file = fopen(argv[i], "r");
+        size_t length = file ? fread(source, 1, SOURCE_MAX - 1, file) : 0;
+        if (length == 0)
+            _exit(64);
+        source[length] = '\0';
+        fclose(file);
+        cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+        if (clBuildProgram(program, 1, &device, "", NULL, NULL) != CL_SUCCESS) {
+            clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, LOG_MAX, log_text, NULL);
+            puts(log_text);
+            _exit(65);
+        }
+        clCreateKernelsInProgram(program, 256, kernels, &n_kernels);
+        printf("FILE %s\n", argv[i]);
+        for (cl_uint k = 0; k < n_kernels; k++)
+            clReleaseKernel(kernels[k]);
+        clReleaseProgram(program); /* the pretended device has little memory */
     }
-    clCreateKernelsInProgram(program, 256, kernels, NULL);
     fflush(stdout);
     _exit(0); /* some drivers' own ends crash under an emulator */
 }
