@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 """What a Mali compiler makes of the kernels for GPUs: docs/mali.md's tables, and src/chain/board_costs.h.
 
-    mali_table.py SLUICE COMPILER             prints the tables
-    mali_table.py SLUICE COMPILER WORD ...    prints those of chains that hold such a WORD (sobel, "gauss:1.5 u8", --generic)
-    mali_table.py SLUICE COMPILER --write     writes the tables into the page, and the header; with WORDs only their
-                                              rows, beside the others
-    mali_table.py SLUICE COMPILER --check     compares a few rows of the page with what is compiled now
+    mali_table.py SLUICE COMPILER            counts the kernels that have changed since, or are new, and writes both
+    mali_table.py SLUICE COMPILER WORD ...   only those of chains that hold such a WORD (sobel, "gauss:sigma=1.5")
+    mali_table.py SLUICE COMPILER --check    compares a few rows of the page with what is compiled now
+    mali_table.py SLUICE - --list            says which kernels have changed or are new
 
-COMPILER is called as `COMPILER FILE.cl --gpu g52` (g57, g610), and prints what Mesa's Panfrost does under
-BIFROST_MESA_DEBUG=shaders,shaderdb; tests/mali_compile.sh is one. --check is content with one that prints for each
-kernel a line with "N threads", "N ldst" or "N ls" and "S:F spills:fills". It may be given as the environment's
-SLUICE_MALI_COMPILER, and "-" here: without one, --check says so and exits with 77, which meson takes as skipped.
-Compilers take half a minute a program: MALI_KEEP names a folder in which what they print is kept."""
+The kernels are those of all chains of one stage (tests/mali_cases.py) and of a few more (MORE). A row of the header
+ends with a hash of the kernel's text and of how it is launched, by which the next run knows what it need not count.
+
+COMPILER is called as `COMPILER FILE.cl ... --gpu g52` (g57, g610), and prints what Mesa's Panfrost does under
+BIFROST_MESA_DEBUG=shaders,shaderdb, and "FILE FILE.cl" behind each file; tests/mali_compile.sh is one. --check is
+content with one that takes one file, and prints for each kernel a line with "N threads", "N ldst" or "N ls" and
+"S:F spills:fills". It may be given as the environment's SLUICE_MALI_COMPILER, and "-" here: without one, --check says
+so and exits with 77, which meson takes as skipped."""
 import concurrent.futures
 import hashlib
-import json
 import math
 import os
 import re
@@ -23,48 +24,26 @@ import subprocess
 import sys
 import tempfile
 
+import mali_cases
 import mali_path
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..')
 PAGE, HEADER = os.path.join(ROOT, 'docs', 'mali.md'), os.path.join(ROOT, 'src', 'chain', 'board_costs.h')
 GPUS = ('g52', 'g57', 'g610')
-SIZE = '4096x3072'
-# Chain, sample type, size and what else `plan` is told; the first ones are those that --check looks at.
-CASES = [
-    ('invert', 'u8', SIZE),
-    ('sobel', 'u8', SIZE),
-    ('fir:gaussian3', 'u8', SIZE),
-    ('fir:gaussian5', 'u8', SIZE),
-    ('fir:1_2_3/4_5_6/7_8_9', 'u8', SIZE),
-    ('box:radius=1', 'u8', SIZE),
-    ('box:radius=4', 'u8', SIZE),
-    ('box:radius=50', 'u8', SIZE),
-    ('luminance', 'u8', SIZE + 'x3'),
-    ('threshold:100', 'u8', SIZE),
-    ('threshold:otsu', 'u8', SIZE),
-    ('gain:1.5', 'u8', SIZE),
+SIZE = f'{mali_cases.WIDTH}x{mali_cases.HEIGHT}'
+# Chain, sample type, size and what else `plan` is told, beside the chains of one stage.
+MORE = [
     ('dwt:cdf97:levels=1,idwt', 'u8', SIZE),
     ('dwt:cdf53:levels=1,idwt', 'u8', SIZE),
-    ('dwt:db4:levels=1,shrink:soft:threshold=bayes,idwt', 'u8', SIZE),
-    ('dwt:cdf97:levels=1,idwt', 'f32', SIZE),
+    ('fir:1_2_3/4_5_6/7_8_9', 'u8', SIZE),
     ('dwt:cdf53:levels=1,idwt', 'i32', SIZE),
+    ('dwt:db4:levels=1,shrink:soft:threshold=bayes,idwt', 'u8', SIZE),
     ('dwt:db4:levels=1,shrink:soft:threshold=bayes,idwt', 'f32', SIZE),
-    ('sobel:out=both', 'u8', SIZE),
-    ('sobel:out=l1', 'u8', SIZE),
-    ('sobel:out=dx', 'u8', SIZE),
-    ('sobel:out=sample', 'u8', SIZE),
-    ('convert:f32', 'u8', SIZE),
-    ('sobel', 'u16', SIZE),
-    ('sobel', 'f32', SIZE),
-    ('fir:gaussian3', 'u16', SIZE),
-    ('fir:gaussian3', 'f32', SIZE),
     ('box:width=3_9', 'u8', SIZE),
-    ('box:radius=20', 'f32', SIZE),
     ('box:width=3_9', 'f32', SIZE),
     ('sobel,threshold:100', 'u8', SIZE),
     ('fir:gaussian3,invert', 'u8', SIZE),
     ('luminance,threshold:100', 'u8', SIZE + 'x3'),
-    ('analysis:cdf97:levels=1,synthesis', 'f32', SIZE),
     ('fir:gaussian3', 'u8', SIZE, '--generic'),
     ('fir:gaussian3', 'u8', SIZE + 'x3', '--generic'),
     ('fir:gaussian3', 'u16', SIZE, '--generic'),
@@ -72,80 +51,10 @@ CASES = [
     ('fir:70000_1_1:divisor=3', 'u16', SIZE, '--generic'),
     ('gain:1.5', 'u8', SIZE, '--generic'),
     ('gain:1.5', 'i32', SIZE, '--generic'),
-    ('gauss:1.5', 'u8', SIZE),
-    ('gauss:1.5', 'u16', SIZE),
-    ('gauss:1.5', 'f32', SIZE),
-    ('unsharp:1.5', 'u8', SIZE),
-    ('gauss:5', 'u8', SIZE),
-    ('unsharp:5', 'u8', SIZE),
-    ('unsharp:1.5:amount=500', 'u16', SIZE),
-    ('median:1', 'u8', SIZE),
-    ('median:2', 'u8', SIZE),
-    ('median:3', 'u8', SIZE),
-    ('median:1', 'f32', SIZE),
-    ('median:2', 'f32', SIZE),
-    ('erode:31', 'u8', SIZE),
-    ('dilate:31', 'f32', SIZE + 'x4'),
-    ('resize:by=0.25', 'u8', SIZE),
-    ('resize:by=0.25', 'u8', SIZE + 'x3'),
-    ('resize:by=0.25', 'u8', SIZE + 'x4'),
-    ('resize:by=0.25', 'u16', SIZE),
-    ('resize:by=0.25', 'f32', SIZE),
-    ('resize:by=0.25:filter=nearest', 'u8', SIZE + 'x3'),
-    ('rotate:90', 'u8', SIZE),
-    ('rotate:90', 'u8', SIZE + 'x3'),
-    ('rotate:90', 'u16', SIZE),
-    ('rotate:90', 'f32', SIZE),
-    ('flip:x', 'u8', SIZE),
-    ('flip:y', 'u8', SIZE),
-    ('pad:left=5:top=3', 'u8', SIZE),
-    ('crop:3:3:600:400', 'u8', SIZE),
-    ('levels:20:220', 'u8', SIZE),
-    ('levels:gamma=2', 'u8', SIZE),
-    ('levels:gamma=2', 'u16', SIZE),
-    ('levels:gamma=2', 'f32', SIZE),
-    ('normalize', 'u8', SIZE),
-    ('normalize', 'u16', SIZE),
-    ('normalize', 'f32', SIZE),
-    ('equalize', 'u8', SIZE),
-    ('equalize', 'u8', SIZE + 'x3'),
-    ('clahe', 'u8', SIZE),
-    ('clahe', 'u8', SIZE + 'x3'),
-    ('colour:0.9_0.1_0/0_0.9_0.1/0.1_0_0.9', 'u8', SIZE + 'x3'),
-    ('colour:0.9_0.1_0/0_0.9_0.1/0.1_0_0.9', 'u16', SIZE + 'x3'),
-    ('threshold:local', 'u8', SIZE),
-    ('convert:channels=3', 'u8', SIZE),
-    ('sobel', 'u8', SIZE + 'x3'),
-    ('sobel', 'u8', SIZE + 'x4'),
-    ('sobel', 'u16', SIZE + 'x3'),
-    ('sobel', 'f32', SIZE + 'x3'),
-    ('fir:gaussian3', 'u8', SIZE + 'x3'),
-    ('fir:gaussian3', 'u8', SIZE + 'x4'),
-    ('fir:gaussian3', 'u16', SIZE + 'x3'),
-    ('fir:gaussian3', 'f32', SIZE + 'x3'),
-    ('fir:gaussian5', 'u8', SIZE + 'x3'),
-    ('fir:gaussian5', 'u16', SIZE),
-    ('fir:gaussian5', 'f32', SIZE),
-    ('box:radius=1', 'u8', SIZE + 'x3'),
-    ('box:radius=4', 'u8', SIZE + 'x3'),
-    ('box:radius=4', 'u16', SIZE),
-    ('gauss:1.5', 'u8', SIZE + 'x3'),
-    ('gauss:1.5', 'u8', SIZE + 'x4'),
-    ('median:1', 'u8', SIZE + 'x3'),
-    ('median:1', 'u16', SIZE),
-    ('erode:31', 'u16', SIZE),
-    ('erode:31', 'u8', SIZE + 'x3'),
-    ('analysis:cdf97:levels=1,synthesis', 'u8', SIZE),
-    ('dwt:haar:levels=1,idwt', 'u8', SIZE),
-    ('threshold:100', 'u16', SIZE),
-    ('threshold:otsu', 'u16', SIZE),
-    ('gain:1.5', 'u16', SIZE),
-    ('luminance', 'u16', SIZE + 'x3'),
-    ('clahe', 'u16', SIZE),
-    ('equalize', 'u16', SIZE),
 ]
-CHECKED = 2
-KERNELS_MAX = 32  # of a program
+CHECKED = [('invert', 'u8', SIZE), ('sobel', 'u8', SIZE)]
+POINTS_MAX = 5  # of a kernel, at which it is counted
+FILES_MAX = 16  # that a compiler is given at once
 # Of the u8 case of that chain, the passes of a stage, or those whose kernels begin so: at most how many cycles a
 # sample, and how many times the bytes that must move (the stage's input read once, its result written once).
 AIMS = [
@@ -168,69 +77,25 @@ AIMS = [
     ('dwt:cdf53:levels=1,idwt', 'idwt', 4, 1.3),
 ]
 LINE = re.compile(r'(?P<spills>\d+:\d+) spills:fills')
-
-
-# ---- plans ----------------------------------------------------------------------------------------------------
-
-def ask_plan(sluice, case, what):
-    chain, sample_type, size, *more = case
-    done = subprocess.run([sluice, 'plan', '--profile', 'mali', what, '-c', chain, '--type', sample_type, *more, size],
-                          capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f'{chain}: {done.stderr}')
-    return done.stdout
-
-
-def split(source):
-    """The prelude, and {name: text} of the kernels, and parts of kernels, behind it."""
-    prelude, *kernels = source.split('\n#define KERNEL ')
-    return prelude, {text.split('\n', 1)[0]: text for text in kernels}
-
-
-def join_preludes(one, other):
-    """The parts of both preludes, each once."""
-    parts = dict.fromkeys(re.split('(?m)^(?=#line 1 )', one))
-    return ''.join(parts | dict.fromkeys(re.split('(?m)^(?=#line 1 )', other)))
-
-
-def programs_of(sources):
-    """The programs put together, the prelude and each kernel once: a compiler takes longest to read the prelude, and
-    takes several kernels at once. Kernels that share a name but not their text (numbers are written into it) stand in
-    programs behind the others."""
-    programs, clashing, first = [], [], {}
-    for source in sources:
-        prelude, kernels = split(source)
-        clashes = any(first.setdefault(name, text) != text for name, text in kernels.items())
-        group = clashing if clashes else programs
-        new = {name: text for name, text in kernels.items() if all(p[1].get(name) != text for p in group)}
-        fits = [p for p in group[-1:] if not p[1].keys() & new.keys() and len(p[1]) + len(new) < KERNELS_MAX]
-        if new and fits:
-            fits[0][0] = join_preludes(fits[0][0], prelude)
-            fits[0][1].update(new)
-        elif new:
-            group.append([prelude, new])
-    return ['\n#define KERNEL '.join([prelude, *kernels.values()]) for prelude, kernels in programs + clashing]
+PART = re.compile(r'_f\d+$')  # the name of a part of another kernel
 
 
 # ---- a compiler -----------------------------------------------------------------------------------------------
 
-def compile_program(compiler, source, gpu):
-    keep = os.environ.get('MALI_KEEP')
-    kept = keep and os.path.join(keep, hashlib.sha256((gpu + source).encode()).hexdigest()[:16])
-    if kept and os.path.exists(kept):
-        with open(kept, encoding='utf-8') as file:
-            return file.read()
+def compile_programs(compiler, sources, gpu):
+    """What the compiler prints of each program."""
     with tempfile.TemporaryDirectory(prefix='mali-') as folder:
-        path = os.path.join(folder, 'kernels.cl')
-        with open(path, 'w', encoding='utf-8') as file:
-            file.write(source)
-        done = subprocess.run([compiler, path, '--gpu', gpu], capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f'{compiler}, {gpu}: {done.stdout[-2000:]}{done.stderr}')
-    if kept:
-        with open(kept, 'w', encoding='utf-8') as file:
-            file.write(done.stdout)
-    return done.stdout
+        paths = [os.path.join(folder, f'{i}.cl') for i in range(len(sources))]
+        for path, source in zip(paths, sources):
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write(source)
+        done = subprocess.run([compiler, *paths, '--gpu', gpu], capture_output=True, text=True)
+    if done.returncode != 0 and len(sources) > 1:  # one of them, or that they are so many
+        half = len(sources) // 2
+        return compile_programs(compiler, sources[:half], gpu) + compile_programs(compiler, sources[half:], gpu)
+    if done.returncode != 0 and 'SHADER-DB' not in done.stdout:  # else it fell only behind what it had to tell
+        raise RuntimeError(f'{compiler}, {gpu}: {done.stdout[-2000:]}{done.stderr}')
+    return re.split(r'(?m)^FILE .*\n', done.stdout)[:len(sources)]
 
 
 def statistics_of(text):
@@ -252,8 +117,8 @@ def whole(statistics):
 MEMORY_APART = 1 << 34
 
 
-RESIZED = 4  # source samples for each of the result, in each direction, in all cases that resize
-RESIZE_TAPS = 6 * RESIZED  # of lanczos3, which is what resize takes for them
+RESIZED = 4  # about how many source samples there are for each of the result
+RESIZE_OTHER = 6  # what a sum's work is beside its samples (src/stage/resize/resize_passes.c)
 
 
 def address_of(memory):
@@ -261,18 +126,36 @@ def address_of(memory):
 
 
 def known_words(launch):
-    """{address: word} of a table that loops depend on: that of resize says where each sum begins and how many samples
-    it adds (cl/resize/resize_across.cl). Sums of pixels with alpha have two such parts."""
-    args, words = launch['args'], {}
-    table = next((i for i, arg in enumerate(args) if isinstance(arg, dict) and arg.get('memory', '').startswith('table')), None)
-    if table is None or not launch['kernel'].startswith(('resize_across', 'resize_down', 'resize_wide', 'resize_pairs')):
-        return {}
-    begin = address_of(args[table]['memory'])
-    for at, n in [args[table + 1:table + 3], args[table + 4:table + 6]][:2 if '_c4_' in launch['kernel'] else 1]:
-        results = 2 if launch['kernel'].startswith('resize_pairs') else 1
+    """{address: word} of memory that branches and loops depend on."""
+    kernel, args = launch['kernel'], launch['args']
+    memories = {arg['memory'].rstrip('0123456789'): at for at, arg in reversed(list(enumerate(args)))
+                if isinstance(arg, dict) and 'memory' in arg}
+    if kernel.startswith('count_') and 'scratch' in memories:
+        return words_of_count(args[memories['scratch']], kernel)
+    if kernel.startswith(('resize_across', 'resize_down', 'resize_wide', 'resize_pairs')):
+        return words_of_resize(args[memories['table']:], kernel, launch['work'])
+    return {}
+
+
+def words_of_count(state, kernel):
+    """The least and the most of all samples (cl/bins.cl)."""
+    most = 0x3f800000 if '_f32_' in kernel else 0xffff if '_u16_' in kernel else 0xff
+    begin = address_of(state['memory'])
+    return {begin + 4: 0, begin + 8: most}
+
+
+def words_of_resize(args, kernel, work):
+    """Where each sum begins, and how many samples it adds (cl/resize/resize_across.cl), which is here what the plan takes
+    it for: that of lanczos3. Sums of pixels with alpha have two such parts."""
+    words, begin = {}, address_of(args[0]['memory'])
+    pixel = re.search(r'_c([1-4])', kernel)
+    whole_pixels = pixel and (kernel.startswith('resize_across') or '_c4_' in kernel)
+    samples = round(work / (int(pixel[1]) if whole_pixels else 1)) - RESIZE_OTHER
+    for at, n in [args[1:3], args[4:6]][:2 if '_c4_' in kernel and len(args) > 6 else 1]:
+        results = 2 if kernel.startswith('resize_pairs') else 1
         words.update((begin + 4 * (at + i), RESIZED * results * i) for i in range(n))
-        if not launch['kernel'].startswith(('resize_wide', 'resize_pairs')):
-            words.update((begin + 4 * (at + n + i), RESIZE_TAPS) for i in range(n))
+        if not kernel.startswith(('resize_wide', 'resize_pairs')):
+            words.update((begin + 4 * (at + n + i), samples) for i in range(n))
     return words
 
 
@@ -342,58 +225,149 @@ def bytes_of_group(kernel, launch):
     return (covered(loaded['read']) + covered(loaded['write'])) / items
 
 
+# ---- what is counted ------------------------------------------------------------------------------------------
+
+class Launch:
+    """A pass of a case's plan, and the program of its kernel."""
+
+    def __init__(self, case, plan, launch):
+        self.case, self.launch = case, launch
+        self.name = launch['kernel']
+        self.work = launch['work'] * min(launch['span'], launch['grid'][0])  # of a work-item, as src/chain/board.c has it
+        self.samples = math.prod(int(n) for n in case[2].split('x')[:2]) * plan['steps'][0]['out'][0]['channels']
+        self.program = self.hash = None
+
+    def read_program(self, planner):
+        """The kernel's text, with the prelude and the parts of kernels that it may call before it."""
+        prelude, *kernels = planner.ask(self.case, '--source').split('\n#define KERNEL ')
+        kept = [text for text in kernels if text.split('\n', 1)[0] == self.name or PART.search(text.split('\n', 1)[0])]
+        self.program = '\n#define KERNEL '.join([prelude, *kept])
+        known = sorted(known_words(self.launch).items()) or ''
+        self.hash = hashlib.sha256(f'{self.program}{self.launch}{known}'.encode()).hexdigest()[:12]
+        return self
+
+
+def launches_of(planner, cases):
+    for case in cases:
+        plan = planner.ask(case)
+        for step in plan['steps'] if plan else ():
+            for launch in step['passes']:
+                yield Launch(case, plan, launch)
+
+
+def points_of(launches):
+    """{kernel: launches}, each with other work for a work-item. The first chain that has a kernel comes first; of many
+    the least, the most, and some between remain."""
+    found = {}
+    for launch in launches:
+        found.setdefault(launch.name, {}).setdefault(launch.work, launch)
+    for name, of in found.items():
+        if len(of) > POINTS_MAX:
+            first, works = next(iter(of)), sorted(of)
+            kept = {works[round(i * (len(works) - 1) / (POINTS_MAX - 2))] for i in range(POINTS_MAX - 1)}
+            found[name] = {work: launch for work, launch in of.items() if work == first or work in kept}
+    return {name: list(of.values()) for name, of in found.items()}
+
+
+class Counted:
+    """A launch, once it is counted: the kernel, and what a work-item in the middle executes, by GPU."""
+
+    def __init__(self, launch, kernels):
+        self.launch, self.kernels = launch, kernels
+        self.paths = {gpu: interior_path(kernels[gpu], launch.launch) for gpu in GPUS}
+        self.samples = launch.samples / math.prod(items_of(launch.launch))
+
+    def cell(self, gpu):
+        cycles, unit = busiest(self.paths[gpu])
+        return f'{cycles / self.samples:.2f} {unit}'
+
+    def page_row(self):
+        cells = [cell for gpu in GPUS for cell in (whole(self.kernels[gpu].whole), self.cell(gpu))]
+        return '| ' + ' | '.join([f'`{self.launch.name}`', f'{self.samples:.0f}'] + cells) + ' |'
+
+    def header_row(self):
+        gpus = ', '.join('{' + ', '.join(f'{n / mali_path.RATES[u]:.4g}' for u, n in self.paths[gpu].items()) + '}'
+                         for gpu in GPUS)
+        return f'    {{"{self.launch.name}", {self.launch.work:.9g}, {{{gpus}}}}}, /* {self.launch.hash} */'
+
+
+def count(compiler, launches):
+    """Yields (launch, Counted, or why it cannot be counted), as they are done."""
+    programs = list(dict.fromkeys(launch.program for launch in launches))
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        chunks = [programs[at:at + FILES_MAX] for at in range(0, len(programs), FILES_MAX)]
+        work = [[pool.submit(compile_programs, compiler, chunk, gpu) for gpu in GPUS] for chunk in chunks]
+        for chunk, done in zip(chunks, work):
+            printed = {gpu: future.result() for gpu, future in zip(GPUS, done)}
+            done.clear()
+            for at, program in enumerate(chunk):
+                kernels = {gpu: {k.name: k for k in mali_path.read_kernels(printed[gpu][at])} for gpu in GPUS}
+                for launch in (one for one in launches if one.program == program):
+                    try:
+                        yield launch, Counted(launch, {gpu: kernels[gpu][launch.name] for gpu in GPUS})
+                    except (mali_path.Unknown, ValueError, KeyError, TypeError) as why:
+                        yield launch, f'{type(why).__name__}: {why}'
+
+
 # ---- tables ---------------------------------------------------------------------------------------------------
 
-class Counts:
-    """What is known of each kernel: by its name, and by GPU."""
+class Header:
+    """src/chain/board_costs.h: {(kernel, work): row}"""
 
-    def __init__(self, sluice, compiler, cases):
-        self.plans = {case: json.loads(ask_plan(sluice, case, '--json')) for case in CASES}
-        sources = {case: ask_plan(sluice, case, '--source') for case in cases}
-        first, self.launches, self.by_text = {}, {}, {}  # the first chain that has a kernel is the one that is counted
-        for case, plan in self.plans.items():
-            for step in plan['steps']:
-                for launch in step['passes']:
-                    counted = first.setdefault(launch['kernel'], case) == case
-                    if case not in cases:
-                        continue
-                    launch['text'] = split(sources[case])[1][launch['kernel']]
-                    launch['samples'] = pixels_of(case) * plan['steps'][0]['out'][0]['channels']
-                    if counted:
-                        self.launches.setdefault(launch['kernel'], launch)
-        programs = programs_of(sources.values())
-        work = [(program, gpu) for program in programs for gpu in GPUS]
-        with concurrent.futures.ThreadPoolExecutor(min(len(GPUS), os.cpu_count())) as pool:
-            for (program, gpu), printed in zip(work, pool.map(lambda w: compile_program(compiler, *w), work)):
-                texts = split(program)[1]
-                for kernel in mali_path.read_kernels(printed):
-                    self.by_text[texts[kernel.name], gpu] = kernel
-        self.kernels = {name: {gpu: self.by_text[launch['text'], gpu] for gpu in GPUS}
-                        for name, launch in self.launches.items()}
-        self.units = {name: {gpu: self.path(launch, gpu) for gpu in GPUS} for name, launch in self.launches.items()}
-        self.cycles = {name: {gpu: busiest(path) for gpu, path in of.items()} for name, of in self.units.items()}
+    def __init__(self):
+        with open(HEADER, encoding='utf-8') as file:
+            lines = file.read().splitlines()
+        begin = next(i for i, line in enumerate(lines) if line.startswith('    {'))
+        self.head = lines[:begin]
+        self.rows = {self.key(row): row for row in lines[begin:]}
 
-    def path(self, launch, gpu):
-        """{unit: what a work-item in the middle executes}; each launch has its own text and arguments."""
-        if launch is not self.launches.get(launch['kernel']) or not hasattr(self, 'units'):
-            return interior_path(self.by_text[launch['text'], gpu], launch)
-        return self.units[launch['kernel']][gpu]
+    @staticmethod
+    def key(row):
+        name, work = re.match(r'    \{"(\w+)", ([-+.e0-9]+),', row).groups()
+        return name, float(work)
 
-    def samples(self, name):
-        """Of the picture, for each work-item."""
-        launch = self.launches[name]
-        width, height = items_of(launch)
-        return launch['samples'] / (width * height)
+    def knows(self, launch):
+        row = self.rows.get((launch.name, float(f'{launch.work:.9g}')), '')
+        return row.endswith(f'/* {launch.hash} */')
+
+    def write(self):
+        with open(HEADER, 'w', encoding='utf-8') as file:
+            file.write('\n'.join(self.head + [self.rows[key] for key in sorted(self.rows)]) + '\n')
+
+
+class Page:
+    """docs/mali.md: its tables' rows, by what stands in their first columns"""
+    KEYS = {'chains': 2, 'kernels': 1}
+
+    def __init__(self):
+        with open(PAGE, encoding='utf-8') as file:
+            self.text = file.read()
+        self.rows = {name: {self.key(name, row): row for row in self.part(name).search(self.text)[2].splitlines()}
+                     for name in self.KEYS}
+
+    @staticmethod
+    def part(name):
+        return re.compile(rf'(<!-- {name} -->\n(?:[^\n]*\n){{2}})(.*?)(<!-- end -->)', flags=re.S)
+
+    def key(self, name, row):
+        return tuple(cell.strip() for cell in row.split('|')[1:1 + self.KEYS[name]])
+
+    def add(self, name, row):
+        self.rows[name][self.key(name, row)] = row
+
+    def write(self):
+        aims = [(f'`{chain}`', which) for chain, which, *_ in AIMS]
+        orders = {'chains': lambda key: aims.index(key) if key in aims else -1, 'kernels': str}
+        for name, rows in self.rows.items():
+            text = ''.join(rows[key] + '\n' for key in sorted(rows, key=orders[name]))
+            self.text = self.part(name).sub(lambda m, text=text: m[1] + text + m[3], self.text)
+        with open(PAGE, 'w', encoding='utf-8') as file:
+            file.write(self.text)
 
 
 def frame_bytes(frame):
     size = {'8': 1, '16': 2, '32': 4, '64': 8}
     return sum(p['width'] * p['height'] * p['channels'] * size[p['type'][1:]] for p in frame)
-
-
-def pixels_of(case):
-    width, height = case[2].split('x')[:2]
-    return int(width) * int(height)
 
 
 def passes_of(plan, which):
@@ -408,125 +382,101 @@ def passes_of(plan, which):
     raise KeyError(which)
 
 
-def aim_rows(counts, cases):
-    yield ('| chain | kernels of | aim | G52 | G57 | G610 | moved MB | must MB | times | work-groups load and store | aim | met |\n'
-           '|---|---|---|---|---|---|---|---|---|---|---|---|')
-    for chain, which, aim, bytes_aim in AIMS:
-        case = next((c for c in cases if c[0] == chain and c[1] == 'u8' and len(c) == 3), None)
-        if case is None:
-            continue
-        passes, must = passes_of(counts.plans[case], which)
-        cells, met = [], True
-        for gpu in GPUS:
-            each = [busiest(counts.path(p, gpu)) for p in passes]
-            cycles = sum(c * math.prod(items_of(p)) for (c, _), p in zip(each, passes))
-            units = {unit for _, unit in each}
-            cells.append(f'{cycles / pixels_of(case):.2f} {"+".join(sorted(units))}')
-            met &= cycles / pixels_of(case) <= aim
-        moved = sum(p['bytes_read'] + p['bytes_written'] for p in passes)
-        if bytes_aim:
-            met &= moved <= bytes_aim * must
-            loaded = sum(bytes_of_group(counts.by_text[p['text'], 'g52'], p) * math.prod(items_of(p)) for p in passes)
-        yield '| ' + ' | '.join([f'`{chain}`', which, f'≤ {aim:g}', *cells, f'{moved / 1e6:.1f}', f'{must / 1e6:.1f}',
-                                 f'{moved / must:.2f}', f'{loaded / must:.2f}' if bytes_aim else '—',
-                                 f'≤ {bytes_aim:g}' if bytes_aim else '—', 'yes' if met else 'no']) + ' |'
+def aim_row(aim, plan, counted):
+    """`counted`: {kernel: Counted} of the aim's chain"""
+    chain, which, cycles_aim, bytes_aim = aim
+    passes, must = passes_of(plan, which)
+    cells, met = [], True
+    for gpu in GPUS:
+        each = [busiest(counted[p['kernel']].paths[gpu]) for p in passes]
+        cycles = sum(c * math.prod(items_of(p)) for (c, _), p in zip(each, passes)) / math.prod(map(int, SIZE.split('x')))
+        units = {unit for _, unit in each}
+        cells.append(f'{cycles:.2f} {"+".join(sorted(units))}')
+        met &= cycles <= cycles_aim
+    moved = sum(p['bytes_read'] + p['bytes_written'] for p in passes)
+    loaded = '—'
+    if bytes_aim:
+        met &= moved <= bytes_aim * must
+        of_groups = [bytes_of_group(counted[p['kernel']].kernels['g52'], p) * math.prod(items_of(p)) for p in passes]
+        loaded = f'{sum(of_groups) / must:.2f}'
+    return '| ' + ' | '.join([f'`{chain}`', which, f'≤ {cycles_aim:g}', *cells, f'{moved / 1e6:.1f}', f'{must / 1e6:.1f}',
+                              f'{moved / must:.2f}', loaded, f'≤ {bytes_aim:g}' if bytes_aim else '—',
+                              'yes' if met else 'no']) + ' |'
 
 
-def kernel_rows(counts):
-    yield ('| kernel | samples a work-item | G52 | inside | G57 | inside | G610 | inside |\n'
-           '|---|---|---|---|---|---|---|---|')
-    for name in sorted(counts.kernels):
-        cells = []
-        samples = counts.samples(name)
-        for gpu in GPUS:
-            cycles, unit = counts.cycles[name][gpu]
-            cells += [whole(counts.kernels[name][gpu].whole), f'{cycles / samples:.2f} {unit}']
-        yield '| ' + ' | '.join([f'`{name}`', f'{samples:.0f}'] + cells) + ' |'
+def aim_case(aim):
+    return aim[0], 'u8', SIZE + ('x3' if aim[1] == 'luminance' else '')
 
 
-def cost_rows(counts):
-    """Cycles for each 1000 bytes that a pass moves, or of all of it where it moves none, by which plans of other sizes
-    are told (src/chain/board.c)."""
-    for name in sorted(counts.kernels):
-        launch = counts.launches[name]
-        thousands = (launch['bytes_read'] + launch['bytes_written']) / 1000 or 1
-        gpus = []
-        for gpu in GPUS:
-            units = counts.units[name][gpu].items()
-            gpus.append('{' + ', '.join(f'{n / mali_path.RATES[u] * math.prod(items_of(launch)) / thousands:.4g}'
-                                        for u, n in units) + '}')
-        yield f'    {{"{name}", {{{", ".join(gpus)}}}}},'
+def count_aims(planner, compiler, page, fresh):
+    """Rows of the aims' chains that have a kernel that was counted now."""
+    aims = [aim for aim in AIMS if any(p['kernel'] in fresh for p in passes_of(planner.ask(aim_case(aim)), aim[1])[0])]
+    launches = {aim: {launch.name: launch.read_program(planner) for launch in launches_of(planner, [aim_case(aim)])}
+                for aim in aims}
+    counted = dict(count(compiler, [launch for of in launches.values() for launch in of.values()]))
+    for aim, of in launches.items():
+        page.add('chains', aim_row(aim, planner.ask(aim_case(aim)), {name: counted[launch] for name, launch in of.items()}))
 
 
-def merged(old, new, key, order):
-    """Rows by their keys, the new ones in place of old ones."""
-    rows = {key(row): row for row in [*old, *new]}
-    return [rows[k] for k in sorted(rows, key=order)]
-
-
-def write_header(counts, keep):
-    with open(HEADER, encoding='utf-8') as file:
-        lines = file.read().splitlines()
-    begin = next(i for i, line in enumerate(lines) if line.startswith('    {'))
-    rows = merged(lines[begin:] if keep else [], cost_rows(counts), lambda row: row.split('"')[1], str)
-    with open(HEADER, 'w', encoding='utf-8') as file:
-        file.write('\n'.join(lines[:begin] + rows) + '\n')
-
-
-def place_of_aim(key):
-    return next((i for i, (chain, which, *_) in enumerate(AIMS) if key == (f'`{chain}`', which)), len(AIMS))
-
-
-def write_page(tables, keep):
-    keys = {'chains': (lambda row: tuple(c.strip() for c in row.split('|')[1:3]), place_of_aim),
-            'kernels': (lambda row: row.split('|')[1].strip(), str)}
-    with open(PAGE, encoding='utf-8') as file:
-        page = file.read()
-    for name, (title, *rows) in tables.items():
-        part = re.compile(rf'(<!-- {name} -->\n)(.*?)(<!-- end -->)', flags=re.S)
-        old = part.search(page)[2].splitlines()[2:] if keep else []
-        text = '\n'.join([title, *merged(old, rows, *keys[name])]) + '\n'
-        page = part.sub(lambda m, text=text: m[1] + text + m[3], page)
-    with open(PAGE, 'w', encoding='utf-8') as file:
-        file.write(page)
-
-
-def check(sluice, compiler):
+def check(planner, compiler):
     with open(PAGE, encoding='utf-8') as file:
         page = file.read()
     wrong = []
-    program, = programs_of(ask_plan(sluice, case, '--source') for case in CASES[:CHECKED])
     for at, gpu in enumerate(GPUS):
-        for kernel, line in statistics_of(compile_program(compiler, program, gpu)).items():
-            stands = next((row for row in page.splitlines() if row.startswith(f'| `{kernel}`')), '')
-            columns = [c.strip() for c in stands.split('|')] + [''] * 9
-            cell = whole(line)
-            if columns[3 + 2 * at] != cell:
-                wrong.append(f'{kernel} on {gpu}: {cell}\n  docs/mali.md has: {stands or "nothing"}')
-            if not cell.startswith('0:0'):
-                wrong.append(f'{kernel} spills on {gpu}')
+        for case in CHECKED:
+            printed, = compile_programs(compiler, [planner.ask(case, '--source')], gpu)
+            for kernel, line in statistics_of(printed).items():
+                stands = next((row for row in page.splitlines() if row.startswith(f'| `{kernel}`')), '')
+                columns = [c.strip() for c in stands.split('|')] + [''] * 9
+                cell = whole(line)
+                if columns[3 + 2 * at] != cell:
+                    wrong.append(f'{kernel} on {gpu}: {cell}\n  docs/mali.md has: {stands or "nothing"}')
+                if not cell.startswith('0:0'):
+                    wrong.append(f'{kernel} spills on {gpu}')
     if wrong:
         sys.exit('\n'.join(wrong))
 
 
 def main():
     sluice, compiler, *more = sys.argv[1:]
+    planner = mali_cases.Planner(sluice)
     compiler = os.environ.get('SLUICE_MALI_COMPILER', '') if compiler == '-' else compiler
-    if not compiler or not os.access(compiler, os.X_OK):
+    if '--list' not in more and not os.access(compiler, os.X_OK):
         print('no Mali compiler: SLUICE_MALI_COMPILER names none')
         sys.exit(77)
     if '--check' in more:
-        check(sluice, compiler)
+        check(planner, compiler)
         return
-    words = [w for w in more if w != '--write']
-    cases = [case for case in CASES if not words or any(word in ' '.join(case) for word in words)]
-    counts = Counts(sluice, compiler, cases)
-    tables = {'chains': list(aim_rows(counts, cases)), 'kernels': list(kernel_rows(counts))}
-    if '--write' in more:
-        write_page(tables, keep=bool(words))
-        write_header(counts, keep=bool(words))
-    else:
-        print('\n\n'.join('\n'.join(rows) for rows in tables.values()))
+    words = [word for word in more if word != '--list']
+    stages = mali_cases.Stages(planner)
+    cases = [*map(aim_case, AIMS), *stages.simplest_cases(), *MORE, *stages.all_cases()]
+    points = points_of(launches_of(planner, cases))
+    header, page = Header(), Page()
+    counted_at = [launch.read_program(planner) for launches in points.values() for launch in launches]
+    stale = [one for one in counted_at if not header.knows(one) and (not words or any(w in ' '.join(one.case) for w in words))]
+    stale.sort(key=lambda launch: cases.index(launch.case))
+    if '--list' in more:
+        print(''.join(f'{launch.name} {launch.work:g}: {" ".join(launch.case)}\n' for launch in stale), end='')
+        return
+    failed = []
+    for at, (launch, counted) in enumerate(count(compiler, stale)):
+        if isinstance(counted, str):
+            failed.append(f'{launch.name}, {" ".join(launch.case)}: {counted}')
+            continue
+        header.rows[header.key(counted.header_row())] = counted.header_row()
+        if launch is points[launch.name][0]:
+            page.add('kernels', counted.page_row())
+        if at % FILES_MAX == 0:
+            header.write()
+            page.write()
+            print(f'{at + 1} of {len(stale)}', flush=True)
+    count_aims(planner, compiler, page, {launch.name for launch in stale})
+    kept = {header.key(launch) for launch in counted_at}
+    header.rows = {key: row for key, row in header.rows.items() if key in kept}
+    page.rows['kernels'] = {key: row for key, row in page.rows['kernels'].items() if key[0].strip('`') in points}
+    header.write()
+    page.write()
+    sys.exit('\n'.join(failed) or 0)
 
 
 if __name__ == '__main__':

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/nearest.h"
 #include "base/text.h"
+#include "chain/plan_internal.h"
 
 /* Clocks are the highest operating points in Linux's device trees. Bandwidths are the memory's
  * transfers a second times the width of its bus, an upper limit; that of the RK3588 was measured.
@@ -26,18 +27,20 @@ static const struct board boards[] = {
 };
 #define N_BOARDS (sizeof boards / sizeof *boards)
 
-/* Units of a GPU core, and what work-items inside a picture use of each: cycles for 1000 bytes that
- * the pass moves, or for the whole pass where it moves none. G52's figures are for three engines a
- * core. */
+/* Units of a GPU core, and what a work-item inside a picture uses of each, in cycles. Kernels are
+ * counted at one or more amounts of work (pass.h), which stand together, the least first. G52's
+ * figures are for three engines a core. */
 #define UNITS_MAX 4
 static const char *const units[BOARD_GPUS][UNITS_MAX] = {
     {"arith", "ls"}, {"fma", "cvt", "sfu", "ls"}, {"fma", "cvt", "sfu", "ls"}};
 static const struct cost {
     const char *kernel;
-    double cycles[BOARD_GPUS][UNITS_MAX];
+    float work; /* of a work-item */
+    float cycles[BOARD_GPUS][UNITS_MAX];
 } costs[] = {
 #include "chain/board_costs.h"
 };
+#define N_COSTS (sizeof costs / sizeof *costs)
 
 const struct board *board_get(size_t index)
 {
@@ -86,18 +89,84 @@ struct device_profile board_profile(const struct board *board)
     return profile;
 }
 
+/* Removes the last of such words from a kernel's name, between whose words are underscores. */
+static void remove_word(char *name, const char *word)
+{
+    size_t length = strlen(word);
+    for (char *at = name + strlen(name); at > name; at--) {
+        if (at[-1] == '_' && strncmp(at, word, length) == 0 &&
+            (at[length] == '_' || at[length] == '\0')) {
+            memmove(at - 1, at + length, strlen(at + length) + 1);
+            return;
+        }
+    }
+    if (strncmp(name, word, length) == 0 && name[length] == '_')
+        memmove(name, name + length + 1, strlen(name + length + 1) + 1);
+}
+
+/* The counts of a kernel nearest to `work`: that with as much or less, or else the first, and the
+ * next one of the two that a line is drawn through. Equal: there is one alone. False: none. */
+static bool find_counts(const char *kernel, double work, const struct cost **one,
+                        const struct cost **next)
+{
+    size_t first = 0, n = 0, i = 0;
+    while (first < N_COSTS && strcmp(costs[first].kernel, kernel) != 0)
+        first++;
+    while (first + n < N_COSTS && strcmp(costs[first + n].kernel, kernel) == 0)
+        n++;
+    if (n == 0)
+        return false;
+    while (i + 2 < n && costs[first + i + 1].work <= work)
+        i++;
+    *one = &costs[first + i];
+    *next = &costs[first + (i + 1 < n ? i + 1 : i)];
+    return true;
+}
+
+/* The same for a pass. A kernel that does the work of several stages, and was not counted itself,
+ * takes at least what the same kernel takes with one of them alone: its name without the others'.
+ */
+static bool find_costs(const struct pass *pass, double work, const struct cost **one,
+                       const struct cost **next)
+{
+    if (find_counts(pass->name, work, one, next))
+        return true;
+    for (unsigned kept = 0; pass->fused && kept <= pass->fused->n_parts; kept++) {
+        char name[PASS_NAME_MAX];
+        snprintf(name, sizeof name, "%s", pass->name);
+        for (unsigned i = 0; i < pass->fused->n_parts; i++)
+            if (i != kept)
+                remove_word(name, pass->fused->parts[i].stage);
+        if (find_counts(name, work, one, next))
+            return true;
+    }
+    return false;
+}
+
+/* A work-item's cycles of a unit. More work than was counted is as much more as between the last
+ * two counts, less is in proportion. */
+static double item_cycles(const struct cost *one, const struct cost *next, enum board_gpu gpu,
+                          int unit, double work)
+{
+    double less = (double)one->cycles[gpu][unit], more = (double)next->cycles[gpu][unit];
+    if (work < (double)one->work)
+        return less * work / (double)one->work;
+    if (one == next || (work > (double)next->work && more < less))
+        return more;
+    return less + (more - less) * (work - (double)one->work) / (double)(next->work - one->work);
+}
+
 struct board_bound board_bound(const struct board *board, const struct pass *pass)
 {
     double bytes = (double)(pass->bytes_read + pass->bytes_written);
     double items = (double)((pass->grid_width + pass->span - 1) / pass->span) * pass->grid_height;
     double cores = items < board->cores ? items : board->cores;
+    double work = pass->work * (pass->span < pass->grid_width ? pass->span : pass->grid_width);
     struct board_bound bound = {.memory = bytes / board->bandwidth, .by = "memory"};
-    const struct cost *cost = NULL;
-    for (size_t i = 0; i < sizeof costs / sizeof *costs && !cost; i++)
-        if (strcmp(costs[i].kernel, pass->name) == 0)
-            cost = &costs[i];
-    for (int u = 0; cost && u < UNITS_MAX && units[board->gpu][u]; u++) {
-        double cycles = cost->cycles[board->gpu][u] * (bytes > 0 ? bytes / 1000 : 1);
+    const struct cost *one, *next;
+    bool counted = find_costs(pass, work, &one, &next);
+    for (int u = 0; counted && u < UNITS_MAX && units[board->gpu][u]; u++) {
+        double cycles = item_cycles(one, next, board->gpu, u, work) * items;
         if (board->engines && strcmp(units[board->gpu][u], "arith") == 0)
             cycles *= 3.0 / board->engines;
         double seconds = cycles / (cores * board->clock);

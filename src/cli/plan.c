@@ -223,12 +223,12 @@ static json_t *pass_json(const struct plan *plan, const struct plan_step *step,
     unsigned group[2];
     pass_group(pass, plan->profile, group);
     json_t *json =
-        json_pack("{s:s, s:s, s:I, s:I, s:I, s:[ii], s:i, s:[ii], s:o}", "kernel", pass->name,
+        json_pack("{s:s, s:s, s:I, s:I, s:I, s:[ii], s:i, s:f, s:[ii], s:o}", "kernel", pass->name,
                   "form", kernel_form_name(pass->form), "launches",
                   (json_int_t)plan_launches(pass, plan->profile), "bytes_read",
                   (json_int_t)pass->bytes_read, "bytes_written", (json_int_t)pass->bytes_written,
                   "grid", (int)pass->grid_width, (int)pass->grid_height, "span", (int)pass->span,
-                  "group", (int)group[0], (int)group[1], "args", args_json(step, pass));
+                  "work", pass->work, "group", (int)group[0], (int)group[1], "args", args_json(step, pass));
     if (board) {
         struct board_bound bound = board_bound(board, pass);
         json_t *unit = bound.unit ? json_real(bound.cycles) : json_null();

@@ -219,6 +219,23 @@ static void test_board(void **state)
     snprintf(plan->steps[0].work.passes[0].name, sizeof pass.name, "nobody_counted_this");
     assert_true(board_seconds(wide, plan) == -1);
     plan_destroy(&plan);
+    /* Counted at one amount of work: less takes less in proportion, more takes no less. */
+    plan = plan_for("invert", 4096, 3072, 1, SAMPLE_U8, &options);
+    pass = plan->steps[0].work.passes[0];
+    bound = board_bound(wide, &pass);
+    pass.work /= 2;
+    other = board_bound(wide, &pass);
+    assert_true(fabs(other.cycles * 2 / bound.cycles - 1) < 1e-6);
+    pass.work *= 4;
+    other = board_bound(wide, &pass);
+    assert_true(other.cycles == bound.cycles);
+    plan_destroy(&plan);
+    /* Counted alone, it is what it takes at least with another stage's work. */
+    plan = plan_for("invert,threshold:100", 4096, 3072, 1, SAMPLE_U8, &options);
+    other = board_bound(wide, &plan->steps[1].work.passes[0]);
+    assert_non_null(other.unit);
+    assert_true(board_seconds(wide, plan) == other.seconds);
+    plan_destroy(&plan);
     assert_null(board_find("rock5", &fault));
     assert_int_equal(fault.code, FAULT_USAGE);
     assert_non_null(strstr(fault.text, "did you mean 'rock5b'"));
