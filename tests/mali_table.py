@@ -471,7 +471,7 @@ def main():
             page.write()
             print(f'{at + 1} of {len(stale)}', flush=True)
     count_aims(planner, compiler, page, {launch.name for launch in stale})
-    kept = {header.key(launch) for launch in counted_at}
+    kept = {(launch.name, float(f'{launch.work:.9g}')) for launch in counted_at}
     header.rows = {key: row for key, row in header.rows.items() if key in kept}
     page.rows['kernels'] = {key: row for key, row in page.rows['kernels'].items() if key[0].strip('`') in points}
     header.write()
