@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """test_pipelines.py SLUICE SOURCE_ROOT [--all | LAYER]: raw frames through `filesrc ! sluice ! filesink` and through `sluice run`: the
 same bytes, for every stage, or the same refusal. A sample of formats and sizes; with --all each stage at each. And the
-commands and the example of docs/gstreamer.md; and, with the layer that has OpenCL fail, a device that is lost."""
+commands and the example of docs/gstreamer.md; the element in a process of its own; and, with the layer that has OpenCL fail, a
+device that is lost."""
 import os
 import random
 import re
@@ -9,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 SKIPPED = 77
 # A chain for each stage, whose result is a video where the stage takes the frame.
@@ -174,6 +176,39 @@ def check_lost_device(layer, folder):
     return good
 
 
+def check_processes(folder):
+    """A source, the element and a file, each in a process of its own: the same frames as in one."""
+    if any(run('gst-inspect-1.0', name).returncode != 0 for name in ('unixfdsrc', 'unixfdsink')):
+        print('not in processes of their own: unixfdsrc and unixfdsink are GStreamer 1.26\'s (gstreamer1.0-plugins-bad)')
+        return True
+    source = ['videotestsrc', 'num-buffers=8', 'pattern=snow', '!', 'video/x-raw,format=NV12,width=320,height=240']
+    element = ['sluice', 'device=native', 'chain=luminance,sobel']
+    names = ('wanted', 'got', 'frames', 'edges')
+    wanted, got, frames, edges = [os.path.join(folder, 'process-' + name) for name in names]
+    said = launch(*source, '!', *element, '!', 'filesink', 'location=' + wanted)[1]
+    parts = [[*source, '!', 'unixfdsink', 'wait-for-connection=true', 'socket-path=' + frames],
+             ['unixfdsrc', 'socket-path=' + frames, '!', *element, '!', 'unixfdsink', 'wait-for-connection=true', 'socket-path=' + edges],
+             ['unixfdsrc', 'socket-path=' + edges, '!', 'filesink', 'location=' + got]]
+    processes = []
+    try:
+        for part, path in zip(parts, (frames, edges, None)):
+            processes.append(subprocess.Popen(['gst-launch-1.0', '-q', *part], stdin=subprocess.DEVNULL))
+            end = time.monotonic() + 60
+            while path and not os.path.exists(path) and time.monotonic() < end:
+                time.sleep(0.02)
+        statuses = [process.wait(60) for process in processes]
+    except subprocess.TimeoutExpired:
+        statuses = ['none in 60 s']
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    sizes = [os.path.getsize(path) if os.path.exists(path) else 0 for path in (wanted, got)]
+    good = statuses == [0, 0, 0] and sizes[0] == 8 * 320 * 240 and sizes[1] == sizes[0] and read(wanted) == read(got)
+    print('in processes of their own: statuses %s, %d of %d bytes%s' % (statuses, sizes[1], sizes[0], '' if good else '\n' + said))
+    return good
+
+
 def main():
     if not shutil.which('gst-launch-1.0') or run('gst-inspect-1.0', 'rawvideoparse').returncode != 0:
         print('no gst-launch-1.0 with rawvideoparse: gstreamer1.0-tools and gstreamer1.0-plugins-base')
@@ -183,6 +218,7 @@ def main():
         good = check_pairs(sluice, folder, everything)
         if not everything:
             good = check_page(root) and good
+            good = check_processes(folder) and good
             good = (len(sys.argv) < 4 or check_lost_device(sys.argv[3], folder)) and good
     sys.exit(0 if good else 1)
 
