@@ -501,18 +501,25 @@ static GstStructure *backward(const struct rules *rules, size_t index, const Gst
     return s;
 }
 
-/* Adds an input's structure as it is in dma-bufs, too: with GStreamer 1.22's caps, and 1.24's. */
+/* Adds an input's structure as it is in dma-bufs, too: with GStreamer 1.22's caps, and 1.24's, which name the
+ * modifier of rows one behind the other or leave it out. */
 static void add_dmabuf(GstCaps *caps, size_t index, const GstStructure *s)
 {
-    GstStructure *drm = gst_structure_copy(s);
     gst_caps_append_structure_full(caps, gst_structure_copy(s),
                                    gst_caps_features_new("memory:DMABuf", NULL));
-    gst_structure_set(drm, "format", G_TYPE_STRING, "DMA_DRM", "drm-format", G_TYPE_STRING,
-                      formats[index].drm, NULL);
-    if (*formats[index].drm)
-        gst_caps_append_structure_full(caps, drm, gst_caps_features_new("memory:DMABuf", NULL));
-    else
-        gst_structure_free(drm);
+    if (*formats[index].drm == 0)
+        return;
+    GstStructure *drm = gst_structure_copy(s);
+    GValue names = G_VALUE_INIT, name = G_VALUE_INIT;
+    g_value_init(&names, GST_TYPE_LIST);
+    g_value_init(&name, G_TYPE_STRING);
+    g_value_set_string(&name, formats[index].drm);
+    gst_value_list_append_value(&names, &name);
+    g_value_take_string(&name, g_strdup_printf("%s:0x0", formats[index].drm));
+    gst_value_list_append_and_take_value(&names, &name);
+    gst_structure_set(drm, "format", G_TYPE_STRING, "DMA_DRM", NULL);
+    gst_structure_take_value(drm, "drm-format", &names);
+    gst_caps_append_structure_full(caps, drm, gst_caps_features_new("memory:DMABuf", NULL));
 }
 
 GstCaps *rules_transform(const struct rules *rules, GstPadDirection direction, const GstCaps *caps)

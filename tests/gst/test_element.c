@@ -457,6 +457,10 @@ static void test_caps(void **state)
                  "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12,width=64,height=48",
                  true);
     expect_taken(&stand,
+                 "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=(string)NV12:0x0,width=64,"
+                 "height=48",
+                 true);
+    expect_taken(&stand,
                  "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=(string)NV12:"
                  "0x0100000000000002,width=64,height=48",
                  false); /* tiles */
