@@ -501,8 +501,8 @@ static GstStructure *backward(const struct rules *rules, size_t index, const Gst
     return s;
 }
 
-/* Adds an input's structure as it is in dma-bufs, too: with GStreamer 1.22's caps, and 1.24's, which name the
- * modifier of rows one behind the other or leave it out. */
+/* Adds an input's structure as it is in dma-bufs, too: with GStreamer 1.22's caps, and 1.24's, which
+ * name the modifier of rows one behind the other or leave it out. */
 static void add_dmabuf(GstCaps *caps, size_t index, const GstStructure *s)
 {
     gst_caps_append_structure_full(caps, gst_structure_copy(s),
