@@ -97,7 +97,7 @@ class Lasting(DaemonTest):
             d.drop('%06d' % i, b'%d' % i)
         dropped = time.monotonic()
         try:
-            wait_for('all results', lambda: len(os.listdir(d.output)) >= count, 1500, pause=0.5)
+            wait_for('all results', lambda: sum(not name.startswith('.') for name in os.listdir(d.output)) >= count, 1500, pause=0.5)
         except AssertionError:
             print(d.log()[-3000:])
             raise
