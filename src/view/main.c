@@ -34,6 +34,8 @@ static const struct options_row options[] = {
            DEFAULT("0")),
     OPTION(0, NULL, FLAG, "no-open", AT(no_open), "open no browser, also where a desktop is"),
     OPTION(0, NULL, FLAG, "once", AT(once), "end when the page has been closed"),
+    OPTION('q', NULL, FLAG, "quiet", AT(common.quiet), "say nothing but errors"),
+    OPTION('v', NULL, FLAG, "verbose", AT(common.verbose), "say what is done"),
     {0},
 };
 
@@ -48,8 +50,8 @@ static const struct options_usage usage = {
                "\nThe page is for this machine alone, and for those who know its address with the "
                "token behind #.\nFrom another one: ssh -L 8080:127.0.0.1:8080 BOARD, and there "
                "sluice view --port 8080.\n",
-    .tables = {options, cli_config_options, cli_device_options, cli_plan_options, cli_limit_options,
-               cli_output_options},
+    .tables = {options, cli_config_options, cli_device_options, cli_plan_options,
+               cli_limit_options},
 };
 
 /* ---- files ---- */
