@@ -180,7 +180,7 @@ _sluice()
     run:-*) COMPREPLY=($(compgen -W "--chain --output --format --input --recursive --name --on-exists --verify --timing --iterations --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --max-pixels --max-file --memory --threads --json --quiet --verbose --help" -- "$word")) ;;
     submit:-*) COMPREPLY=($(compgen -W "--socket --chain --output --format --input --recursive --name --on-exists --json --quiet --verbose --help" -- "$word")) ;;
     enqueue:-*) COMPREPLY=($(compgen -W "--chain --format --input --output --wait --collect --timeout --result --class --id --again --server --credentials --ca --config --json --quiet --verbose --help" -- "$word")) ;;
-    view:-*) COMPREPLY=($(compgen -W "--chain --input --recursive --daemon --http-socket --port --no-open --once --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --max-pixels --max-file --memory --threads --json --quiet --verbose --help" -- "$word")) ;;
+    view:-*) COMPREPLY=($(compgen -W "--chain --input --recursive --daemon --http-socket --port --no-open --once --quiet --verbose --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --max-pixels --max-file --memory --threads --help" -- "$word")) ;;
     status:-*) COMPREPLY=($(compgen -W "--socket --watch --json --quiet --verbose --help" -- "$word")) ;;
     why:-*) COMPREPLY=($(compgen -W "--socket --json --quiet --verbose --help" -- "$word")) ;;
     failed:-*) COMPREPLY=($(compgen -W "--socket --json --quiet --verbose --help" -- "$word")) ;;

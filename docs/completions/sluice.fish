@@ -122,6 +122,8 @@ complete -c sluice -n '__fish_seen_subcommand_from view' -l http-socket -d 'the 
 complete -c sluice -n '__fish_seen_subcommand_from view' -l port -d 'of 127.0.0.1' -r
 complete -c sluice -n '__fish_seen_subcommand_from view' -l no-open -d 'open no browser, also where a desktop is'
 complete -c sluice -n '__fish_seen_subcommand_from view' -l once -d 'end when the page has been closed'
+complete -c sluice -n '__fish_seen_subcommand_from view' -s q -l quiet -d 'say nothing but errors'
+complete -c sluice -n '__fish_seen_subcommand_from view' -s v -l verbose -d 'say what is done'
 complete -c sluice -n '__fish_seen_subcommand_from view' -l config -d 'configuration' -r
 complete -c sluice -n '__fish_seen_subcommand_from view' -l device -d 'auto' -r -f -a 'auto gpu cpu reference'
 complete -c sluice -n '__fish_seen_subcommand_from view' -l platform-index -d 'only the platform with this index of `sluice devices`' -r
@@ -134,9 +136,6 @@ complete -c sluice -n '__fish_seen_subcommand_from view' -l max-pixels -d 'large
 complete -c sluice -n '__fish_seen_subcommand_from view' -l max-file -d 'largest file that is read' -r
 complete -c sluice -n '__fish_seen_subcommand_from view' -l memory -d 'memory for pictures, all jobs together' -r
 complete -c sluice -n '__fish_seen_subcommand_from view' -l threads -d 'files at once' -r
-complete -c sluice -n '__fish_seen_subcommand_from view' -l json -d 'machine-readable output on stdout'
-complete -c sluice -n '__fish_seen_subcommand_from view' -s q -l quiet -d 'say nothing but errors'
-complete -c sluice -n '__fish_seen_subcommand_from view' -s v -l verbose -d 'say what is done'
 complete -c sluice -n '__fish_seen_subcommand_from view' -s h -l help -d 'this text'
 complete -c sluice -n '__fish_seen_subcommand_from status' -s s -l socket -d 'the daemon\'s jobs socket' -r
 complete -c sluice -n '__fish_seen_subcommand_from status' -s w -l watch -d 'print it again every second, until the daemon ends or Ctrl-C'
