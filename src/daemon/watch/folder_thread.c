@@ -3,12 +3,17 @@
  * that a folder that hangs delays no other. A round of it (at the end of this file) goes through
  * these sections:
  *
- *     the directories     are opened, and lost
- *     hints               inotify and scans (folder_scan.c) name files (candidate.h)
- *     looks               what is complete is claimed (spool/claim.h), opened, and given to the
- * loop letters             the loop's queue (work/queue.c) has a worker do it, which asks for
- * outputs ends                results and original are put in their places (folder_settle.c)
- *     questions           are read for by threads of their own (inquiry.h)
+ * - the directories: they are opened, and lost
+ *
+ * - hints: inotify and scans (folder_scan.c) name files (candidate.h)
+ *
+ * - looks: what is complete is claimed (spool/claim.h), opened, and given to the loop
+ *
+ * - letters: the loop's queue (work/queue.c) has a worker do it, which asks for outputs
+ *
+ * - ends: results and original are put in their places (folder_settle.c)
+ *
+ * - questions: they are read for by threads of their own (inquiry.h)
  */
 #include "daemon/watch/folder_internal.h"
 
@@ -169,9 +174,9 @@ static void open_directories(struct folder_thread *t)
 
 void folder_thread_leave_spool(struct folder_thread *t, struct spool *spool)
 {
+    /* a scan may now take over the claims that were left in it */
     if (spool_leave(spool) && folder_thread_is_live(t))
-        t->now.next_try =
-            clock_now(); /* a scan may now take over the claims that were left in it */
+        t->now.next_try = clock_now();
 }
 
 /* Jobs of the old directory keep it open until they have ended. */
