@@ -330,19 +330,26 @@ static char *follow_link(const char *path, struct fault *fault)
 static LIST_HEAD(, file_draft) drafts = LIST_HEAD_INITIALIZER(drafts);
 static pthread_mutex_t drafts_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int create_temporary(struct file_draft *draft, struct fault *fault)
+/* NULL without memory. */
+static char *make_temporary(const struct file_draft *draft)
 {
     static atomic_uint serial;
-    char tag[40];
+    char tag[40], *temporary;
     name_buffer name;
     const char *base = path_name(draft->path);
-    int folder = (int)(base - draft->path);
     snprintf(tag, sizeof tag, "%ld-%u", (long)getpid(), atomic_fetch_add(&serial, 1));
     name_of_temporary(name, base, tag);
-    if (asprintf(&draft->temporary, "%.*s%s", folder, draft->path, name) < 0) {
-        draft->temporary = NULL;
+    return asprintf(&temporary, "%.*s%s", (int)(base - draft->path), draft->path, name) < 0
+               ? NULL
+               : temporary;
+}
+
+static int create_temporary(struct file_draft *draft, struct fault *fault)
+{
+    int folder = (int)(path_name(draft->path) - draft->path);
+    draft->temporary = make_temporary(draft);
+    if (!draft->temporary)
         return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
-    }
     pthread_mutex_lock(&drafts_lock);
     draft->fd = open(draft->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (draft->fd >= 0)
@@ -416,6 +423,21 @@ int file_draft_place(struct file_draft *draft, const char *path, bool *replaced,
         return 0;
     return error == EEXIST ? fault_set(fault, FAULT_EXISTS, "%s is there already", path)
                            : fault_set_errno(fault, FAULT_CREATE, path);
+}
+
+void file_draft_take_back(struct file_draft *draft, const char *path)
+{
+    if (!draft->path || draft->temporary) /* a device or pipe, or it was not placed */
+        return;
+    char *temporary = make_temporary(draft);
+    pthread_mutex_lock(&drafts_lock);
+    if (temporary && rename(path ? path : draft->path, temporary) == 0) {
+        draft->temporary = temporary;
+        LIST_INSERT_HEAD(&drafts, draft, link);
+        temporary = NULL;
+    }
+    pthread_mutex_unlock(&drafts_lock);
+    free(temporary);
 }
 
 int file_draft_commit(struct file_draft *draft, bool durable, struct fault *fault)

@@ -74,6 +74,9 @@ int file_draft_close(struct file_draft *draft, struct fault *fault);
 int file_draft_place(struct file_draft *draft, const char *path, bool *replaced,
                      struct fault *fault);
 
+/* Gives a file that was placed as `path` (NULL: its own final name) a temporary name again. */
+void file_draft_take_back(struct file_draft *draft, const char *path);
+
 /* Removes a draft that has not been placed. Does nothing for one that was never opened ({.fd = -1})
  * or is finished. */
 void file_draft_discard(struct file_draft *draft);

@@ -107,3 +107,23 @@ bool texts_equal(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
+
+const char *text_find_part(const char *text, size_t index, size_t *length)
+{
+    for (; text && index > 0; index--) {
+        text = strchr(text, ';');
+        text += text != NULL;
+    }
+    *length = text ? strcspn(text, ";") : 0;
+    return text;
+}
+
+size_t text_count_parts(const char *text)
+{
+    size_t count = 1;
+    while ((text = strchr(text, ';')) != NULL) {
+        text++;
+        count++;
+    }
+    return count;
+}

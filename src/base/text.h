@@ -27,4 +27,9 @@ bool texts_equal(const char *a, const char *b);
 /* The string, "" while empty; valid until the next change. */
 const char *text_string(const struct text *text);
 
+/* Texts that belong together, as one with ; between them: "png;jpg;png". How many there are, at
+ * least 1; and where one begins, NULL behind the last. */
+size_t text_count_parts(const char *text);
+const char *text_find_part(const char *text, size_t index, size_t *length);
+
 #endif

@@ -50,6 +50,7 @@ struct run {
 struct job {
     struct run *run;
     struct engine_job job;
+    struct engine_result result;
     struct file_draft draft;
     char path[96];
 };
@@ -61,7 +62,8 @@ struct figures {
     double copy_per_second;
 };
 
-static int open_result(void *context, const char *plane, int *fd, struct fault *fault)
+static int open_result(void *context, size_t result_index, const char *plane, int *fd,
+                       struct fault *fault)
 {
     struct job *job = context;
     char *path = path_of_result(job->path, 0, plane);
@@ -84,10 +86,10 @@ static int close_result(void *context, int fd, bool good, struct fault *fault)
 
 static void begin_job(struct job *job, struct run *run, unsigned number)
 {
-    *job = (struct job){.run = run, .draft = {.fd = -1}};
+    *job = (struct job){.run = run, .result = {.format = &run->format}, .draft = {.fd = -1}};
     job->job = (struct engine_job){.in_fd = -1,
                                    .chain = &run->chain,
-                                   .format = &run->format,
+                                   .results = &job->result,
                                    .decode = run->decode,
                                    .output = {open_result, close_result, job},
                                    .user = job};
@@ -128,7 +130,7 @@ static int run_once(struct run *run, const char *file, double spans[SPANS],
 
 static uint64_t bytes_to_move(const struct engine_report *r)
 {
-    return plane_bytes(&r->in) + plane_bytes(&r->out) * r->n_planes_out;
+    return plane_bytes(&r->in) + plane_bytes(&r->results[0].plane) * r->results[0].n_planes;
 }
 
 /* Measures what copying the file's pixels takes on the same device. */
@@ -282,8 +284,7 @@ static int measure_together(struct run *run, char **files, size_t count, struct 
         sum->report.crossings_out += r->crossings_out;
         if (i == 0) {
             sum->report.in = r->in;
-            sum->report.out = r->out;
-            sum->report.n_planes_out = r->n_planes_out;
+            sum->report.results[0] = r->results[0];
             sum->report.n_launches = r->n_launches;
         }
         engine_report_finish(r);

@@ -13,6 +13,7 @@ void chain_finish(struct chain *chain)
     for (size_t i = 0; i < chain->n_steps; i++)
         free(chain->steps[i].config);
     free(chain->steps);
+    free(chain->ends);
     *chain = (struct chain){0};
 }
 
@@ -154,45 +155,187 @@ int chain_parse_all(struct chain *chain, const char *text, const struct definiti
     return result;
 }
 
-/* Parameters are plain data: what they point to belongs to the definitions. */
+size_t chain_count_results(const struct chain *chain)
+{
+    return chain->n_ends ? chain->n_ends : 1;
+}
+
+size_t chain_end(const struct chain *chain, size_t result)
+{
+    return chain->n_ends ? chain->ends[result] : chain->n_steps;
+}
+
+size_t chain_step_before(const struct chain *chain, size_t number)
+{
+    return number - 1 - chain->steps[number - 1].back;
+}
+
+/* Appends a copy. Parameters are plain data: what they point to belongs to the definitions. */
+static bool append_step(struct chain *chain, const struct chain_step *step, size_t back)
+{
+    size_t size = step->stage->config_size + 1;
+    void *config = malloc(size);
+    if (!config)
+        return false;
+    struct chain_step *to = &chain->steps[chain->n_steps++];
+    *to = *step;
+    to->config = memcpy(config, step->config, size);
+    to->back = back;
+    return true;
+}
+
 int chain_copy(struct chain *chain, const struct chain *from, struct fault *fault)
 {
     *chain = (struct chain){.definitions = from->definitions};
-    if (from->n_steps == 0)
-        return 0;
-    chain->steps = calloc(from->n_steps, sizeof *chain->steps);
-    while (chain->steps && chain->n_steps < from->n_steps) {
-        struct chain_step *to = &chain->steps[chain->n_steps];
-        *to = from->steps[chain->n_steps];
-        to->config = malloc(to->stage->config_size + 1);
-        if (!to->config)
-            break;
-        memcpy(to->config, from->steps[chain->n_steps++].config, to->stage->config_size + 1);
-    }
-    if (chain->n_steps == from->n_steps)
+    chain->steps = calloc(from->n_steps + 1, sizeof *chain->steps);
+    chain->ends = from->n_ends ? calloc(from->n_ends, sizeof *chain->ends) : NULL;
+    bool copied = chain->steps && (chain->ends || !from->n_ends);
+    while (copied && chain->n_steps < from->n_steps)
+        copied = append_step(chain, &from->steps[chain->n_steps], from->steps[chain->n_steps].back);
+    if (copied && from->n_ends)
+        memcpy(chain->ends, from->ends, from->n_ends * sizeof *chain->ends);
+    chain->n_ends = from->n_ends;
+    if (copied)
         return 0;
     chain_finish(chain);
     return fault_set(fault, FAULT_MEMORY, "no memory for a chain");
 }
 
+static void print_step(const struct chain_step *step, struct text *text)
+{
+    text_append(text, step->stage->name);
+    param_print(step->stage->params, step->config, step->given, text);
+}
+
+static bool is_same(const struct chain_step *a, const struct chain_step *b, bool *failed)
+{
+    struct text first = {0}, second = {0};
+    if (a->stage != b->stage)
+        return false;
+    print_step(a, &first);
+    print_step(b, &second);
+    bool same = strcmp(text_string(&first), text_string(&second)) == 0;
+    *failed |= first.failed || second.failed;
+    text_finish(&first);
+    text_finish(&second);
+    return same;
+}
+
+/* The number of the step like this one that takes the result of step `before`; 0: there is none. */
+static size_t find_branch(const struct chain *tree, size_t before, const struct chain_step *step,
+                          bool *failed)
+{
+    for (size_t number = before + 1; number <= tree->n_steps; number++)
+        if (chain_step_before(tree, number) == before &&
+            is_same(&tree->steps[number - 1], step, failed))
+            return number;
+    return 0;
+}
+
+int chain_join(struct chain *tree, const struct chain *chains, size_t count, struct fault *fault)
+{
+    size_t most = 0;
+    bool failed = false;
+    for (size_t i = 0; i < count; i++)
+        most += chains[i].n_steps;
+    *tree = (struct chain){.definitions = chains[0].definitions};
+    if (count > CHAIN_RESULTS_MAX)
+        return fault_set(fault, FAULT_LIMIT, "%zu results of one picture; the limit is %d", count,
+                         CHAIN_RESULTS_MAX);
+    tree->steps = calloc(most + 1, sizeof *tree->steps);
+    tree->ends = calloc(count, sizeof *tree->ends);
+    failed = !tree->steps || !tree->ends;
+    for (size_t i = 0; i < count && !failed; i++) {
+        size_t at = 0; /* the number of the step that the tree has for those so far */
+        for (size_t k = 0; k < chains[i].n_steps && !failed; k++) {
+            size_t next = find_branch(tree, at, &chains[i].steps[k], &failed);
+            if (next == 0 && !failed) {
+                failed = !append_step(tree, &chains[i].steps[k], tree->n_steps - at);
+                next = tree->n_steps;
+            }
+            at = next;
+        }
+        tree->ends[tree->n_ends++] = at;
+    }
+    if (!failed)
+        return 0;
+    chain_finish(tree);
+    return fault_set(fault, FAULT_MEMORY, "no memory for a chain");
+}
+
+int chain_parse_results(struct chain *tree, const char *text, const struct definitions *definitions,
+                        struct faults *faults)
+{
+    struct chain chains[CHAIN_RESULTS_MAX] = {0};
+    size_t count = text_count_parts(text), length;
+    int result = 0;
+    *tree = (struct chain){.definitions = definitions};
+    if (count > CHAIN_RESULTS_MAX)
+        return fault_set(faults_next(faults), FAULT_CHAIN,
+                         "%zu results of one picture; the limit is %d", count, CHAIN_RESULTS_MAX);
+    for (size_t i = 0; i < count && result != FAULT_MEMORY; i++) {
+        const char *part = text_find_part(text, i, &length);
+        struct faults own = {0};
+        char *alone = strndup(part, length);
+        int failed = alone ? chain_parse_all(&chains[i], alone, definitions, &own)
+                           : fault_set(faults_next(&own), FAULT_MEMORY, "no memory for a chain");
+        for (size_t k = 0; k < faults_count(&own); k++) { /* their places in the whole text */
+            const struct fault *fault = &own.list[k];
+            fault_set_at(faults_next(faults), fault->code,
+                         fault->position < 0 ? -1 : fault->position + (int)(part - text),
+                         fault->length, "%s", fault->text);
+        }
+        result = result && failed != FAULT_MEMORY ? result : failed;
+        free(alone);
+    }
+    if (result == 0)
+        result = chain_join(tree, chains, count, faults_next(faults));
+    for (size_t i = 0; i < count; i++)
+        chain_finish(&chains[i]);
+    return result;
+}
+
+/* The numbers of the steps on the way to a result, in their order; returns how many. */
+static size_t find_way(const struct chain *chain, size_t result, size_t way[CHAIN_STEPS_MAX])
+{
+    size_t count = 0;
+    for (size_t at = chain_end(chain, result); at > 0; at = chain_step_before(chain, at))
+        count++;
+    size_t place = count;
+    for (size_t at = chain_end(chain, result); at > 0; at = chain_step_before(chain, at))
+        way[--place] = at;
+    return count;
+}
+
 struct stage_source chain_source(const struct chain *chain, const struct plane *whole,
                                  enum video_matrix luma)
 {
-    struct stage_source source = {.reduce = 1, .matrix = luma};
-    for (size_t i = 0; i < chain->n_steps; i++) {
-        const struct chain_step *step = &chain->steps[i];
-        if (!step->stage->source || !step->stage->source(step->config, whole, &source))
-            break;
+    struct stage_source all = {.reduce = 1, .matrix = luma};
+    for (size_t r = 0; r < chain_count_results(chain); r++) {
+        struct stage_source source = {.reduce = 1, .matrix = luma};
+        size_t way[CHAIN_STEPS_MAX], count = find_way(chain, r, way);
+        for (size_t i = 0; i < count; i++) {
+            const struct chain_step *step = &chain->steps[way[i] - 1];
+            if (!step->stage->source || !step->stage->source(step->config, whole, &source))
+                break;
+        }
+        if (r == 0)
+            all = source;
+        all.luma &= source.luma;
+        all.reduce = source.reduce < all.reduce ? source.reduce : all.reduce;
     }
-    return source;
+    return all;
 }
 
 void chain_print(const struct chain *chain, struct text *text)
 {
-    for (size_t i = 0; i < chain->n_steps; i++) {
-        const struct chain_step *step = &chain->steps[i];
-        text_printf(text, "%s%s", i ? "," : "", step->stage->name);
-        param_print(step->stage->params, step->config, step->given, text);
+    for (size_t r = 0; r < chain_count_results(chain); r++) {
+        size_t way[CHAIN_STEPS_MAX], count = find_way(chain, r, way);
+        text_append(text, r ? ";" : "");
+        for (size_t i = 0; i < count; i++) {
+            text_append(text, i ? "," : "");
+            print_step(&chain->steps[way[i] - 1], text);
+        }
     }
 }
 

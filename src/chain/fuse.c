@@ -87,6 +87,13 @@ static enum role role_of(const struct plan_step *step)
     return step->stage->reach(step->config).rows > 1 ? WINDOW : LINE;
 }
 
+/* Whether the step behind this one takes its output, and nobody else does. */
+static bool goes_on(const struct plan *plan, size_t index)
+{
+    return index + 1 < plan->n_steps && plan->steps[index + 1].before == index + 1 &&
+           plan->steps[index].n_readers == 1;
+}
+
 /* Counts the steps with passes, and cuts those without off the end: they pass on the group's
  * result. */
 static size_t count_work(const struct plan *plan, size_t first, size_t *last)
@@ -112,14 +119,17 @@ static size_t end_of_lines(const struct plan *plan, size_t first)
         bool joins = i == first && step->work.n_passes == 1 && step->out.n_planes == 1;
         if (role == ALONE || windows > 1 || (step->in->n_planes != 1 && !joins))
             break;
+        if (!goes_on(plan, i))
+            return i + 1;
     }
     return i;
 }
 
+/* The end of per-pixel steps behind the first one, of any kind. */
 static size_t end_of_pixels(const struct plan *plan, size_t first)
 {
-    size_t i = first;
-    while (i < plan->n_steps &&
+    size_t i = first + 1;
+    while (goes_on(plan, i - 1) &&
            (role_of(&plan->steps[i]) == PIXEL || role_of(&plan->steps[i]) == NOTHING))
         i++;
     return i;
@@ -145,7 +155,7 @@ static int fuse_from(struct plan *plan, size_t first, size_t *next, struct fault
         if (count_work(plan, first, &group.last) > 1)
             result = fuse_pixels(&group, &done, fault);
     } else {
-        group.last = end_of_pixels(plan, first + 1) - 1;
+        group.last = end_of_pixels(plan, first) - 1;
         if (group.last > first)
             result = fuse_then(&group, &done, fault);
     }

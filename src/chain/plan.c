@@ -139,13 +139,20 @@ static void settle_white(struct plan_step *step)
     }
 }
 
-static int add_step(struct plan *plan, const struct stage *stage, const void *config,
+static const struct frame *frame_after(const struct plan *plan, size_t step)
+{
+    return step == 0 ? &plan->in : &plan->steps[step - 1].out;
+}
+
+/* Adds a step that takes the output of step *at, and becomes *at. */
+static int add_step(struct plan *plan, size_t *at, const struct stage *stage, const void *config,
                     const struct plan_options *options, struct fault *fault)
 {
     struct plan_step *step = &plan->steps[plan->n_steps];
     size_t alignment = options->alignment ? options->alignment : FRAME_ALIGNMENT;
+    const struct frame *in = frame_after(plan, *at);
     *step =
-        (struct plan_step){.stage = stage, .config = config, .in = plan->out, .source = plan->out};
+        (struct plan_step){.stage = stage, .config = config, .in = in, .before = *at, .source = in};
     snprintf(step->label, sizeof step->label, "%s", stage->name);
     plan->n_steps++; /* from here on plan_destroy frees it */
     step->out.size = options->guard;
@@ -169,35 +176,37 @@ static int add_step(struct plan *plan, const struct stage *stage, const void *co
         result = plan_step_passes(step, options->profile, &step->work, fault);
     if (result == 0 && options->profile && step->work.n_passes == 0)
         adopt_layout(step);
-    plan->out = &step->out;
+    *at = plan->n_steps;
     return result;
 }
 
 /* Adds a step that arranges the planes of a transform as one picture, if there are such planes. */
-static int add_mosaic(struct plan *plan, const struct plan_options *options, struct fault *fault)
+static int add_mosaic(struct plan *plan, struct plan_result *of, const struct plan_target *target,
+                      const struct plan_options *options, struct fault *fault)
 {
-    if (!mosaic_applies(plan->out))
+    if (!mosaic_applies(frame_after(plan, of->step)))
         return 0;
     struct mosaic_config *config = calloc(1, sizeof *config);
     if (!config)
         return no_memory(fault);
-    config->gain = options->mosaic_gain;
-    plan->mosaic_config = config;
-    return add_step(plan, &stage_mosaic, config, options, fault);
+    config->gain = target->mosaic_gain;
+    of->mosaic_config = config;
+    return add_step(plan, &of->step, &stage_mosaic, config, options, fault);
 }
 
 /* Adds a last step that converts each plane to what the output can hold. */
-static int add_sink(struct plan *plan, const struct plan_options *options, struct fault *fault)
+static int add_sink(struct plan *plan, struct plan_result *of, const struct plan_target *to,
+                    const struct plan_options *options, struct fault *fault)
 {
     bool changed = false;
-    const struct frame *out = plan->out;
-    plan->sink_targets = malloc(out->n_planes * sizeof *plan->sink_targets + 1);
-    if (!plan->sink_targets)
+    const struct frame *out = frame_after(plan, of->step);
+    of->sink_targets = malloc(out->n_planes * sizeof *of->sink_targets + 1);
+    if (!of->sink_targets)
         return no_memory(fault);
     for (size_t i = 0; i < out->n_planes; i++) {
-        struct plane *target = &plan->sink_targets[i];
+        struct plane *target = &of->sink_targets[i];
         *target = out->planes[i];
-        int result = options->fit(options->fit_context, target, fault);
+        int result = to->fit(to->context, target, fault);
         if (result != 0)
             return result;
         changed |=
@@ -208,13 +217,13 @@ static int add_sink(struct plan *plan, const struct plan_options *options, struc
     struct sink_config *config = calloc(1, sizeof *config);
     if (!config)
         return no_memory(fault);
-    config->targets = plan->sink_targets;
-    plan->sink_config = config;
-    return add_step(plan, &stage_sink, config, options, fault);
+    config->targets = of->sink_targets;
+    of->sink_config = config;
+    return add_step(plan, &of->step, &stage_sink, config, options, fault);
 }
 
 /* Adds the step that makes the picture of a video frame, unless its plane is the picture. */
-static int add_video(struct plan *plan, const struct chain *chain,
+static int add_video(struct plan *plan, size_t *at, const struct chain *chain,
                      const struct plan_options *options, struct fault *fault)
 {
     const struct video *video = &plan->in.video;
@@ -227,7 +236,74 @@ static int add_video(struct plan *plan, const struct chain *chain,
     config->video = *video;
     config->luma = video_is_ycbcr(video->format) && chain_source(chain, &picture, video->matrix).luma;
     plan->video_config = config;
-    return add_step(plan, &stage_video, config, options, fault);
+    return add_step(plan, at, &stage_video, config, options, fault);
+}
+
+/* Adds what the result is written as. */
+static int add_result(struct plan *plan, size_t index, size_t step,
+                      const struct plan_options *options, struct fault *fault)
+{
+    struct plan_result *of = &plan->results[index];
+    const struct plan_target *target = options->targets ? &options->targets[index] : NULL;
+    of->step = step;
+    int result = 0;
+    if (target && target->mosaic_gain > 0)
+        result = add_mosaic(plan, of, target, options, fault);
+    if (result == 0 && target && target->fit)
+        result = add_sink(plan, of, target, options, fault);
+    return result;
+}
+
+/* The first result on whose way a step of the chain lies. */
+static size_t result_of_step(const struct chain *chain, size_t number)
+{
+    for (size_t r = 0; r < chain_count_results(chain); r++)
+        for (size_t at = chain_end(chain, r); at > 0; at = chain_step_before(chain, at))
+            if (at == number)
+                return r;
+    return 0;
+}
+
+/* Adds the steps of the chain, and behind each the results that it gives, so that what can become
+ * one pass stands in a row. `places` has room for the number that each gets in the plan; that of
+ * the picture is set. */
+static int add_chain(struct plan *plan, const struct chain *chain, size_t *places,
+                     const struct plan_options *options, struct fault *fault)
+{
+    int result = 0;
+    size_t of = 0; /* the result that a fault is about */
+    for (size_t number = 0; number <= chain->n_steps && result == 0; number++) {
+        if (number > 0) {
+            const struct chain_step *step = &chain->steps[number - 1];
+            places[number] = places[chain_step_before(chain, number)];
+            of = result_of_step(chain, number);
+            result = add_step(plan, &places[number], step->stage, step->config, options, fault);
+        }
+        for (size_t r = 0; r < plan->n_results && result == 0; r++)
+            if (chain_end(chain, r) == number)
+                result = add_result(plan, of = r, places[number], options, fault);
+    }
+    if (result != 0 && plan->n_results > 1 && fault) {
+        struct fault why = *fault;
+        fault_clear(fault);
+        fault_set(fault, why.code, "result %zu: %s", of + 1, why.text);
+    }
+    return result;
+}
+
+/* Once all steps are there. */
+static void settle_results(struct plan *plan)
+{
+    for (size_t i = 0; i < plan->n_steps; i++)
+        if (plan->steps[i].before > 0)
+            plan->steps[plan->steps[i].before - 1].n_readers++;
+    for (size_t r = 0; r < plan->n_results; r++) {
+        struct plan_result *of = &plan->results[r];
+        of->frame = frame_after(plan, of->step);
+        if (of->step > 0)
+            plan->steps[of->step - 1].n_readers++;
+    }
+    plan->out = plan->results[0].frame;
 }
 
 /* The number of steps up to the one that writes the result; 0 where the result lies in the input's
@@ -248,10 +324,10 @@ static size_t count_until_result(const struct plan *plan)
 static int place_result(struct plan *plan, const struct plan_options *options, struct fault *fault)
 {
     size_t n = count_until_result(plan);
-    if (!frame_same_shape(plan->out, options->out))
+    if (plan->n_results > 1 || !frame_same_shape(frame_after(plan, plan->n_steps), options->out))
         return fault_set(fault, FAULT_INTERNAL, "a place for other planes than come out");
     if (n == 0) {
-        int result = add_step(plan, &stage_copy, NULL, options, fault);
+        int result = add_step(plan, &plan->results[0].step, &stage_copy, NULL, options, fault);
         if (result != 0)
             return result;
         n = plan->n_steps;
@@ -287,24 +363,40 @@ static unsigned take_slot(struct plan *plan, bool *busy, uint64_t size)
     return best;
 }
 
+/* Where the frame after a step lies. */
+static unsigned slot_after(const struct plan *plan, size_t step)
+{
+    return step == 0 ? plan->in_slot : plan->steps[step - 1].out_slot;
+}
+
 /* Checks their sizes, too, which follow from the input's header alone, before anything is decoded.
- */
+ * `readers` counts for each slot the steps and results that have not read the frame in it yet; that
+ * of a step whose input is passed on gets this step's readers, too. */
 static int assign_slots(struct plan *plan, const struct plan_options *options, struct fault *fault)
 {
     size_t most = 2 + plan->n_steps * (1 + STAGE_SCRATCH_MAX);
     bool *busy = calloc(most, sizeof *busy);
+    unsigned *readers = calloc(most, sizeof *readers);
     plan->slot_size = calloc(most, sizeof *plan->slot_size);
-    if (!busy || !plan->slot_size) {
+    if (!busy || !readers || !plan->slot_size) {
         free(busy);
+        free(readers);
         return no_memory(fault);
     }
-    unsigned slot = plan->in_slot = take_slot(plan, busy, plan->in.size);
+    plan->in_slot = take_slot(plan, busy, plan->in.size);
+    readers[plan->in_slot] = options->keep_input;
+    for (size_t i = 0; i < plan->n_steps; i++)
+        readers[plan->in_slot] += plan->steps[i].before == 0;
+    for (size_t r = 0; r < plan->n_results; r++)
+        readers[plan->in_slot] += plan->results[r].step == 0;
     size_t placed = options->out && plan->profile ? count_until_result(plan) : 0;
     for (size_t i = 0; i < plan->n_steps; i++) {
         struct plan_step *step = &plan->steps[i];
-        step->in_slot = step->out_slot = slot;
-        if (step->work.n_passes == 0)
+        unsigned slot = step->in_slot = step->out_slot = slot_after(plan, step->before);
+        if (step->work.n_passes == 0) {
+            readers[slot] += step->n_readers - 1;
             continue;
+        }
         if (i + 1 == placed) { /* no other frame's, before or behind */
             busy[plan->n_slots] = true;
             plan->slot_size[plan->n_slots] = step->out.size;
@@ -312,16 +404,20 @@ static int assign_slots(struct plan *plan, const struct plan_options *options, s
         } else {
             step->out_slot = take_slot(plan, busy, step->out.size);
         }
+        readers[step->out_slot] = step->n_readers;
         for (unsigned s = 0; s < step->work.n_scratch; s++)
             step->scratch_slot[s] = take_slot(plan, busy, step->work.scratch[s].size);
         for (unsigned s = 0; s < step->work.n_scratch; s++)
             busy[step->scratch_slot[s]] = options->keep_all;
-        if (!options->keep_all && !(options->keep_input && slot == plan->in_slot))
+        readers[slot]--;
+        if (!options->keep_all && readers[slot] == 0)
             busy[slot] = false;
-        slot = step->out_slot;
     }
-    plan->out_slot = slot;
+    for (size_t r = 0; r < plan->n_results; r++)
+        plan->results[r].slot = slot_after(plan, plan->results[r].step);
+    plan->out_slot = plan->results[0].slot;
     free(busy);
+    free(readers);
     for (unsigned i = 0; plan->profile && i < plan->n_slots; i++)
         if (plan->slot_size[i] > plan->profile->max_allocation)
             return fault_set(fault, FAULT_LIMIT,
@@ -339,21 +435,28 @@ int plan_create(struct plan **plan, const struct chain *chain, const struct fram
     if (!p)
         return no_memory(fault);
     p->profile = options->profile;
-    p->steps = calloc(chain->n_steps + 4, sizeof *p->steps);
-    int result = p->steps && frame_copy(&p->in, in) ? check_size(in, fault) : no_memory(fault);
-    p->out = &p->in;
+    p->n_results = chain_count_results(chain);
+    p->n_chain_steps = chain->n_steps;
+    for (size_t r = 0; r < p->n_results; r++)
+        for (size_t at = chain_end(chain, r); at > 0; at = chain_step_before(chain, at))
+            p->n_asked++;
+    /* besides the chain's: that of a video frame, a copy, and what a result is written as */
+    p->steps = calloc(chain->n_steps + 2 + 2 * p->n_results, sizeof *p->steps);
+    p->results = calloc(p->n_results, sizeof *p->results);
+    size_t *places = calloc(chain->n_steps + 1, sizeof *places);
+    int result = p->steps && p->results && places && frame_copy(&p->in, in) ? check_size(in, fault)
+                                                                            : no_memory(fault);
     for (size_t i = 0; i < p->in.n_planes; i++)
         p->in.planes[i].white = plane_white(&p->in.planes[i]);
     if (result == 0)
-        result = add_video(p, chain, options, fault);
-    for (size_t i = 0; i < chain->n_steps && result == 0; i++)
-        result = add_step(p, chain->steps[i].stage, chain->steps[i].config, options, fault);
-    if (result == 0 && options->mosaic_gain > 0)
-        result = add_mosaic(p, options, fault);
-    if (result == 0 && options->fit)
-        result = add_sink(p, options, fault);
+        result = add_video(p, &places[0], chain, options, fault);
+    if (result == 0)
+        result = add_chain(p, chain, places, options, fault);
+    free(places);
     if (result == 0 && options->out && options->profile)
         result = place_result(p, options, fault);
+    if (result == 0)
+        settle_results(p);
     if (result == 0 && options->profile && !options->no_fuse &&
         (!options->profile->generic || options->profile->prebuilt))
         result = plan_fuse(p, fault);
@@ -381,11 +484,14 @@ void plan_destroy(struct plan **plan)
         plan_work_finish(&p->steps[i].work);
         frame_finish(&p->steps[i].out);
     }
+    for (size_t r = 0; p->results && r < p->n_results; r++) {
+        free(p->results[r].sink_targets);
+        free(p->results[r].sink_config);
+        free(p->results[r].mosaic_config);
+    }
+    free(p->results);
     free(p->steps);
     free(p->slot_size);
-    free(p->sink_targets);
-    free(p->sink_config);
-    free(p->mosaic_config);
     free(p->video_config);
     frame_finish(&p->in);
     free(p);

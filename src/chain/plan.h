@@ -8,7 +8,9 @@
 struct plan_step {
     const struct stage *stage;
     const void *config;
-    const struct frame *in; /* the output of the step before, or the plan's input */
+    const struct frame *in; /* the output of step `before`, or the plan's input */
+    size_t before;          /* which step that is, counted from 1; 0: it is the plan's input */
+    unsigned n_readers;     /* steps that take this one's output, and results that are it */
     struct stage_plan work; /* without passes the input is passed on unchanged */
     struct frame out;
     /* indices of the memory that they use; equal when the step has no passes */
@@ -20,27 +22,47 @@ struct plan_step {
     unsigned scratch_slot[STAGE_SCRATCH_MAX];
 };
 
-struct plan {
-    struct frame in;
-    const struct frame *out; /* the last step's output, or `in` */
-    size_t n_steps;
-    struct plan_step *steps;
-    unsigned n_slots;    /* buffers that a run needs; a buffer is used again once its frame is not
-                            needed any more */
-    uint64_t *slot_size; /* bytes */
-    unsigned in_slot, out_slot;
-    const struct device_profile *profile; /* NULL: planned for the references, without passes */
+/* A result of the chain, of which a tree (chain.h) has several. */
+struct plan_result {
+    const struct frame *frame; /* the output of step `step`, or the plan's input */
+    size_t step;               /* counted from 1; 0: it is the plan's input */
+    unsigned slot;
     /* what the sink step, if there is one, makes of each plane; owned */
     struct plane *sink_targets;
     void *sink_config;
     void *mosaic_config; /* parameters of the mosaic step, if there is one; owned */
-    /* of the step that makes the picture of a video frame (stage/video.h), if there is one; owned */
+};
+
+struct plan {
+    struct frame in;
+    const struct frame *out; /* the first result's frame, and … */
+    size_t n_steps;
+    struct plan_step *steps; /* a step stands behind the one whose output it takes */
+    unsigned n_slots;    /* buffers that a run needs; a buffer is used again once its frame is not
+                            needed any more */
+    uint64_t *slot_size; /* bytes */
+    unsigned in_slot, out_slot;           /* … its slot */
+    const struct device_profile *profile; /* NULL: planned for the references, without passes */
+    size_t n_results;
+    struct plan_result *results;
+    size_t n_chain_steps; /* of the steps those of the chain, … */
+    size_t n_asked;       /* … and how many they would be if each result had its own */
+    /* of the step that makes the picture of a video frame (stage/video.h), if there is one; owned
+     */
     struct video_config *video_config;
 };
 
 /* Called for each plane that comes out of the chain. Changes type and channels of `plane` to what
  * the output can hold, or refuses it. Changed planes are converted at the end of the plan. */
 typedef int plan_fit(void *context, struct plane *plane, struct fault *fault);
+
+/* What a result is written as. */
+struct plan_target {
+    plan_fit *fit; /* NULL: its planes stay as they are */
+    void *context;
+    double mosaic_gain; /* the planes of a transform become one picture (stage/sink/mosaic.h)
+                           whose details are multiplied by this; 0: they stay planes */
+};
 
 struct plan_options {
     const struct device_profile *profile; /* NULL: for the references */
@@ -49,16 +71,13 @@ struct plan_options {
     bool keep_input;                      /* the input's memory is not used again for results */
     bool keep_all;                        /* each frame has memory of its own (tests) */
     bool no_fuse;                         /* each step has its own kernels */
-    plan_fit *fit;                        /* NULL: planes stay as they are */
-    void *fit_context;
-    const struct frame *out;   /* where the planes of the result are to lie, in memory that is
-                                  nothing else's during a run; NULL: that is the plan's choice */
-    double mosaic_gain; /* the planes of a transform become one picture (stage/sink/mosaic.h)
-                           whose details are multiplied by this; 0: they stay planes */
+    const struct plan_target *targets;    /* one for each result; NULL: all stay as they are */
+    const struct frame *out; /* where the planes of the only result are to lie, in memory that is
+                                nothing else's during a run; NULL: that is the plan's choice */
 };
 
 /* Makes a plan. The chain must outlive it; `in` is copied. FAULT_SHAPE, FAULT_LIMIT: this chain
- * cannot take this picture. */
+ * cannot take this picture; of several results the fault names the one. */
 int plan_create(struct plan **plan, const struct chain *chain, const struct frame *in,
                 const struct plan_options *options, struct fault *fault);
 void plan_destroy(struct plan **plan);

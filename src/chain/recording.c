@@ -373,7 +373,8 @@ static int acquire_slots(const struct recording *r, struct device_buffer **in,
 {
     const struct plan *plan = r->plan;
     run->slots = calloc(plan->n_slots, sizeof *run->slots);
-    if (!run->slots) {
+    run->mapped = calloc(plan->n_slots, sizeof *run->mapped);
+    if (!run->slots || !run->mapped) {
         device_buffer_release(r->device, in);
         if (out)
             device_buffer_release(r->device, out);
@@ -392,12 +393,12 @@ static int acquire_slots(const struct recording *r, struct device_buffer **in,
     return result;
 }
 
-static void release_slots(const struct recording *r, struct recording_run *run)
+/* Without `all` those with results are kept. */
+static void release_slots(const struct recording *r, struct recording_run *run, bool all)
 {
     for (unsigned i = 0; run->slots && i < r->plan->n_slots; i++)
-        device_buffer_release(r->device, &run->slots[i]);
-    free(run->slots);
-    run->slots = NULL;
+        if (all || !run->mapped[i])
+            device_buffer_release(r->device, &run->slots[i]);
 }
 
 /* Assigns launches of the last iteration to the plan's steps. */
@@ -427,11 +428,17 @@ static int record_all(const struct recording *r, unsigned iterations, struct rec
         result = record_steps(r, run, fault);
     if (result == 0 && device_buffer_is_imported(in))
         result = device_batch_map(run->batch, in, plan->in.size, &data, fault);
-    if (result == 0)
-        result = device_batch_map(run->batch, out, plan->out->size, &data, fault);
+    for (size_t i = 0; i < plan->n_results && result == 0; i++) {
+        unsigned slot = plan->results[i].slot;
+        if (run->mapped[slot]) /* it has two results, or one that is a part of another */
+            continue;
+        result = device_batch_map(run->batch, run->slots[slot], plan->results[i].frame->size, &data,
+                                  fault);
+        run->mapped[slot] = data;
+    }
     if (result == 0)
         result = device_batch_submit(run->batch, fault);
-    run->data = data;
+    run->data = run->mapped[plan->out_slot];
     return result;
 }
 
@@ -460,10 +467,14 @@ int recording_wait(struct recording *recording, struct recording_run *run, struc
         return result;
     }
     assign_launches(r, run);
-    run->out = run->slots[r->plan->out_slot];
-    run->slots[r->plan->out_slot] = NULL;
-    release_slots(r, run);
+    release_slots(r, run, false);
     return 0;
+}
+
+const uint8_t *recording_result(const struct recording *recording, const struct recording_run *run,
+                                size_t result)
+{
+    return run->mapped[recording->plan->results[result].slot];
 }
 
 int recording_run(struct recording *recording, struct device_buffer **in, unsigned iterations,
@@ -476,8 +487,9 @@ int recording_run(struct recording *recording, struct device_buffer **in, unsign
 void recording_run_finish(struct recording *recording, struct recording_run *run)
 {
     device_batch_finish(&run->batch);
-    release_slots(recording, run);
-    device_buffer_release(recording->device, &run->out);
+    release_slots(recording, run, true);
+    free(run->slots);
+    free(run->mapped);
     free(run->launches);
     *run = (struct recording_run){0};
 }

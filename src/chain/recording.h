@@ -27,27 +27,33 @@ struct launch_report {
 };
 
 struct recording_run {
-    struct device_buffer *out; /* the result, mapped; the caller releases it */
-    const uint8_t *data;       /* the output frame's samples, valid until `out` is released */
+    const uint8_t *data; /* the samples of the first result's frame, valid until the run is
+                            finished; of others recording_result tells */
     size_t n_launches;
     struct launch_report *launches; /* owned; of the last iteration */
     struct device_traffic traffic;  /* of the whole run */
-    struct device_batch *batch;     /* between start and wait, as are the following members */
-    struct device_buffer **slots;
+    struct device_batch *batch;     /* between start and wait */
+    struct device_buffer **slots;   /* after that only those with results, mapped */
+    uint8_t **mapped;               /* the samples in them */
     double recorded; /* work that the batch contains, in scalar operations */
 };
 
 /* Starts a run: submits the launches for the picture in `in`, a mapped or wrapped buffer of at
- * least plan->in.size bytes laid out as plan->in. The result goes into `out`, a wrapped or
- * imported buffer, which needs a plan made with plan_options.out; NULL: into one of the pool. Both are consumed,
- * also after a fault. A wrapped `in`, and more than one iteration, need keep_input. Several threads may use a
- * recording at once, and a thread may start several runs before it waits for the first. */
+ * least plan->in.size bytes laid out as plan->in. The only result goes into `out`, a wrapped or
+ * imported buffer, which needs a plan made with plan_options.out; NULL: into one of the pool. Both
+ * are consumed, also after a fault. A wrapped `in`, and more than one iteration, need keep_input.
+ * Several threads may use a recording at once, and a thread may start several runs before it waits
+ * for the first. */
 int recording_start(struct recording *recording, struct device_buffer **in,
                     struct device_buffer **out, unsigned iterations, struct recording_run *run,
                     struct fault *fault);
 
-/* Waits for a run. After this `data` is the result. */
+/* Waits for a run. After this the results are there. */
 int recording_wait(struct recording *recording, struct recording_run *run, struct fault *fault);
+
+/* The samples of a result's frame, valid until the run is finished. */
+const uint8_t *recording_result(const struct recording *recording, const struct recording_run *run,
+                                size_t result);
 
 /* Start and wait, with a result in a buffer of the pool. */
 int recording_run(struct recording *recording, struct device_buffer **in, unsigned iterations,

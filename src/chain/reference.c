@@ -1,5 +1,6 @@
 #include "chain/reference.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,45 +90,96 @@ static int copy_picture(const struct picture *from, struct picture *to, struct f
     return 0;
 }
 
+/* The frames of a plan while its steps are computed: the input, and what each step gives, as long
+ * as somebody has yet to read it. */
+struct frames {
+    struct picture *pictures; /* by the number of the step; 0: the input */
+    unsigned *readers;
+};
+
+static void finish_frames(struct frames *frames, size_t count, const struct picture *in)
+{
+    for (size_t i = 0; frames->pictures && i < count; i++)
+        if (frames->pictures[i].data != in->data)
+            picture_destroy(&frames->pictures[i]);
+    free(frames->pictures);
+    free(frames->readers);
+}
+
 /* `random` NULL: as the references are; else what enters a step and what it gives is disturbed. */
+static int run_step(const struct plan *plan, size_t index, const struct picture *in,
+                    uint32_t *random, struct frames *frames, struct fault *fault)
+{
+    const struct plan_step *step = &plan->steps[index];
+    struct picture *from = &frames->pictures[step->before], *to = &frames->pictures[index + 1];
+    struct tolerance given = tolerance_of(step), rounding = rounding_of(type_of(&step->out));
+    int result = deadline_check(fault);
+    if (result == 0 && !picture_create(to, &step->out))
+        result = fault_set(fault, FAULT_MEMORY, "no memory for a picture of %s",
+                           number_size(step->out.size));
+    if (result == 0)
+        result = step->stage->reference(step->config, from, to, fault);
+    if (result != 0)
+        return result;
+    /* Sums of large samples that cancel are as wrong as those. */
+    if (random && !stage_is_per_pixel(step->stage, step->config))
+        given.absolute += rounding.relative / 2 * fmax(magnitude(from), magnitude(to));
+    if (--frames->readers[step->before] == 0 && from->data != in->data)
+        picture_destroy(from);
+    frames->readers[index + 1] = step->n_readers;
+    if (random)
+        disturb(to, &given, random);
+    bool enters = false; /* another step */
+    for (size_t i = index + 1; i < plan->n_steps; i++)
+        enters |= plan->steps[i].before == index + 1;
+    if (random && enters)
+        disturb(to, &rounding, random);
+    return 0;
+}
+
+/* The last result that a frame is gets the frame, those before it copies. */
+static int take_result(const struct plan *plan, size_t index, const struct picture *in,
+                       struct frames *frames, struct picture *out, struct fault *fault)
+{
+    size_t step = plan->results[index].step;
+    struct picture *from = &frames->pictures[step];
+    if (step > 0 && --frames->readers[step] == 0) {
+        *out = *from;
+        *from = (struct picture){0};
+        return 0;
+    }
+    struct picture laid_out = {*plan->results[index].frame, from->data};
+    return copy_picture(&laid_out, out, fault);
+}
+
 static int run(const struct plan *plan, const struct picture *in, uint32_t *random,
                struct picture *out, struct fault *fault)
 {
-    struct picture from = *in, to = {0};
-    int result = 0;
-    if (plan->n_steps == 0 || (random && !sample_is_integer(type_of(&in->frame)))) {
-        struct picture laid_out = {plan->in, in->data};
-        if ((result = copy_picture(&laid_out, &from, fault)) != 0)
-            return result;
-    }
-    for (size_t i = 0; i < plan->n_steps; i++) {
-        const struct plan_step *step = &plan->steps[i];
-        struct tolerance rounding = rounding_of(type_of(step->in)), given = tolerance_of(step);
-        result = deadline_check(fault);
-        if (result == 0 && !picture_create(&to, &step->out))
-            result = fault_set(fault, FAULT_MEMORY, "no memory for a picture of %s",
-                               number_size(step->out.size));
-        if (random && from.data != in->data)
-            disturb(&from, &rounding, random);
-        if (result == 0)
-            result = step->stage->reference(step->config, &from, &to, fault);
-        /* Sums of large samples that cancel are as wrong as those. */
-        if (random && result == 0 && !stage_is_per_pixel(step->stage, step->config))
-            given.absolute += rounding_of(type_of(&step->out)).relative / 2 *
-                              fmax(magnitude(&from), magnitude(&to));
-        if (from.data != in->data)
-            picture_destroy(&from);
-        if (result != 0) {
-            picture_destroy(&to);
-            return result;
+    struct frames frames = {calloc(plan->n_steps + 1, sizeof *frames.pictures),
+                            calloc(plan->n_steps + 1, sizeof *frames.readers)};
+    size_t done = 0;
+    int result = frames.pictures && frames.readers
+                     ? 0
+                     : fault_set(fault, FAULT_MEMORY, "no memory for pictures");
+    if (result == 0) {
+        frames.pictures[0] = *in;
+        frames.readers[0] = UINT_MAX; /* it stays */
+        if (random && !sample_is_integer(type_of(&in->frame))) {
+            struct picture laid_out = {plan->in, in->data};
+            result = copy_picture(&laid_out, &frames.pictures[0], fault);
+            struct tolerance rounding = rounding_of(type_of(&in->frame));
+            if (result == 0 && plan->n_steps > 0)
+                disturb(&frames.pictures[0], &rounding, random);
         }
-        if (random)
-            disturb(&to, &given, random);
-        from = to;
-        to = (struct picture){0};
     }
-    *out = from;
-    return 0;
+    for (size_t i = 0; i < plan->n_steps && result == 0; i++)
+        result = run_step(plan, i, in, random, &frames, fault);
+    for (; done < plan->n_results && result == 0; done++)
+        result = take_result(plan, done, in, &frames, &out[done], fault);
+    finish_frames(&frames, plan->n_steps + 1, in);
+    while (result != 0 && done > 0)
+        picture_destroy(&out[--done]);
+    return result;
 }
 
 int reference_run(const struct plan *plan, const struct picture *in, struct picture *out,
@@ -136,33 +188,31 @@ int reference_run(const struct plan *plan, const struct picture *in, struct pict
     return run(plan, in, NULL, out, fault);
 }
 
-/* The sum of the steps' tolerances. An integer step after a float step may turn a tiny error into a
- * whole unit, so one unit is then allowed. */
-static struct tolerance total_tolerance(const struct plan *plan)
+/* The sum of the tolerances of the steps up to this one. An integer step after a float step may
+ * turn a tiny error into a whole unit, so one unit is then allowed. */
+static struct tolerance total_tolerance(const struct plan *plan, size_t number)
 {
-    struct tolerance total = {0, 0};
-    for (size_t i = 0; i < plan->n_steps; i++) {
-        const struct plan_step *step = &plan->steps[i];
-        struct tolerance t = tolerance_of(step);
-        if (sample_is_integer(type_of(&step->out)) && (total.absolute > 0 || total.relative > 0))
-            total.absolute = total.absolute < 1 ? 1 : total.absolute;
-        total.absolute += t.absolute;
-        total.relative += t.relative;
-    }
+    if (number == 0)
+        return (struct tolerance){0, 0};
+    const struct plan_step *step = &plan->steps[number - 1];
+    struct tolerance total = total_tolerance(plan, step->before), t = tolerance_of(step);
+    if (sample_is_integer(type_of(&step->out)) && (total.absolute > 0 || total.relative > 0))
+        total.absolute = total.absolute < 1 ? 1 : total.absolute;
+    total.absolute += t.absolute;
+    total.relative += t.relative;
     return total;
 }
 
-/* For each sample of a result how far it may be off beyond the sum of the tolerances; NULL: not at
- * all. */
-static int compare(const struct plan *plan, const struct picture *reference,
+/* `spread`: for each sample of the result how far it may be off beyond the sum of the tolerances;
+ * NULL: not at all. Raises `largest`. */
+static int compare(const struct plan *plan, size_t index, const struct picture *reference,
                    const struct picture *device, const double *spread, double *largest,
                    struct fault *fault)
 {
-    struct tolerance tolerance = total_tolerance(plan);
+    struct tolerance tolerance = total_tolerance(plan, plan->results[index].step);
     uint64_t differing = 0;
     size_t at = 0;
     char first[160] = "";
-    *largest = 0;
     for (size_t i = 0; i < reference->frame.n_planes; i++) {
         const struct plane *p = &reference->frame.planes[i];
         size_t size = sample_size(p->type);
@@ -194,18 +244,22 @@ static int compare(const struct plan *plan, const struct picture *reference,
 int reference_compare(const struct plan *plan, const struct picture *reference,
                       const struct picture *device, double *largest, struct fault *fault)
 {
-    return compare(plan, reference, device, NULL, largest, fault);
+    int result = 0;
+    *largest = 0;
+    for (size_t i = 0; i < plan->n_results && result == 0; i++)
+        result = compare(plan, i, &reference[i], &device[i], NULL, largest, fault);
+    return result;
 }
 
-/* Whether a step works on what the step before may have got a little wrong, or on floats, whose
- * size no tolerance knows. */
-static bool may_spread(const struct plan *plan)
+/* Whether a step on the way to the result works on what the step before may have got a little
+ * wrong, or on floats, whose size no tolerance knows. */
+static bool may_spread(const struct plan *plan, size_t index)
 {
     size_t stages = 0, inexact = 0;
-    for (size_t i = 0; i < plan->n_steps; i++) {
-        struct tolerance t = tolerance_of(&plan->steps[i]);
+    for (size_t at = plan->results[index].step; at > 0; at = plan->steps[at - 1].before) {
+        struct tolerance t = tolerance_of(&plan->steps[at - 1]);
         inexact += t.absolute > 0 || t.relative > 0;
-        stages += !plan->steps[i].stage->internal;
+        stages += !plan->steps[at - 1].stage->internal;
     }
     return inexact > 0 && (stages > 1 || !sample_is_integer(type_of(&plan->in)));
 }
@@ -230,12 +284,14 @@ static void widen(const struct picture *exact, const struct picture *disturbed, 
     }
 }
 
-int reference_verify(const struct plan *plan, const struct picture *in,
-                     const struct picture *reference, const struct picture *device, double *largest,
-                     struct fault *fault)
+/* Compares a result with those of disturbed runs. */
+static int verify(const struct plan *plan, size_t index, const struct picture *in,
+                  const struct picture *reference, const struct picture *device, double *largest,
+                  struct fault *fault)
 {
     struct fault why = FAULT_INIT;
-    int result = compare(plan, reference, device, NULL, largest, &why);
+    double off = 0; /* the last comparison's */
+    int result = compare(plan, index, reference, device, NULL, &off, &why);
     uint64_t count = 0;
     uint32_t random = 1;
     for (size_t i = 0; i < reference->frame.n_planes; i++) {
@@ -243,24 +299,41 @@ int reference_verify(const struct plan *plan, const struct picture *in,
         count += (uint64_t)p->width * p->height * p->channels;
     }
     double *spread = NULL;
-    if (result == FAULT_VERIFY && may_spread(plan)) {
+    struct picture *disturbed = NULL;
+    if (result == FAULT_VERIFY && may_spread(plan, index)) {
         spread = calloc(count, sizeof *spread);
-        if (!spread)
-            return fault_set(fault, FAULT_MEMORY, "no memory to compare results");
+        disturbed = calloc(plan->n_results, sizeof *disturbed);
+        if (!spread || !disturbed) {
+            fault_clear(&why);
+            result = fault_set(&why, FAULT_MEMORY, "no memory to compare results");
+        }
     }
     for (int i = 0; i < SPREAD_RUNS && spread && result == FAULT_VERIFY; i++) {
-        struct picture disturbed = {0};
         struct fault failed = FAULT_INIT;
-        int code = run(plan, in, &random, &disturbed, &failed);
-        if (code != 0) {
-            free(spread);
-            return fault_set(fault, code, "%s", failed.text);
+        result = run(plan, in, &random, disturbed, &failed);
+        if (result != 0) {
+            why = failed;
+            break;
         }
-        widen(reference, &disturbed, spread);
-        picture_destroy(&disturbed);
+        widen(reference, &disturbed[index], spread);
+        for (size_t r = 0; r < plan->n_results; r++)
+            picture_destroy(&disturbed[r]);
         fault_clear(&why);
-        result = compare(plan, reference, device, spread, largest, &why);
+        result = compare(plan, index, reference, device, spread, &off, &why);
     }
     free(spread);
+    free(disturbed);
+    *largest = off > *largest ? off : *largest;
     return result ? fault_set(fault, why.code, "%s", why.text) : 0;
+}
+
+int reference_verify(const struct plan *plan, const struct picture *in,
+                     const struct picture *reference, const struct picture *device, double *largest,
+                     struct fault *fault)
+{
+    int result = 0;
+    *largest = 0;
+    for (size_t i = 0; i < plan->n_results && result == 0; i++)
+        result = verify(plan, i, in, &reference[i], &device[i], largest, fault);
+    return result;
 }

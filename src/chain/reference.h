@@ -4,18 +4,18 @@
 
 #include "chain/plan.h"
 
-/* Computes plan->out for the picture `in`, which is laid out as plan->in. The caller destroys `out`
- * with picture_destroy. */
+/* Computes the plan's results for the picture `in`, which is laid out as plan->in, into `out`,
+ * which has room for plan->n_results pictures. The caller destroys them with picture_destroy. */
 int reference_run(const struct plan *plan, const struct picture *in, struct picture *out,
                   struct fault *fault);
 
-/* Compares the device's result with the reference's, within the sum of the steps' tolerances.
- * FAULT_VERIFY gives the first sample that differs, and how many differ. `largest` is the largest
- * difference found. */
+/* Compares the device's results with the reference's, as many as the plan has, within the sum of
+ * the steps' tolerances. FAULT_VERIFY gives the first sample that differs, and how many differ.
+ * `largest` is the largest difference found. */
 int reference_compare(const struct plan *plan, const struct picture *reference,
                       const struct picture *device, double *largest, struct fault *fault);
 
-/* The same for a result of the picture `in`. Where a stage works on what another computed, an error
+/* The same for results of the picture `in`. Where a stage works on what another computed, an error
  * within that one's tolerance may become any size: a difference of large samples is small, a curve
  * is steep, a threshold is all or nothing. So what lies beyond the sum is compared with how far the
  * references' own results spread, at each sample, when what enters and leaves each stage is off by

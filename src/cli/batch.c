@@ -16,116 +16,175 @@
 
 struct batch_result {
     struct batch_result *next;
+    size_t of;           /* the number of the picture's result that it is, or is a plane of */
+    bool replaced, kept; /* a file of its name; was there, and stays (--on-exists skip) */
     struct file_draft draft;
     char plane[];
 };
 
 /* ---- results: their names, and what happens when names are taken ---- */
 
-char *batch_name_result(void *batch_, size_t index)
+char *batch_name_result(void *batch_, size_t index, size_t result)
 {
     const struct batch *batch = batch_;
-    const struct batch_options *o = batch->options;
+    const struct batch_place *place = &batch->places[result];
+    const struct batch_wish *wish = &place->wish;
     const char *input = batch->inputs.list[index].name,
                *below = inputs_below(&batch->inputs, index);
     char *path;
     name_buffer name;
-    if (!batch->to_folder)
-        return strdup(o->output);
+    if (!place->to_folder)
+        return strdup(wish->output);
     struct name_parts parts = {.original = strcmp(input, "-") == 0 ? "stdin" : path_name(input),
-                               .chain = o->chain ? o->chain : "",
-                               .extension = batch->format.extension,
+                               .chain = wish->chain ? wish->chain : "",
+                               .extension = place->format.extension,
                                .day = batch->day};
-    name_expand(name, o->name, &parts);
-    const char *slash = o->output[strlen(o->output) - 1] == '/' ? "" : "/";
-    if (asprintf(&path, "%s%s%s%s%s", o->output, slash, below, below[0] ? "/" : "", name) < 0)
+    name_expand(name, wish->name, &parts);
+    const char *slash = wish->output[strlen(wish->output) - 1] == '/' ? "" : "/";
+    if (asprintf(&path, "%s%s%s%s%s", wish->output, slash, below, below[0] ? "/" : "", name) < 0)
         return NULL;
     return path;
 }
 
-/* Whether a number is taken: by a file that has one of the results' names or, before planes are
- * known, the result's name; or by a file under way. */
-static bool is_taken(void *file_, unsigned number)
+static bool is_stdout(const struct batch_file *file, size_t result)
 {
-    const struct batch_file *file = file_;
+    return strcmp(file->outputs[result], "-") == 0;
+}
+
+/* Whether a file under way will have one of the names. */
+static bool is_under_way(const struct batch_file *file, unsigned number)
+{
     const struct batch *batch = file->batch;
-    const struct batch_result *result = file->results;
-    struct stat status;
     for (size_t i = batch->n_told; i < batch->n_begun; i++) {
         const struct batch_file *other = &batch->files[i % BATCH_FILES];
-        if (other != file && other->state == BATCH_BUSY && other->number == number &&
-            strcmp(other->output, file->output) == 0)
-            return true;
+        bool same = other != file && other->state == BATCH_BUSY && other->number == number;
+        for (size_t r = 0; same && r < batch->n_places * batch->n_places; r++)
+            if (strcmp(other->outputs[r / batch->n_places], file->outputs[r % batch->n_places]) ==
+                0)
+                return true;
     }
-    do {
-        char *path = path_of_result(file->output, number, result ? result->plane : "");
-        bool taken = !path || lstat(path, &status) == 0;
-        free(path);
-        if (taken)
-            return true;
-        result = result ? result->next : NULL;
-    } while (result);
     return false;
 }
 
-/* Applies the rule to the result's name: sets `skipped` or `number`, or returns a fault. This and
- * the following functions are called with the lock held. */
+/* The first in a list of files that belongs to that result of the picture. */
+static struct batch_result *first_of(struct batch_result *list, size_t of)
+{
+    while (list && list->of != of)
+        list = list->next;
+    return list;
+}
+
+/* Whether a file has the name of a result or, once planes are known, of one of its planes. */
+static bool is_there(const struct batch_file *file, size_t of, unsigned number)
+{
+    const struct batch_result *result = first_of(file->results, of);
+    struct stat status;
+    bool there = false;
+    do {
+        char *path = path_of_result(file->outputs[of], number, result ? result->plane : "");
+        there |= !path || lstat(path, &status) == 0;
+        free(path);
+        result = result ? first_of(result->next, of) : NULL;
+    } while (result && !there);
+    return there && !is_stdout(file, of);
+}
+
+/* The number of the first result whose name is taken; n_places: none is. */
+static size_t find_taken(const struct batch_file *file, unsigned number)
+{
+    size_t count = file->batch->n_places, of = 0;
+    while (of < count && !is_there(file, of, number))
+        of++;
+    return of;
+}
+
+/* Whether a number is taken, for any of the results. */
+static bool is_taken(void *file_, unsigned number)
+{
+    const struct batch_file *file = file_;
+    return is_under_way(file, number) || find_taken(file, number) < file->batch->n_places;
+}
+
+/* Applies the rule to the results' names: sets `skipped` or `number`, or returns a fault. What is
+ * there stays with `skip`, and a picture is left out whose results are all there. This and the
+ * following functions are called with the lock held. */
 static int apply_rule(struct batch_file *file, struct fault *fault)
 {
     int rule = file->batch->options->on_exists;
-    if (rule == EXISTS_RULE_OVERWRITE || strcmp(file->output, "-") == 0 ||
-        !is_taken(file, file->number))
+    size_t count = file->batch->n_places;
+    if (rule == EXISTS_RULE_OVERWRITE || !is_taken(file, file->number))
         return 0;
-    if (rule == EXISTS_RULE_SKIP)
-        file->skipped = true;
-    else if (rule == EXISTS_RULE_FAIL)
-        return fault_set(fault, FAULT_EXISTS, "%s is there already (--on-exists fail)",
-                         file->output);
-    else if ((file->number = name_find_number(is_taken, file)) == UINT32_MAX)
-        return fault_set(fault, FAULT_CREATE, "no number is free for %s", file->output);
+    size_t of = find_taken(file, file->number);
+    const char *output = file->outputs[of < count ? of : 0];
+    if (rule == EXISTS_RULE_SKIP) {
+        file->skipped = is_under_way(file, file->number);
+        for (of = 0; of < count && is_there(file, of, file->number); of++)
+            ;
+        file->skipped |= of == count;
+        for (struct batch_result *result = file->results; result; result = result->next)
+            result->kept = is_there(file, result->of, file->number);
+    } else if (rule == EXISTS_RULE_FAIL) {
+        return fault_set(fault, FAULT_EXISTS, "%s is there already (--on-exists fail)", output);
+    } else if ((file->number = name_find_number(is_taken, file)) == UINT32_MAX) {
+        return fault_set(fault, FAULT_CREATE, "no number is free for %s", output);
+    }
     return 0;
 }
 
 static int place_one(struct batch_file *file, struct batch_result *result, struct fault *fault)
 {
-    bool overwrites = file->batch->options->on_exists == EXISTS_RULE_OVERWRITE, replaced = false;
-    char *path = path_of_result(file->output, file->number, result->plane);
+    bool overwrites = file->batch->options->on_exists == EXISTS_RULE_OVERWRITE;
+    char *path = path_of_result(file->outputs[result->of], file->number, result->plane);
     if (!path)
         return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
     /* Without a number the result keeps the name it was opened with, which may be the target of a
      * link. */
     int placed = file_draft_place(&result->draft, file->number ? path : NULL,
-                                  overwrites ? &replaced : NULL, fault);
-    file->replaced |= replaced;
+                                  overwrites ? &result->replaced : NULL, fault);
     free(path);
     return placed;
 }
 
-/* Gives a file's results their names, all with one number. The rule is applied again if somebody
- * else has just taken the name. */
+/* Takes the names back from the results before `last`, but not from those that replaced a file,
+ * which is gone. */
+static void take_back(const struct batch_file *file, const struct batch_result *last)
+{
+    for (struct batch_result *r = file->results; r != last; r = r->next) {
+        char *path = path_of_result(file->outputs[r->of], file->number, r->plane);
+        if (path && !r->kept && !r->replaced)
+            file_draft_take_back(&r->draft, file->number ? path : NULL);
+        free(path);
+    }
+}
+
+/* Gives a file's results their names, all with one number, or none of them. The rule is applied
+ * again if somebody else has just taken a name. */
 static int place_results(struct batch_file *file, struct fault *fault)
 {
-    struct batch_result *first = file->results;
-    int result = first ? apply_rule(file, fault) : 0;
-    while (first && result == 0 && !file->skipped) {
+    int result = file->results ? apply_rule(file, fault) : 0;
+    struct batch_result *r = file->results;
+    while (r && result == 0 && !file->skipped) {
         struct fault why = FAULT_INIT;
-        result = place_one(file, first, &why);
-        if (result != FAULT_EXISTS) {
-            fault_set(fault, why.code, "%s", why.text);
-            break;
+        int placed = r->kept ? 0 : place_one(file, r, &why);
+        if (placed == 0) {
+            file->replaced |= r->replaced;
+            r = r->next;
+            continue;
         }
-        result = apply_rule(file, fault);
+        take_back(file, r);
+        if (placed == FAULT_EXISTS)
+            result = apply_rule(file, fault);
+        else
+            result = fault_set(fault, why.code, "%s", why.text);
+        r = file->results;
     }
-    for (struct batch_result *r = first ? first->next : NULL; r && result == 0 && !file->skipped;
-         r = r->next)
-        result = place_one(file, r, fault);
     return result;
 }
 
-int batch_open_output(void *file_, const char *plane, int *fd, struct fault *fault)
+int batch_open_output(void *file_, size_t of, const char *plane, int *fd, struct fault *fault)
 {
     struct batch_file *file = file_;
-    if (strcmp(file->output, "-") == 0) {
+    if (is_stdout(file, of)) {
         if (plane[0])
             return fault_set(
                 fault, FAULT_USAGE,
@@ -135,18 +194,19 @@ int batch_open_output(void *file_, const char *plane, int *fd, struct fault *fau
         return 0;
     }
     struct batch_result *result = calloc(1, sizeof *result + strlen(plane) + 1), **end;
-    char *path = path_of_result(file->output, file->number, plane);
+    char *path = path_of_result(file->outputs[of], file->number, plane);
     if (!result || !path) {
         free(result);
         free(path);
         return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
     }
     strcpy(result->plane, plane);
+    result->of = of;
     for (end = &file->results; *end; end = &(*end)->next)
         ;
     *end = result;
     int failed = 0;
-    if (inputs_below(&file->batch->inputs, file->index)[0]) {
+    if (file->batch->places[of].to_folder && inputs_below(&file->batch->inputs, file->index)[0]) {
         path[path_name(path) - path - 1] = '\0';
         failed = path_make_directories(path, 0777, fault);
         path[strlen(path)] = '/';
@@ -178,7 +238,7 @@ int batch_close_output(void *file_, int fd, bool good, struct fault *fault)
 /* Ends the run because of a fault that is no file's. */
 static void end_all(struct batch *batch, const struct fault *fault)
 {
-    const char *chain = batch->options->chain;
+    const char *chain = batch->faults_in ? batch->faults_in : batch->places[0].wish.chain;
     if (batch->end.code)
         return;
     batch->end = *fault;
@@ -189,8 +249,10 @@ static void end_all(struct batch *batch, const struct fault *fault)
         for (size_t i = 0; i < faults_count(&batch->faults); i++)
             batch->status = cli_complain_chain(chain, &batch->faults.list[i]);
     else
-        batch->status =
-            cli_complain(fault->code == FAULT_NO_SPACE ? batch->options->output : NULL, fault);
+        batch->status = cli_complain(fault->code == FAULT_NO_SPACE && batch->n_places == 1
+                                         ? batch->places[0].wish.output
+                                         : NULL,
+                                     fault);
 }
 
 /* "a.jpg -> out/a.dx.png, out/a.dy.png (replaced)" */
@@ -198,7 +260,7 @@ static void tell_results(const struct batch_file *file)
 {
     fprintf(stderr, "%s -> ", file->input);
     for (const struct batch_result *r = file->results; r; r = r->next) {
-        char *path = path_of_result(file->output, file->number, r->plane);
+        char *path = path_of_result(file->outputs[r->of], file->number, r->plane);
         fprintf(stderr, "%s%s", path ? path : "", r->next ? ", " : "");
         free(path);
     }
@@ -210,7 +272,7 @@ static void tell_json(struct batch_file *file)
     struct batch *batch = file->batch;
     bool failed = file->fault.code != FAULT_NONE;
     struct fault broken = FAULT_INIT;
-    char *path = failed ? NULL : path_of_result(file->output, file->number, "");
+    char *path = failed ? NULL : path_of_result(file->outputs[0], file->number, "");
     json_t *entry = json_pack("{s:o, s:o, s:s, s:b}", "input", json_text(file->input), "output",
                               failed ? json_null() : json_text(path), "result",
                               file->skipped ? "skipped" : fault_name(file->fault.code), "replaced",
@@ -220,6 +282,14 @@ static void tell_json(struct batch_file *file)
         json_object_update_new(
             entry, json_pack("{s:o, s:n}", "message", json_text(file->fault.text), "step"));
     batch->told(file, entry);
+    json_t *results = json_object_get(entry, "results"), *one;
+    size_t i;
+    json_array_foreach (results, i, one) {
+        path = failed || i >= batch->n_places ? NULL
+                                              : path_of_result(file->outputs[i], file->number, "");
+        json_object_set_new(one, "output", path ? json_text(path) : json_null());
+        free(path);
+    }
     if (!batch->device && json_is_string(json_object_get(entry, "device")))
         batch->device = json_pack("{s:O, s:O, s:O}", "device", json_object_get(entry, "device"),
                                   "platform", json_object_get(entry, "platform"), "driver",
@@ -243,7 +313,8 @@ static void tell_file(struct batch_file *file)
     if (file->fault.code && file->fault.code != batch->end.code)
         cli_complain(file->input, &file->fault);
     else if (file->skipped && (common->verbose || (batch->alone && !common->quiet)))
-        fprintf(stderr, "%s: skipped: %s is there already\n", file->input, file->output);
+        fprintf(stderr, "%s: skipped: %s%s there already\n", file->input, file->outputs[0],
+                batch->n_places > 1 ? " and the other results are" : " is");
     else if (!file->skipped && common->verbose)
         tell_results(file);
     if (common->json)
@@ -385,9 +456,21 @@ static bool is_full(const struct batch *batch)
     return batch->n_busy >= batch->ahead || batch->n_begun - batch->n_told >= BATCH_FILES;
 }
 
+/* Whether an input has a result of that name. */
+static bool is_name_of(struct batch *batch, size_t index, const char *output)
+{
+    bool found = false;
+    for (size_t i = 0; i < batch->n_places && !found; i++) {
+        char *name = batch_name_result(batch, index, i);
+        found = name && strcmp(name, output) == 0;
+        free(name);
+    }
+    return found;
+}
+
 static int check_clash(const struct batch_file *file, struct fault *fault)
 {
-    const struct batch *batch = file->batch;
+    struct batch *batch = file->batch;
     const struct input *input = &batch->inputs.list[file->index];
     if (input->clash == 0 || batch->options->on_exists == EXISTS_RULE_NUMBER)
         return 0;
@@ -395,9 +478,12 @@ static int check_clash(const struct batch_file *file, struct fault *fault)
     if (!other)
         return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
     bool same = strcmp(path_name(other), path_name(file->input)) == 0;
+    size_t of = batch->n_places;
+    while (--of > 0 && !is_name_of(batch, input->clash - 1, file->outputs[of]))
+        ;
     int result = fault_set(fault, FAULT_CREATE,
                            "it and %s would both be written to %s (%s keeps them apart)", other,
-                           file->output, same ? "--on-exists number" : "--name {name}.{ext}");
+                           file->outputs[of], same ? "--on-exists number" : "--name {name}.{ext}");
     free(other);
     return result;
 }
@@ -417,12 +503,13 @@ static int prepare(struct batch_file *file)
     pthread_mutex_lock(&batch->lock);
     result = apply_rule(file, fault);
     pthread_mutex_unlock(&batch->lock);
-    if (result == 0 && batch->to_folder && batch->options->on_exists == EXISTS_RULE_OVERWRITE &&
-        path_same_file(file->output, file->input))
-        result =
-            fault_set(fault, FAULT_CREATE,
-                      "the result %s would replace its own input; say -o FILE or -o DIRECTORY/",
-                      file->output);
+    for (size_t i = 0; i < batch->n_places && result == 0; i++)
+        if (batch->places[i].to_folder && batch->options->on_exists == EXISTS_RULE_OVERWRITE &&
+            path_same_file(file->outputs[i], file->input))
+            result =
+                fault_set(fault, FAULT_CREATE,
+                          "the result %s would replace its own input; say -o FILE or -o DIRECTORY/",
+                          file->outputs[i]);
     return result;
 }
 
@@ -443,8 +530,11 @@ static void release(struct batch_file *file)
         free(result);
     }
     free(file->input);
-    free(file->output);
-    file->input = file->output = NULL;
+    file->input = NULL;
+    for (size_t i = 0; i < CHAIN_RESULTS_MAX; i++) {
+        free(file->outputs[i]);
+        file->outputs[i] = NULL;
+    }
     file->state = BATCH_FREE;
 }
 
@@ -573,10 +663,14 @@ enum batch_step batch_next(struct batch *batch, struct batch_file **begun)
         *file = (struct batch_file){.batch = batch, .place = place, .fd = -1, .index = batch->next};
         fault_clear(&file->fault);
         file->input = inputs_path(&batch->inputs, batch->next);
-        file->output = batch_name_result(batch, batch->next++);
-        int result = file->input && file->output
-                         ? prepare(file)
-                         : fault_set(&file->fault, FAULT_MEMORY, "no memory for a file name");
+        bool named = file->input != NULL;
+        for (size_t i = 0; i < batch->n_places; i++) {
+            file->outputs[i] = batch_name_result(batch, batch->next, i);
+            named &= file->outputs[i] != NULL;
+        }
+        batch->next++;
+        int result = named ? prepare(file)
+                           : fault_set(&file->fault, FAULT_MEMORY, "no memory for a file name");
         if (result == INPUTS_OTHER) {
             drop(file);
             continue;
@@ -620,7 +714,8 @@ void batch_finish(struct batch *batch)
     free(batch->files);
     json_decref(batch->device);
     inputs_finish(&batch->inputs);
-    format_finish(&batch->format);
+    for (size_t i = 0; i < CHAIN_RESULTS_MAX; i++)
+        format_finish(&batch->places[i].format);
     pthread_cond_destroy(&batch->changed);
     pthread_mutex_destroy(&batch->lock);
     batch->options = NULL;

@@ -21,14 +21,23 @@ enum exists_rule {
     EXISTS_RULE_FAIL,
 };
 
+/* What is asked for one result of each picture; of a further one what is NULL is as for the first.
+ */
+struct batch_wish {
+    const char *chain, *output, *format, *name;
+};
+
 /* Must be the first member of a command's options. */
 struct batch_options {
     struct common_options common;
-    const char *chain, *output, *format, *input, *name;
+    size_t n_wishes;
+    struct batch_wish wishes[CHAIN_RESULTS_MAX];
+    const char *input;
     int on_exists; /* enum exists_rule */
     bool recursive;
 };
 extern const struct options_row cli_batch_options[];
+extern const struct options_groups cli_batch_groups;
 
 /* Files that are begun and not reported yet, including those that wait for a slow file before them.
  */
@@ -37,12 +46,20 @@ extern const struct options_row cli_batch_options[];
 struct batch;
 struct batch_result;
 
+/* Where one result of each picture goes, and how. */
+struct batch_place {
+    struct batch_wish wish; /* complete, but for a chain of the first, NULL where none was given */
+    struct format format;
+    bool to_folder; /* it is named after its input, in a folder */
+};
+
 /* A picture under way. */
 struct batch_file {
     struct batch *batch;
     size_t place;    /* 0 to BATCH_FILES − 1; no other file has it until this one is reported */
     char *input;     /* path, or "-"; owned */
-    char *output;    /* path of the result without number and plane, or "-"; owned */
+    /* path of each result without number and plane, or "-"; owned */
+    char *outputs[CHAIN_RESULTS_MAX];
     int fd;          /* the open input; the batch closes it */
     uint64_t pixels; /* of the input; set by whoever ends the file */
     struct fault fault; /* set by whoever ends the file */
@@ -72,12 +89,12 @@ struct batch {
     void (*waiting)(void *context, char text[ENGINE_PREPARING_MAX]);
 
     const struct batch_options *options;
-    struct format format;
     struct decode_options decode;
 
     /* set by the batch */
+    size_t n_places; /* results of a picture */
+    struct batch_place places[CHAIN_RESULTS_MAX];
     struct inputs inputs;
-    bool to_folder; /* results are named after their inputs, in a folder */
     bool alone;     /* only one file was named: only its errors are reported */
     char day[16];
     pthread_mutex_t lock;
@@ -92,8 +109,9 @@ struct batch {
     uint64_t begun, pixels;
     enum fault_code last; /* of the file that ended last */
     struct fault end;     /* a fault that ends the run: no more files are begun */
-    /* all mistakes in the chain; set by whoever ends a file with FAULT_CHAIN */
+    /* all mistakes in the chains, and their text; set by whoever ends a file with FAULT_CHAIN */
     struct faults faults;
+    const char *faults_in;
     int status;         /* exit status of the last failure */
     char *failures[50]; /* the first failures, for the summary */
     bool json_begun;
@@ -117,8 +135,8 @@ enum batch_step batch_next(struct batch *batch, struct batch_file **file);
 void batch_wait(struct batch *batch);
 
 /* Output functions for the engine (engine.h); `file` is a struct batch_file. All results of a file
- * get their names together, when it has ended. */
-int batch_open_output(void *file, const char *plane, int *fd, struct fault *fault);
+ * get their names together, when it has ended; if one cannot have its name none has. */
+int batch_open_output(void *file, size_t result, const char *plane, int *fd, struct fault *fault);
 int batch_close_output(void *file, int fd, bool good, struct fault *fault);
 
 /* Any thread. Without a fault the file's results get their names. */
@@ -128,7 +146,8 @@ void batch_end(struct batch_file *file);
  * reported once, and no more files are begun. The caller ends those under way. */
 void batch_give_up(struct batch *batch, const struct fault *fault);
 
-/* Prints the summary; with --json the rest of the object: `chain` in full, and `counters`, or NULL
+/* Prints the summary; with --json the rest of the object: the chain in full, of several results
+ * those of all with ; between them, and `counters`, or NULL
  * when the programs are not this command's own. Returns the exit status. */
 int batch_tell(struct batch *batch, const char *chain, const struct device_counters *counters);
 
@@ -136,8 +155,8 @@ void batch_finish(struct batch *batch);
 
 /* ---- for batch.c and batch_open.c alone ---- */
 
-/* The path of an input's result; a name_result of inputs.h. */
-char *batch_name_result(void *batch, size_t index);
+/* The path of an input's result; for inputs.h. */
+inputs_name batch_name_result;
 
 /* Checks whether results can be written at all. */
 int batch_try_output(const struct batch *batch, struct fault *fault);

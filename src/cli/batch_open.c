@@ -25,19 +25,28 @@ static const struct param_choice exists_choices[] = {{"overwrite", EXISTS_RULE_O
                                                      {"fail", EXISTS_RULE_FAIL},
                                                      {NULL, 0}};
 
-#define AT(member) offsetof(struct batch_options, member)
+#define AT(member)   offsetof(struct batch_options, member)
+#define WISH(member) offsetof(struct batch_wish, member)
+
+const struct options_groups cli_batch_groups = {"results of one picture", AT(wishes),
+                                                sizeof(struct batch_wish), CHAIN_RESULTS_MAX,
+                                                AT(n_wishes)};
 
 const struct options_row cli_batch_options[] = {
-    OPTION('c', "CHAIN", TEXT, "chain", AT(chain),
-           "stages joined by commas, or the name of a configured chain; without it formats are "
-           "converted and no device is opened"),
-    OPTION('o', "OUT", TEXT, "output", AT(output),
-           "a file (for one input; a link is followed), a directory (its name ends in /, or it "
-           "exists; it is made for several inputs or a directory), or - for stdout",
-           DEFAULT(".")),
-    OPTION('f', "FORMAT", TEXT, "format", AT(format),
-           "format of the output, with options: png, jpg:quality=80; else as the output's name "
-           "says, png in a directory"),
+    OPTION_EACH('c', "CHAIN", TEXT, "chain", WISH(chain),
+                "stages joined by commas, or the name of a configured chain; without it formats "
+                "are converted and no device is opened. -c, -o, -f and --name given again are "
+                "about a further result of the same picture, which is read once; what it leaves "
+                "out is as for the first"),
+    OPTION_EACH(
+        'o', "OUT", TEXT, "output", WISH(output),
+        "a file (for one input; a link is followed), a directory (its name ends in /, or it "
+        "exists; it is made for several inputs or a directory), or - for stdout",
+        DEFAULT(".")),
+    OPTION_EACH(
+        'f', "FORMAT", TEXT, "format", WISH(format),
+        "format of the output, with options: png, jpg:quality=80; else as the output's name "
+        "says, png in a directory"),
     OPTION(
         0, "OPTIONS", TEXT, "input", AT(input),
         "options for reading: orient=0 keeps the stored orientation, partial=1 accepts truncated "
@@ -46,8 +55,8 @@ const struct options_row cli_batch_options[] = {
     OPTION('r', NULL, FLAG, "recursive", AT(recursive),
            "take pictures from all directories below, too; results go to the same directories "
            "below the output directory"),
-    OPTION(
-        0, "TEMPLATE", TEXT, "name", AT(name),
+    OPTION_EACH(
+        0, "TEMPLATE", TEXT, "name", WISH(name),
         "name of results in a directory: {stem} and {name} of the input, {chain}, {date}; it ends "
         "in .{ext}",
         DEFAULT("{stem}.{ext}")),
@@ -58,32 +67,56 @@ const struct options_row cli_batch_options[] = {
     {0},
 };
 
-static int choose_format(struct batch *batch, struct fault *fault)
+/* Completes what is asked for the results. */
+static void take_wishes(struct batch *batch)
 {
     const struct batch_options *o = batch->options;
-    bool is_stdout = strcmp(o->output, "-") == 0;
-    if (o->format) {
-        int result = format_parse(&batch->format, o->format, fault);
-        if (result == 0 && !is_stdout && !batch->to_folder)
-            result = format_check_name(&batch->format, o->output, fault);
+    const struct batch_wish *first = &o->wishes[0];
+    batch->n_places = o->n_wishes;
+    for (size_t i = 0; i < o->n_wishes; i++) {
+        struct batch_wish *wish = &batch->places[i].wish;
+        *wish = o->wishes[i];
+        if (!wish->chain)
+            wish->chain = first->chain;
+        if (!wish->output)
+            wish->output = first->output;
+        if (!wish->name)
+            wish->name = first->name;
+    }
+}
+
+/* By its own -f, by the name of its file, or else as the first. */
+static int choose_format(const struct batch *batch, struct batch_place *place, struct fault *fault)
+{
+    struct batch_wish *wish = &place->wish;
+    const char *output = wish->output;
+    bool is_stdout = strcmp(output, "-") == 0;
+    if (!wish->format && (place->to_folder || is_stdout))
+        wish->format = batch->options->wishes[0].format;
+    const char *format = wish->format;
+    if (format) {
+        int result = format_parse(&place->format, format, fault);
+        if (result == 0 && !is_stdout && !place->to_folder)
+            result = format_check_name(&place->format, output, fault);
         return result;
     }
     if (is_stdout)
         return fault_set(fault, FAULT_USAGE, "-o - needs --format");
-    if (batch->to_folder)
-        return format_parse(&batch->format, "png", fault);
-    if (!path_name(o->output)[path_stem_length(path_name(o->output))])
+    if (place->to_folder)
+        return format_parse(&place->format, "png", fault);
+    if (!path_name(output)[path_stem_length(path_name(output))])
         return fault_set(fault, FAULT_USAGE,
                          "'%s' has no extension to tell the output format by; say --format, or -o "
                          "%s/ for a directory",
-                         o->output, o->output);
-    return format_for_name(&batch->format, o->output, fault);
+                         output, output);
+    return format_for_name(&place->format, output, fault);
 }
 
 /* Whether OUT is a folder, existing or to be made. */
-static int choose_place(struct batch *batch, char **operands, size_t count, struct fault *fault)
+static int choose_place(struct batch *batch, struct batch_place *place, char **operands,
+                        size_t count, struct fault *fault)
 {
-    const char *out = batch->options->output;
+    const char *out = place->wish.output;
     struct stat status;
     bool is_folder = count == 1 && strcmp(operands[0], "-") != 0 &&
                      stat(operands[0], &status) == 0 && S_ISDIR(status.st_mode);
@@ -91,11 +124,11 @@ static int choose_place(struct batch *batch, char **operands, size_t count, stru
     batch->alone = !many;
     if (!out[0])
         return fault_set(fault, FAULT_USAGE, "-o: a name is missing");
-    batch->to_folder = !is_stdout && path_is_directory(out);
-    if (batch->to_folder || !many)
+    place->to_folder = !is_stdout && path_is_directory(out);
+    if (place->to_folder || !many)
         return 0;
-    batch->to_folder = !is_stdout && !format_is_named(out) && lstat(out, &status) != 0;
-    if (batch->to_folder)
+    place->to_folder = !is_stdout && !format_is_named(out) && lstat(out, &status) != 0;
+    if (place->to_folder)
         return 0;
     if (is_folder)
         return fault_set(fault, FAULT_NO_INPUT,
@@ -105,9 +138,8 @@ static int choose_place(struct batch *batch, char **operands, size_t count, stru
                      "%zu inputs need a directory for their results: -o DIRECTORY/", count);
 }
 
-static int make_folder(const struct batch *batch, struct fault *fault)
+static int make_folder(const struct batch *batch, const char *out, struct fault *fault)
 {
-    const char *out = batch->options->output;
     if (mkdir(out, 0777) == 0) {
         if (!batch->options->common.quiet)
             fprintf(stderr, "sluice: made the directory %s\n", out);
@@ -122,9 +154,9 @@ static int make_folder(const struct batch *batch, struct fault *fault)
 }
 
 /* Devices and pipes are not tried, since their readers would notice. */
-int batch_try_output(const struct batch *batch, struct fault *fault)
+static int try_output(const struct batch_place *place, struct fault *fault)
 {
-    const char *out = batch->options->output;
+    const char *out = place->wish.output;
     struct file_draft draft;
     struct stat status;
     char *path;
@@ -132,7 +164,7 @@ int batch_try_output(const struct batch *batch, struct fault *fault)
         (stat(out, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)))
         return 0;
     if (asprintf(&path, "%s%s", out,
-                 batch->to_folder ? "/result" + (out[strlen(out) - 1] == '/') : "") < 0)
+                 place->to_folder ? "/result" + (out[strlen(out) - 1] == '/') : "") < 0)
         return fault_set(fault, FAULT_MEMORY, "no memory for a file name");
     int result = file_draft_open(&draft, path, fault);
     file_draft_discard(&draft);
@@ -140,16 +172,33 @@ int batch_try_output(const struct batch *batch, struct fault *fault)
     return result;
 }
 
+int batch_try_output(const struct batch *batch, struct fault *fault)
+{
+    int result = 0;
+    for (size_t i = 0; i < batch->n_places && result == 0; i++)
+        result = try_output(&batch->places[i], fault);
+    return result;
+}
+
 static int check_options(const struct batch *batch, struct fault *fault)
 {
     const struct batch_options *o = batch->options;
-    struct fault why = FAULT_INIT;
-    if (settings_check_name(o->name, &why) != 0)
-        return fault_set(fault, FAULT_USAGE, "--name: %s", why.text);
-    if (!batch->to_folder && strcmp(o->name, "{stem}.{ext}") != 0)
-        return fault_set(fault, FAULT_USAGE,
-                         "--name is for results in a directory, which -o %s is not", o->output);
-    if (o->common.json && strcmp(o->output, "-") == 0)
+    size_t n_stdout = 0;
+    for (size_t i = 0; i < batch->n_places; i++) {
+        const struct batch_place *place = &batch->places[i];
+        const char *name = o->wishes[i].name;
+        struct fault why = FAULT_INIT;
+        if (settings_check_name(place->wish.name, &why) != 0)
+            return fault_set(fault, FAULT_USAGE, "--name: %s", why.text);
+        if (!place->to_folder && name && strcmp(name, "{stem}.{ext}") != 0)
+            return fault_set(fault, FAULT_USAGE,
+                             "--name is for results in a directory, which -o %s is not",
+                             place->wish.output);
+        n_stdout += strcmp(place->wish.output, "-") == 0;
+    }
+    if (n_stdout > 1)
+        return fault_set(fault, FAULT_USAGE, "two results, and both want stdout (-o -)");
+    if (o->common.json && n_stdout > 0)
         return fault_set(fault, FAULT_USAGE, "--json and -o - both want stdout");
     return 0;
 }
@@ -160,7 +209,7 @@ static int check_operand(const struct batch *batch, const char *operand, struct 
     struct fault no_chain = FAULT_INIT;
     struct chain chain = {0};
     struct stat status;
-    if (batch->options->chain || lstat(operand, &status) == 0 || errno != ENOENT)
+    if (batch->places[0].wish.chain || lstat(operand, &status) == 0 || errno != ENOENT)
         return 0;
     bool is_chain = chain_parse(&chain, operand, &no_chain) == 0 && chain.n_steps > 0;
     chain_finish(&chain);
@@ -171,17 +220,24 @@ static int check_operand(const struct batch *batch, const char *operand, struct 
 
 static int list_inputs(struct batch *batch, char **operands, size_t count, struct fault *fault)
 {
-    struct stat out;
+    struct stat out[CHAIN_RESULTS_MAX];
     struct inputs_rules rules = {.recursive = batch->options->recursive,
                                  .verbose = batch->options->common.verbose,
-                                 .any = batch->decode.raw != RAW_NONE};
+                                 .any = batch->decode.raw != RAW_NONE,
+                                 .outs = out};
     struct inputs inputs;
-    if (batch->to_folder && stat(batch->options->output, &out) == 0)
-        rules.out = &out;
+    bool clash = batch->n_places > 1;
+    for (size_t i = 0; i < batch->n_places; i++) {
+        const struct batch_place *place = &batch->places[i];
+        clash |= place->to_folder;
+        if (place->to_folder && stat(place->wish.output, &out[rules.n_outs]) == 0)
+            rules.n_outs++;
+    }
     int result = inputs_gather(&inputs, operands, count, &rules, fault);
     batch->inputs = inputs;
-    if (result == 0 && batch->to_folder)
-        result = inputs_find_clashes(&batch->inputs, batch_name_result, batch, fault);
+    if (result == 0 && clash)
+        result =
+            inputs_find_clashes(&batch->inputs, batch_name_result, batch->n_places, batch, fault);
     return result;
 }
 
@@ -316,19 +372,26 @@ int batch_open(struct batch *batch, const struct batch_options *options, char **
     log_set_sink(make_room_for_log);
     begin_signals(batch_show, interrupted, batch);
     /* temporary files would stay, so the signal is handled; a write reports it, too */
-    if (strcmp(options->output, "-") != 0)
+    take_wishes(batch);
+    bool is_stdout = false;
+    int result = 0;
+    for (size_t i = 0; i < batch->n_places && result == 0; i++) {
+        is_stdout |= strcmp(batch->places[i].wish.output, "-") == 0;
+        result = choose_place(batch, &batch->places[i], operands, count, &fault);
+        if (result == 0)
+            result = choose_format(batch, &batch->places[i], &fault);
+    }
+    if (!is_stdout)
         signal(SIGPIPE, SIG_IGN);
-    int result = choose_place(batch, operands, count, &fault);
-    if (result == 0)
-        result = choose_format(batch, &fault);
     if (result == 0)
         result = check_options(batch, &fault);
     if (result == 0)
         result = check_operand(batch, operands[0], &fault);
     if (result == 0)
         result = decode_options_parse(&batch->decode, options->input, "--input", &fault);
-    if (result == 0 && batch->to_folder)
-        result = make_folder(batch, &fault);
+    for (size_t i = 0; i < batch->n_places && result == 0; i++)
+        if (batch->places[i].to_folder)
+            result = make_folder(batch, batch->places[i].wish.output, &fault);
     if (result == 0)
         result = batch_try_output(batch, &fault);
     struct batch_file *files = calloc(BATCH_FILES, sizeof *files);

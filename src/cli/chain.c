@@ -14,6 +14,24 @@ int cli_parse_chain(struct chain *chain, const char *text, const struct definiti
     return fault_exit_status(result);
 }
 
+int cli_parse_chains(struct chain *tree, const char *const *texts, size_t count,
+                     const struct definitions *definitions)
+{
+    struct chain chains[CHAIN_RESULTS_MAX] = {0};
+    struct fault fault = FAULT_INIT;
+    int status = 0;
+    *tree = (struct chain){0};
+    for (size_t i = 0; i < count; i++) {
+        int failed = cli_parse_chain(&chains[i], texts[i], definitions);
+        status = status ? status : failed;
+    }
+    if (status == 0 && chain_join(tree, chains, count, &fault) != 0)
+        status = cli_complain(NULL, &fault);
+    for (size_t i = 0; i < count; i++)
+        chain_finish(&chains[i]);
+    return status;
+}
+
 int cli_complain_chain(const char *chain_text, const struct fault *fault)
 {
     struct text caret = {0};

@@ -127,12 +127,29 @@ void cli_tell_warnings(const char *file, const char *lines)
     }
 }
 
+static const char *config_path(const struct common_options *options)
+{
+    return options->config ? options->config : getenv("SLUICE_CONFIG");
+}
+
+int cli_find_chain(const struct common_options *options, const struct config *config,
+                   const char **chain)
+{
+    const char *guess;
+    if (config_chain(config, *chain))
+        *chain = config_chain(config, *chain);
+    else if ((guess = config_guess_chain(config, *chain)) != NULL)
+        return cli_refuse(fault_exit_status(FAULT_USAGE),
+                          "chain: '%s' is no stage and no chain of %s; did you mean '%s'?", *chain,
+                          config_path(options), guess);
+    return 0;
+}
+
 int cli_read_config(const struct common_options *options, struct config *config, const char **chain)
 {
     struct text errors = {0};
     struct fault fault = FAULT_INIT;
-    const char *path = options->config ? options->config : getenv("SLUICE_CONFIG");
-    const char *guess;
+    const char *path = config_path(options);
     *config = (struct config){0};
     if (!path || !path[0])
         return 0;
@@ -143,12 +160,8 @@ int cli_read_config(const struct common_options *options, struct config *config,
         status = fault_exit_status(result);
     } else if (result != 0) {
         status = cli_complain(path, &fault);
-    } else if (*chain && config_chain(config, *chain)) {
-        *chain = config_chain(config, *chain);
-    } else if (*chain && (guess = config_guess_chain(config, *chain))) {
-        status = cli_refuse(fault_exit_status(FAULT_USAGE),
-                            "chain: '%s' is no stage and no chain of %s; did you mean '%s'?",
-                            *chain, path, guess);
+    } else if (*chain) {
+        status = cli_find_chain(options, config, chain);
     }
     text_finish(&errors);
     return status;

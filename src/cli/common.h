@@ -57,9 +57,17 @@ int cli_read_settings(const struct common_options *options, struct config *confi
  * none. */
 void cli_tell_warnings(const char *file, const char *lines);
 
+/* The same for a further chain of that file. */
+int cli_find_chain(const struct common_options *options, const struct config *config,
+                   const char **chain);
+
 /* Parses a chain. Returns 0, or the exit status after a complaint about each mistake, with carets
  * under its place in the text. */
 int cli_parse_chain(struct chain *chain, const char *text, const struct definitions *definitions);
+
+/* The same for several, which become one tree. */
+int cli_parse_chains(struct chain *tree, const char *const *texts, size_t count,
+                     const struct definitions *definitions);
 
 /* Complains about one mistake. */
 int cli_complain_chain(const char *chain_text, const struct fault *fault);

@@ -91,10 +91,17 @@ struct gathering {
     bool failed;                     /* there was no memory */
 };
 
+static bool is_for_results(const struct inputs_rules *rules, const struct stat *status)
+{
+    for (size_t i = 0; i < rules->n_outs; i++)
+        if (status->st_dev == rules->outs[i].st_dev && status->st_ino == rules->outs[i].st_ino)
+            return true;
+    return false;
+}
+
 static enum walk_answer visit(void *context, const struct walk_entry *entry)
 {
     struct gathering *g = context;
-    const struct stat *out = g->rules->out;
     struct stat status;
     unsigned depth = 0;
     if (name_is_ignored(entry->name, g->ignored))
@@ -102,8 +109,8 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
     for (const char *at = entry->path; (at = strchr(at, '/')) != NULL; at++)
         depth++;
     if (entry->kind == DT_DIR) {
-        if (out && fstatat(entry->directory_fd, entry->name, &status, 0) == 0 &&
-            status.st_dev == out->st_dev && status.st_ino == out->st_ino)
+        if (g->rules->n_outs > 0 && fstatat(entry->directory_fd, entry->name, &status, 0) == 0 &&
+            is_for_results(g->rules, &status))
             return WALK_PAST;
         g->inputs->n_left_folders += !g->rules->recursive;
         if (!g->rules->recursive)
@@ -149,8 +156,7 @@ static int gather_folder(struct inputs *inputs, const char *operand, int fd,
     struct gathering g = {.inputs = inputs, .rules = rules};
     struct stat status;
     size_t first = inputs->count, length = strlen(operand);
-    if (rules->out && fstat(fd, &status) == 0 && status.st_dev == rules->out->st_dev &&
-        status.st_ino == rules->out->st_ino)
+    if (rules->n_outs > 0 && fstat(fd, &status) == 0 && is_for_results(rules, &status))
         return fault_set(fault, FAULT_USAGE,
                          "%s is the folder for results, too: the next run would take them for "
                          "pictures; name another one (-o DIRECTORY/)",
@@ -283,7 +289,7 @@ int inputs_open(const struct inputs *inputs, size_t index, int *fd, struct fault
 
 struct name_key {
     uint64_t hash;
-    uint32_t index;
+    uint32_t index, result;
 };
 
 static int compare_keys(const void *a_, const void *b_)
@@ -291,7 +297,9 @@ static int compare_keys(const void *a_, const void *b_)
     const struct name_key *a = a_, *b = b_;
     if (a->hash != b->hash)
         return a->hash < b->hash ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
+    if (a->index != b->index)
+        return a->index < b->index ? -1 : 1;
+    return a->result < b->result ? -1 : a->result > b->result;
 }
 
 /* Which file an input is, if it could have a result. Only regular files are opened, since a pipe's
@@ -312,7 +320,7 @@ static bool identify(const struct inputs *inputs, uint32_t index, struct stat *s
 
 /* How results get their names. */
 struct naming {
-    char *(*name_result)(void *context, size_t index);
+    inputs_name *name_result;
     void *context;
 };
 
@@ -326,7 +334,7 @@ static int mark_group(struct inputs *inputs, const struct naming *naming,
     int result = 0;
     for (size_t i = 0; i < count && result == 0; i++) {
         struct input *input = &inputs->list[keys[i].index];
-        char *name = naming->name_result(naming->context, keys[i].index);
+        char *name = naming->name_result(naming->context, keys[i].index, keys[i].result);
         if (!name) {
             result = no_memory(fault);
         } else if ((held && strcmp(name, held) != 0) || /* another name with the same hash */
@@ -348,24 +356,46 @@ static int mark_group(struct inputs *inputs, const struct naming *naming,
     return result;
 }
 
-int inputs_find_clashes(struct inputs *inputs, char *(*name_result)(void *context, size_t index),
+/* Whether a picture's results before this one have another name than `name`. */
+static int check_own(const struct inputs *inputs, const struct naming *naming,
+                     const struct name_key *key, const char *name, struct fault *fault)
+{
+    int result = 0;
+    for (uint32_t k = 0; k < key->result && result == 0; k++) {
+        if ((key - key->result + k)->hash != key->hash)
+            continue;
+        char *other = naming->name_result(naming->context, key->index, k);
+        if (!other)
+            result = no_memory(fault);
+        else if (strcmp(other, name) == 0)
+            result = fault_set(fault, FAULT_USAGE,
+                               "two results of %s would both be written to %s; give each its own "
+                               "-o or --name",
+                               inputs->list[key->index].name, name);
+        free(other);
+    }
+    return result;
+}
+
+int inputs_find_clashes(struct inputs *inputs, inputs_name *name_result, size_t n_results,
                         void *context, struct fault *fault)
 {
     const struct naming naming = {name_result, context};
-    struct name_key *keys = calloc(inputs->count + 1, sizeof *keys);
+    size_t count = inputs->count * n_results;
+    struct name_key *keys = calloc(count + 1, sizeof *keys);
     int result = keys ? 0 : no_memory(fault);
-    for (size_t i = 0; i < inputs->count && result == 0; i++) {
-        char *name = name_result(context, i);
+    for (size_t i = 0; i < count && result == 0; i++) {
+        char *name = name_result(context, i / n_results, i % n_results);
         if (name)
-            keys[i] = (struct name_key){hash_bytes(HASH_INIT, name, strlen(name)), (uint32_t)i};
-        else
-            result = no_memory(fault);
+            keys[i] = (struct name_key){hash_bytes(HASH_INIT, name, strlen(name)),
+                                        (uint32_t)(i / n_results), (uint32_t)(i % n_results)};
+        result = name ? check_own(inputs, &naming, &keys[i], name, fault) : no_memory(fault);
         free(name);
     }
-    if (result == 0 && inputs->count > 0)
-        qsort(keys, inputs->count, sizeof *keys, compare_keys);
-    for (size_t begin = 0, end; begin < inputs->count && result == 0; begin = end) {
-        for (end = begin + 1; end < inputs->count && keys[end].hash == keys[begin].hash; end++)
+    if (result == 0 && count > 0)
+        qsort(keys, count, sizeof *keys, compare_keys);
+    for (size_t begin = 0, end; begin < count && result == 0; begin = end) {
+        for (end = begin + 1; end < count && keys[end].hash == keys[begin].hash; end++)
             ;
         if (end - begin > 1)
             result = mark_group(inputs, &naming, keys + begin, end - begin, fault);

@@ -42,7 +42,8 @@ struct inputs_rules {
     bool recursive;         /* take folders in folders, too */
     bool verbose;           /* report on stderr what is left out */
     bool any;               /* take all files of folders: raw frames cannot be recognised */
-    const struct stat *out; /* the folder for results, from which nothing is taken; NULL: none */
+    const struct stat *outs; /* the folders for results, from which nothing is taken */
+    size_t n_outs;
 };
 
 /* Lists the inputs. A missing or unreadable file or folder stays in the list, and is reported when
@@ -63,10 +64,12 @@ const char *inputs_below(const struct inputs *inputs, size_t index);
 #define INPUTS_OTHER (-1)
 int inputs_open(const struct inputs *inputs, size_t index, int *fd, struct fault *fault);
 
-/* Finds and marks inputs whose results would have the same name, and files that are in the list
- * twice (struct input). `name_result` returns the path of a result, which is freed. Files in
- * folders that are no pictures do not count. */
-int inputs_find_clashes(struct inputs *inputs, char *(*name_result)(void *context, size_t index),
+/* Finds and marks inputs of whose `n_results` results one would have the same name as one of
+ * another's, and files that are in the list twice (struct input). `name_result` returns the path of
+ * a result, which is freed. Files in folders that are no pictures do not count. FAULT_USAGE: two
+ * results of one picture would have the same name. */
+typedef char *inputs_name(void *context, size_t index, size_t result);
+int inputs_find_clashes(struct inputs *inputs, inputs_name *name_result, size_t n_results,
                         void *context, struct fault *fault);
 
 #endif

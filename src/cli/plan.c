@@ -7,20 +7,33 @@
 #include "cli/common.h"
 #include "cli/plan.h"
 
+/* What is asked for one result; of a further one what is NULL is as for the first. */
+struct plan_wish {
+    const char *chain, *format;
+};
+
 struct plan_command_options {
     struct common_options common;
-    const char *chain, *type, *format, *profile, *board;
+    size_t n_wishes;
+    struct plan_wish wishes[CHAIN_RESULTS_MAX];
+    const char *type, *profile, *board;
     bool source, generic;
 };
 
-#define AT(member) offsetof(struct plan_command_options, member)
+#define AT(member)   offsetof(struct plan_command_options, member)
+#define WISH(member) offsetof(struct plan_wish, member)
+
+static const struct options_groups groups = {"results of one picture", AT(wishes),
+                                             sizeof(struct plan_wish), CHAIN_RESULTS_MAX,
+                                             AT(n_wishes)};
 
 static const struct options_row options[] = {
-    OPTION('c', "CHAIN", TEXT, "chain", AT(chain), "the chain"),
+    OPTION_EACH('c', "CHAIN", TEXT, "chain", WISH(chain),
+                "the chain; given again, that of a further result of the same picture"),
     OPTION(0, "TYPE", TEXT, "type", AT(type),
            "of the picture's samples: u8, i8, u16, i16, i32, f32, f64", DEFAULT("u8")),
-    OPTION('f', "FORMAT", TEXT, "format", AT(format),
-           "of the output; without it the frame stays as the chain leaves it"),
+    OPTION_EACH('f', "FORMAT", TEXT, "format", WISH(format),
+                "of the output; without it the frame stays as the chain leaves it"),
     OPTION(0, "CLASS", TEXT, "profile", AT(profile),
            "plan for a class of device that need not be there: native, cpu, gpu or mali"),
     OPTION(0, "NAME", TEXT, "board", AT(board),
@@ -34,12 +47,14 @@ static const struct options_row options[] = {
 
 static const struct options_usage usage = {
     .command = "plan",
-    .operands = "-c CHAIN WIDTHxHEIGHT[xCHANNELS]",
+    .operands = "-c CHAIN [-c CHAIN …] WIDTHxHEIGHT[xCHANNELS]",
     .summary = "Prints the steps and kernels that would run, the bytes moved and the peak memory; "
                "runs nothing.",
-    .details = "sluice plan -c luminance,sobel:scale=1 1920x1080x3\n",
+    .details = "sluice plan -c luminance,sobel:scale=1 1920x1080x3\n"
+               "sluice plan -c luminance,sobel -c luminance,resize:w=200 1920x1080x3\n",
     .tables = {options, cli_config_options, cli_device_options, cli_plan_options,
                cli_output_options},
+    .groups = &groups,
 };
 
 static void print_frame(const struct frame *frame)
@@ -52,6 +67,14 @@ static void print_frame(const struct frame *frame)
             fprintf(cli_stdout, " white %.9g", plane_white(p));
     }
     fputc('\n', cli_stdout);
+}
+
+/* Which results a step gives, where there are several: " result 2, result 3". */
+static void print_results_of(const struct plan *plan, size_t number)
+{
+    for (size_t r = 0; r < plan->n_results && plan->n_results > 1; r++)
+        if (plan->results[r].step == number)
+            fprintf(cli_stdout, "        gives result %zu\n", r + 1);
 }
 
 /* The step, at `index` or after it, whose kernels do the work of step `index`. */
@@ -138,10 +161,15 @@ static void print_plan(const struct plan *plan, const struct plan *apart, const 
     text_finish(&canonical);
     print_frame(&plan->in);
     print_jpeg(chain, &plan->in.planes[0]);
+    print_results_of(plan, 0);
     for (size_t i = 0; i < plan->n_steps; i++) {
         const struct plan_step *step = &plan->steps[i];
         fprintf(cli_stdout, "%-5zu %s: ", i + 1, step->stage->name);
         print_frame(&step->out);
+        if (step->before == 0 && i > 0)
+            fputs("        of the picture\n", cli_stdout);
+        else if (step->before != i)
+            fprintf(cli_stdout, "        of step %zu\n", step->before);
         if (step->work.warning)
             fprintf(cli_stdout, "        warning: %s\n", step->work.warning);
         if (step->merged)
@@ -157,9 +185,18 @@ static void print_plan(const struct plan *plan, const struct plan *apart, const 
             if (board)
                 print_bound(board, pass);
         }
+        print_results_of(plan, i + 1);
     }
-    fputs("out   ", cli_stdout);
-    print_frame(plan->out);
+    for (size_t r = 0; r < plan->n_results; r++) {
+        if (plan->n_results > 1)
+            fprintf(cli_stdout, "out %zu ", r + 1);
+        else
+            fputs("out   ", cli_stdout);
+        print_frame(plan->results[r].frame);
+    }
+    if (plan->n_results > 1)
+        fprintf(cli_stdout, "%zu results: %zu stages run, in place of %zu\n", plan->n_results,
+                plan->n_chain_steps, plan->n_asked);
     print_totals("", plan);
     if (apart)
         print_totals("not fused: ", apart);
@@ -248,6 +285,7 @@ static json_t *step_json(size_t index, const struct plan *plan, const struct boa
         json_array_append_new(passes, pass_json(plan, step, &step->work.passes[i], board));
     json_t *json = json_pack("{s:s, s:o, s:o}", "stage", step->stage->name, "out",
                              frame_json(&step->out), "passes", passes);
+    json_object_set_new(json, "of", json_integer((json_int_t)step->before));
     if (step->merged) /* steps are counted from 1, as in the text */
         json_object_set_new(json, "with_step",
                             json_integer((json_int_t)place_of_work(plan, index) + 1));
@@ -265,7 +303,11 @@ static json_t *plan_json(const struct plan *plan, const struct plan *apart,
                          const struct chain *chain, const struct board *board)
 {
     struct text canonical = {0};
-    json_t *steps = json_array(), *warnings = json_array();
+    json_t *steps = json_array(), *warnings = json_array(), *results = json_array();
+    for (size_t r = 0; r < plan->n_results; r++)
+        json_array_append_new(results,
+                              json_pack("{s:I, s:o}", "step", (json_int_t)plan->results[r].step,
+                                        "out", frame_json(plan->results[r].frame)));
     chain_print(chain, &canonical);
     for (size_t i = 0; i < plan->n_steps; i++) {
         const struct plan_step *step = &plan->steps[i];
@@ -277,6 +319,9 @@ static json_t *plan_json(const struct plan *plan, const struct plan *apart,
     json_t *json = json_pack("{s:s, s:o, s:o, s:o, s:o}", "chain", text_string(&canonical), "in",
                              frame_json(&plan->in), "steps", steps, "out", frame_json(plan->out),
                              "warnings", warnings);
+    json_object_set_new(json, "results", results);
+    json_object_set_new(json, "stages_run", json_integer((json_int_t)plan->n_chain_steps));
+    json_object_set_new(json, "stages_asked", json_integer((json_int_t)plan->n_asked));
     json_t *totals = totals_json(plan), *jpeg = jpeg_json(chain, &plan->in.planes[0]);
     if (jpeg)
         json_object_set_new(json, "jpeg", jpeg);
@@ -376,22 +421,25 @@ static int make_plan(const struct plan_command_options *o, const struct chain *c
 {
     struct fault fault = FAULT_INIT;
     struct frame frame = {0};
-    struct format format = {0};
+    struct format formats[CHAIN_RESULTS_MAX] = {0};
+    struct plan_target targets[CHAIN_RESULTS_MAX] = {0};
     struct plan *plan = NULL, *apart = NULL;
     struct device_profile own = *profile;
     struct plan_options how = {.profile = &own, .no_fuse = o->common.no_fuse}, unfused;
     int status = 0;
     own.generic |= o->generic;
-    if (o->format && format_parse(&format, o->format, &fault) != 0)
-        return cli_complain(NULL, &fault);
-    if (o->format) {
-        how.fit = format_fit;
-        how.fit_context = &format;
-        how.mosaic_gain = format_mosaic_gain(&format);
+    for (size_t i = 0; i < o->n_wishes && !fault.code; i++) {
+        const char *text = o->wishes[i].format ? o->wishes[i].format : o->wishes[0].format;
+        if (text && format_parse(&formats[i], text, &fault) == 0)
+            targets[i] =
+                (struct plan_target){format_fit, &formats[i], format_mosaic_gain(&formats[i])};
     }
+    how.targets = targets;
     unfused = how;
     unfused.no_fuse = true;
-    if (!frame_add_plane(&frame, plane, FRAME_ALIGNMENT)) {
+    if (fault.code) {
+        status = cli_complain(NULL, &fault);
+    } else if (!frame_add_plane(&frame, plane, FRAME_ALIGNMENT)) {
         status = 70;
     } else if (plan_create(&plan, chain, &frame, &how, &fault) != 0 ||
                (!how.no_fuse && plan_create(&apart, chain, &frame, &unfused, &fault) != 0)) {
@@ -407,7 +455,8 @@ static int make_plan(const struct plan_command_options *o, const struct chain *c
     plan_destroy(&plan);
     plan_destroy(&apart);
     frame_finish(&frame);
-    format_finish(&format);
+    for (size_t i = 0; i < o->n_wishes; i++)
+        format_finish(&formats[i]);
     return status;
 }
 
@@ -429,10 +478,14 @@ static int plan(void *options_, char **operands, size_t count)
                           count == 1 ? ", not " : "", count == 1 ? operands[0] : "");
     if (!sample_find(o->type, &plane.type))
         return cli_refuse(64, "--type=%s: expected u8, i8, u16, i16, i32, f32 or f64", o->type);
-    const char *text = o->chain ? o->chain : "";
-    int status = cli_read_config(&o->common, &config, &text);
+    const char *texts[CHAIN_RESULTS_MAX];
+    for (size_t i = 0; i < o->n_wishes; i++)
+        texts[i] = o->wishes[i].chain ? o->wishes[i].chain : "";
+    int status = cli_read_config(&o->common, &config, &texts[0]);
+    for (size_t i = 1; i < o->n_wishes && status == 0; i++)
+        status = cli_find_chain(&o->common, &config, &texts[i]);
     if (status == 0)
-        status = cli_parse_chain(&chain, text, &config.definitions);
+        status = cli_parse_chains(&chain, texts, o->n_wishes, &config.definitions);
     if (status == 0)
         status = find_profile(o, &device, &board, &profile, &fault) == 0
                      ? make_plan(o, &chain, &plane, &profile, board)

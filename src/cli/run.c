@@ -34,14 +34,16 @@ static const struct options_row options[] = {
 
 static const struct options_usage usage = {
     .command = "run",
-    .operands = "[-c CHAIN] [-o OUT] IN…",
+    .operands = "[-c CHAIN] [-o OUT] [-c CHAIN -o OUT …] IN…",
     .summary = "Runs a chain on pictures, here, without a daemon. IN is a file, a directory, or - "
                "for stdin.",
     .details = "sluice run -c luminance,sobel:scale=1 -o edges.png photo.jpg\n"
                "sluice run -c luminance,box:radius=4 -f jpg:quality=80 -o out/ *.jpg\n"
-               "sluice run -r -c luminance -o grey/ --on-exists skip photos/\n",
+               "sluice run -r -c luminance -o grey/ --on-exists skip photos/\n"
+               "sluice run -c resize:w=800 -o large.jpg -c resize:w=200 -o small.jpg photo.jpg\n",
     .tables = {cli_batch_options, options, cli_config_options, cli_device_options, cli_plan_options,
                cli_limit_options, cli_output_options},
+    .groups = &cli_batch_groups,
 };
 
 struct run {
@@ -50,6 +52,7 @@ struct run {
     struct chain chain;
     struct batch batch;
     struct engine *engine;
+    struct engine_result results[CHAIN_RESULTS_MAX]; /* the same for all jobs */
     struct engine_job *jobs; /* by the places of their files (batch.h) */
     bool verified;           /* at least one result was compared, and all agree */
     double largest;          /* the largest difference of all results */
@@ -79,10 +82,14 @@ static void print_timing(const char *input, const struct engine_job *job, struct
         fprintf(to, "  device   %s, driver %s\n", device_info(device)->name,
                 device_info(device)->driver);
     print_plane("in", r->in_format, &r->in, to);
-    print_plane("out", r->out_format, &r->out, to);
+    for (size_t i = 0; i < r->n_results; i++)
+        print_plane("out", r->results[i].format, &r->results[i].plane, to);
     if (r->reduced > 1)
         fprintf(to, "  decoded at 1/%u of its sides, which are %ux%u\n", r->reduced,
                 r->in.whole_width, r->in.whole_height);
+    if (r->n_results > 1)
+        fprintf(to, "  %zu results: %zu stages have run, in place of %zu\n", r->n_results,
+                r->n_stages, r->n_asked);
     if (r->stored_luma)
         fprintf(to, "  the file's own Y channel was taken as luminance\n");
     fprintf(to, "  read %s, decode %s, prepare %s, device %s, encode %s, write %s, total %s\n",
@@ -104,10 +111,13 @@ static void print_timing(const char *input, const struct engine_job *job, struct
 
 /* ---- the files ---- */
 
-/* stderr when the picture goes to stdout. */
+/* stderr when a picture goes to stdout. */
 static FILE *answers(const struct run *run)
 {
-    return strcmp(run->options->batch.output, "-") == 0 ? stderr : cli_stdout;
+    bool is_stdout = false;
+    for (size_t i = 0; i < run->batch.n_places; i++)
+        is_stdout |= strcmp(run->batch.places[i].wish.output, "-") == 0;
+    return is_stdout ? stderr : cli_stdout;
 }
 
 static void job_done(struct engine_job *job)
@@ -156,7 +166,7 @@ static void submit(struct run *run, struct batch_file *file)
     struct engine_job *job = &run->jobs[file->place];
     *job = (struct engine_job){.in_fd = file->fd,
                                .chain = &run->chain,
-                               .format = &run->batch.format,
+                               .results = run->results,
                                .decode = run->batch.decode,
                                .output = {batch_open_output, batch_close_output, file},
                                .verify = run->options->verify,
@@ -212,13 +222,21 @@ static int open_engine(struct run *run)
 static int run_all(struct run *run, char **inputs, size_t count)
 {
     const struct batch_options *o = &run->options->batch;
-    const char *text = o->chain ? o->chain : "";
-    int status = cli_read_config(&o->common, &run->config, &text);
+    const char *texts[CHAIN_RESULTS_MAX];
+    for (size_t i = 0; i < o->n_wishes; i++)
+        texts[i] = o->wishes[i].chain   ? o->wishes[i].chain
+                   : o->wishes[0].chain ? o->wishes[0].chain
+                                        : "";
+    int status = cli_read_config(&o->common, &run->config, &texts[0]);
+    for (size_t i = 1; i < o->n_wishes && status == 0; i++)
+        status = cli_find_chain(&o->common, &run->config, &texts[i]);
+    if (status == 0)
+        status = cli_parse_chains(&run->chain, texts, o->n_wishes, &run->config.definitions);
     if (status != 0)
         return status;
-    status = cli_parse_chain(&run->chain, text, &run->config.definitions);
-    if (status == 0)
-        status = batch_open(&run->batch, o, inputs, count);
+    status = batch_open(&run->batch, o, inputs, count);
+    for (size_t i = 0; i < o->n_wishes; i++)
+        run->results[i].format = &run->batch.places[i].format;
     if (status == 0)
         status = check_binaries(o->common.dump_binary, o->common.load_binary);
     if (status == 0)

@@ -34,12 +34,13 @@ static const struct options_usage usage = {
     .details = "sluice submit -c luminance,sobel:scale=1 -o edges.png photo.jpg\n"
                "sluice submit -r -c edges -o edges/ photos/\n",
     .tables = {options, cli_batch_options, cli_output_options},
+    .groups = &cli_batch_groups,
 };
 
 struct submit {
     const struct submit_options *options;
     struct batch batch;
-    const char *format; /* as sent to the daemon */
+    struct text chain, format; /* of all results, as sent to the daemon */
     int socket;
     struct submission {
         struct batch_file *file; /* NULL: no request */
@@ -95,7 +96,7 @@ static int send_file(struct submit *submit, struct batch_file *file, struct faul
         return 0;
     }
     json_t *job = json_pack("{s:I, s:s, s:s}", "id", (json_int_t)file->place, "chain",
-                            o->chain ? o->chain : "", "format", submit->format);
+                            text_string(&submit->chain), "format", text_string(&submit->format));
     if (job && o->input)
         json_object_set_new(job, "input", json_string(o->input));
     int result = daemon_send(submit->socket, job, &fd, 1, fault);
@@ -105,11 +106,12 @@ static int send_file(struct submit *submit, struct batch_file *file, struct faul
 
 /* ---- receiving ---- */
 
-static int write_result(struct batch_file *file, const char *plane, int fd, struct fault *fault)
+static int write_result(struct batch_file *file, size_t of, const char *plane, int fd,
+                        struct fault *fault)
 {
     struct bytes bytes = {0};
     int to;
-    int result = batch_open_output(file, plane, &to, fault);
+    int result = batch_open_output(file, of, plane, &to, fault);
     if (result != 0)
         return result;
     result = file_read(fd, UINT64_MAX / 2, &bytes, fault);
@@ -123,12 +125,15 @@ static int write_result(struct batch_file *file, const char *plane, int fd, stru
 static void take_output(struct batch_file *file, const json_t *message, int fd)
 {
     const char *plane = json_string_value(json_object_get(message, "plane"));
-    if (fd < 0 || !plane ||
-        (plane[0] && strspn(plane, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno"
-                                   "pqrstuvwxyz0123456789_-") != strlen(plane)))
+    json_int_t of = json_integer_value(json_object_get(message, "result"));
+    if (of < 0 || (size_t)of >= file->batch->n_places)
+        fault_set(&file->fault, FAULT_INTERNAL, "the daemon sent what is no result");
+    else if (fd < 0 || !plane ||
+             (plane[0] && strspn(plane, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno"
+                                        "pqrstuvwxyz0123456789_-") != strlen(plane)))
         fault_set(&file->fault, FAULT_INTERNAL, "the daemon sent what is no plane");
     else if (!file->fault.code)
-        write_result(file, plane, fd, &file->fault);
+        write_result(file, (size_t)of, plane, fd, &file->fault);
 }
 
 static void take_done(struct submit *submit, struct batch_file *file, json_t *message, int fd)
@@ -137,10 +142,12 @@ static void take_done(struct submit *submit, struct batch_file *file, json_t *me
     const json_t *error;
     size_t i;
     if (!file->fault.code && daemon_result(message, &file->fault) == 0 && fd >= 0)
-        write_result(file, "", fd, &file->fault);
-    submit->batch.faults = (struct faults){0};
+        write_result(file, 0, "", fd, &file->fault);
+    struct faults *faults = &submit->batch.faults;
+    *faults = (struct faults){0};
+    submit->batch.faults_in = text_string(&submit->chain);
     json_array_foreach (json_object_get(message, "errors"), i, error)
-        daemon_fault(error, FAULT_CHAIN, faults_next(&submit->batch.faults));
+        daemon_fault(error, FAULT_CHAIN, faults_next(faults));
     if (subject && strcmp(subject, "chain") != 0) /* its place is in another text */
         file->fault.position = -1;
     const json_t *in = json_object_get(message, "in");
@@ -237,7 +244,13 @@ static int submit_all(struct submit *submit, char **inputs, size_t count)
     int status = batch_open(&submit->batch, o, inputs, count);
     if (status != 0)
         return status;
-    submit->format = o->format ? o->format : submit->batch.format.extension;
+    for (size_t i = 0; i < submit->batch.n_places; i++) {
+        const struct batch_place *place = &submit->batch.places[i];
+        const char *chain = place->wish.chain ? place->wish.chain : "";
+        const char *format = place->wish.format ? place->wish.format : place->format.extension;
+        text_printf(&submit->chain, "%s%s", i ? ";" : "", chain);
+        text_printf(&submit->format, "%s%s", i ? ";" : "", format);
+    }
     if (daemon_connect(submit->options->socket, &submit->socket, &fault) != 0)
         give_up(submit, &fault);
     while ((step = batch_next(&submit->batch, &file)) != BATCH_OVER) {
@@ -249,10 +262,11 @@ static int submit_all(struct submit *submit, char **inputs, size_t count)
             give_up(submit, &fault);
     }
     /* A chain that only the daemon knows is printed as given. */
-    const char *text = o->chain ? o->chain : "";
+    const char *text = text_string(&submit->chain);
     struct chain chain = {0};
     struct text canonical = {0};
-    if (chain_parse(&chain, text, NULL) == 0)
+    struct faults faults = {0};
+    if (chain_parse_results(&chain, text, NULL, &faults) == 0)
         chain_print(&chain, &canonical);
     else
         text_append(&canonical, text);
@@ -275,6 +289,8 @@ static int submit(void *options_, char **inputs, size_t count)
     int status = submit_all(submit, inputs, count);
     batch_finish(&submit->batch);
     file_close(&submit->socket);
+    text_finish(&submit->chain);
+    text_finish(&submit->format);
     free(submit);
     return status;
 }

@@ -476,6 +476,29 @@ int format_parse(struct format *format, const char *text, struct fault *fault)
     return result;
 }
 
+int format_parse_results(struct format *formats, size_t count, const char *text,
+                         struct fault *fault)
+{
+    size_t n = text_count_parts(text), made = 0, length;
+    int result = 0;
+    if (n != 1 && n != count)
+        return fault_set(fault, FAULT_USAGE, "%zu formats for %zu result%s", n, count,
+                         count == 1 ? "" : "s");
+    while (made < count && result == 0) {
+        const char *part = text_find_part(text, n == 1 ? 0 : made, &length);
+        char *alone = strndup(part, length);
+        result = alone ? format_parse(&formats[made], alone, fault)
+                       : fault_set(fault, FAULT_MEMORY, "no memory for a format");
+        if (result != 0 && fault && fault->position >= 0) /* its place in the whole text */
+            fault->position += (int)(part - text);
+        free(alone);
+        made += result == 0;
+    }
+    while (result != 0 && made > 0)
+        format_finish(&formats[--made]);
+    return result;
+}
+
 /* What follows the last dot; "" when there is no dot. */
 static const char *extension_of(const char *name)
 {

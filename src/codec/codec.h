@@ -220,6 +220,10 @@ struct format {
 /* Parses "name[:arg…]"; the name is a codec's or one of its extensions. */
 int format_parse(struct format *format, const char *text, struct fault *fault);
 
+/* Parses the formats of `count` results, with ; between them; a single one is that of all. */
+int format_parse_results(struct format *formats, size_t count, const char *text,
+                         struct fault *fault);
+
 /* Sets the format that a file name's extension stands for; FAULT_USAGE when there is none. */
 int format_for_name(struct format *format, const char *name, struct fault *fault);
 void format_finish(struct format *format);

@@ -292,6 +292,16 @@ void metadata_finish(struct metadata *metadata)
     *metadata = (struct metadata){0};
 }
 
+struct metadata metadata_part(const struct metadata *metadata, enum metadata_choice choice)
+{
+    struct metadata part = *metadata;
+    if (choice == METADATA_STRIP)
+        return (struct metadata){0};
+    if (choice != METADATA_ALL)
+        part.xmp = (struct metadata_block){0};
+    return part;
+}
+
 size_t metadata_size(const struct metadata *metadata)
 {
     return metadata->exif.size + metadata->icc.size + metadata->xmp.size;

@@ -39,6 +39,9 @@ struct metadata {
 
 void metadata_finish(struct metadata *metadata);
 
+/* What of it a result gets; borrowed. */
+struct metadata metadata_part(const struct metadata *metadata, enum metadata_choice choice);
+
 /* Bytes of all blocks together. */
 size_t metadata_size(const struct metadata *metadata);
 

@@ -54,6 +54,11 @@ static void read_chain(struct reader *reader, const char *name, yaml_node_t *nod
                         "chains: '%s' is the name of a stage, so 'chain: %s' could mean either: "
                         "give the chain another name",
                         name, name);
+    if (strchr(text, ';'))
+        reader_complain(reader, node,
+                        "chains: '%s' has chains of several results (;): give each "
+                        "a name of its own",
+                        name);
     struct config_chain *chains =
         realloc(config->chains, (config->n_chains + 1) * sizeof *config->chains);
     char *copy = strdup(text);

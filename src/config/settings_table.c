@@ -208,6 +208,15 @@ static int parse_name(const char *text, void *to, struct fault *fault)
     return settings_check_name(text, fault);
 }
 
+/* The sockets and sluice run have several results of one picture. */
+static int parse_chain(const char *text, void *to, struct fault *fault)
+{
+    *(const char **)to = text;
+    return strchr(text, ';') ? fault_set(fault, FAULT_CONFIG,
+                                         "'%.60s': a folder has one result of each picture", text)
+                             : 0;
+}
+
 /* Parses "keep=1GiB:age=7d"; unlike in a chain, units are required. */
 static int parse_retention(const char *text, void *to, struct fault *fault)
 {
@@ -257,7 +266,8 @@ static const struct setting watch_table[] = {
            "name of a chain of the file, or stages joined by commas; an empty one only converts "
            "formats",
            .required = true),
-     .option = "chain", .letter = 'c', .value_name = "CHAIN", .place = WATCH_AT(chain_at)},
+     .option = "chain", .letter = 'c', .value_name = "CHAIN", .parse = parse_chain,
+     .place = WATCH_AT(chain_at)},
     {PARAM(TEXT, "format", WATCH_AT(format), "format of the results, with options: jpg:quality=80",
            DEFAULT("png")),
      .option = "format", .letter = 'f', .value_name = "FORMAT", .place = WATCH_AT(format_at)},

@@ -41,8 +41,11 @@ static int run_on_device(const struct plan *plan, struct device *device,
         result = recording_run(recording, &buffer, 1, &run, fault);
     }
     if (result == 0 && expected) {
-        struct picture got = {*plan->out, (uint8_t *)run.data};
-        result = reference_verify(plan, picture, expected, &got, &(double){0}, fault);
+        struct picture got[CHAIN_RESULTS_MAX];
+        for (size_t i = 0; i < plan->n_results; i++)
+            got[i] = (struct picture){*plan->results[i].frame,
+                                      (uint8_t *)recording_result(recording, &run, i)};
+        result = reference_verify(plan, picture, expected, got, &(double){0}, fault);
     }
     if (result == 0 && recording_store(recording, &store) != 0)
         log_warning("program not kept: %s", store.text);
@@ -56,28 +59,30 @@ static int run_on_device(const struct plan *plan, struct device *device,
 static int compare(const struct plan *plan, struct device *device, const struct check_how *how,
                    bool known, struct fault *fault)
 {
-    struct picture picture = {0}, expected = {0};
+    struct picture picture = {0}, expected[CHAIN_RESULTS_MAX] = {0};
     if (!picture_create(&picture, &plan->in))
         return fault_set(fault, FAULT_MEMORY, "no memory for a picture");
     fill(&picture);
-    int result = known ? 0 : reference_run(plan, &picture, &expected, fault);
+    int result = known ? 0 : reference_run(plan, &picture, expected, fault);
     if (result == 0)
-        result = run_on_device(plan, device, how, &picture, known ? NULL : &expected, fault);
-    picture_destroy(&expected);
+        result = run_on_device(plan, device, how, &picture, known ? NULL : expected, fault);
+    for (size_t i = 0; i < plan->n_results; i++)
+        picture_destroy(&expected[i]);
     picture_destroy(&picture);
     return result;
 }
 
 /* Prints everything that the result of a check depends on. device_knows adds the device. */
 static bool print_fact(const struct plan *plan, const struct chain *chain,
-                       const struct format *format, struct text *fact)
+                       const struct format *formats, struct text *fact)
 {
     struct program_source source;
     if (program_source_create(&source, plan, NULL) != 0)
         return false;
     text_append(fact, "agrees with the reference: ");
     chain_print(chain, fact);
-    text_printf(fact, " %s", format ? format->codec->name : "");
+    for (size_t i = 0; i < plan->n_results; i++)
+        text_printf(fact, " %s", formats ? formats[i].codec->name : "");
     for (size_t i = 0; i < plan->in.n_planes; i++) {
         const struct plane *in = &plan->in.planes[i];
         text_printf(fact, " %ux%ux%u %s", in->width, in->height, in->channels,
@@ -89,24 +94,24 @@ static bool print_fact(const struct plan *plan, const struct chain *chain,
     return !fact->failed;
 }
 
-static int plan_for(struct plan **plan, const struct chain *chain, const struct format *format,
+static int plan_for(struct plan **plan, const struct chain *chain, const struct format *formats,
                     const struct frame *in, const struct device *device,
                     const struct check_how *how, struct fault *fault)
 {
+    struct plan_target targets[CHAIN_RESULTS_MAX];
     struct plan_options options = {.profile = how->generic ? device_generic_profile(device)
                                                            : device_profile(device),
-                                   .fit = format ? format_fit : NULL,
-                                   .fit_context = (void *)format,
-                                   .mosaic_gain = format ? format_mosaic_gain(format) : 0};
+                                   .targets = targets_of(chain, formats, targets)};
     return plan_create(plan, chain, in, &options, fault);
 }
 
-/* Finds the first stage after which device and reference differ. */
+/* Finds the first stage after which device and reference differ. The first steps of a tree are a
+ * tree, too. */
 static const char *blame(struct device *device, const struct check_how *how,
                          const struct chain *chain, const struct frame *in)
 {
     for (size_t n = 1; n < chain->n_steps; n++) {
-        struct chain beginning = {n, chain->steps, chain->definitions};
+        struct chain beginning = {n, chain->steps, chain->definitions, 1, (size_t[]){n}};
         struct fault fault = FAULT_INIT;
         struct plan *plan = NULL;
         if (plan_for(&plan, &beginning, NULL, in, device, how, &fault) == 0)
@@ -131,19 +136,19 @@ static bool is_large(const struct plan *plan)
 }
 
 int check_chain(struct device *device, const struct check_how *how, const struct chain *chain,
-                const struct format *format, const struct frame *in, struct fault *fault)
+                const struct format *formats, const struct frame *in, struct fault *fault)
 {
     struct plan *plan = NULL;
     struct text fact = {0};
     struct fault why = FAULT_INIT;
-    int result = plan_for(&plan, chain, format, in, device, how, fault);
+    int result = plan_for(&plan, chain, formats, in, device, how, fault);
     if (result != 0)
         return result;
     if (is_large(plan)) {
         plan_destroy(&plan);
         return 0;
     }
-    bool printed = !how->trusted && print_fact(plan, chain, format, &fact);
+    bool printed = !how->trusted && print_fact(plan, chain, formats, &fact);
     bool known = how->trusted || (printed && device_knows(device, text_string(&fact)));
     /* Where results are known to agree, kernels run only in order to be loaded, for which one size
      * is enough. */
@@ -160,11 +165,11 @@ int check_chain(struct device *device, const struct check_how *how, const struct
 }
 
 int check_compile(struct device *device, const struct check_how *how, const struct chain *chain,
-                  const struct format *format, const struct frame *in, struct fault *fault)
+                  const struct format *formats, const struct frame *in, struct fault *fault)
 {
     struct plan *plan = NULL;
     struct recording *recording = NULL;
-    int result = plan_for(&plan, chain, format, in, device, how, fault);
+    int result = plan_for(&plan, chain, formats, in, device, how, fault);
     if (result == 0)
         result = recording_create_as(&recording, plan, device, how->use, fault);
     recording_destroy(&recording);

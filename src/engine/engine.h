@@ -48,10 +48,11 @@ struct engine_options {
     void *context;
 };
 
-/* Where a job's results go. Called on the job's thread. */
+/* Where a job's results go. Called on the job's thread, for one result after the other. */
 struct engine_output {
-    /* Opens the file for a plane; `plane` is "" when there is one file for the whole result. */
-    int (*open)(void *context, const char *plane, int *fd, struct fault *fault);
+    /* Opens the file for a plane of the chain's result number `result`, counted from 0; `plane` is
+     * "" when there is one file for the whole result. */
+    int (*open)(void *context, size_t result, const char *plane, int *fd, struct fault *fault);
     /* Ends the file. `good`: it is complete, and may be given its name. */
     int (*close)(void *context, int fd, bool good, struct fault *fault);
     void *context;
@@ -63,12 +64,30 @@ struct engine_launch {
     uint64_t queued, wait, run; /* nanoseconds, by the device's clock */
 };
 
+/* How a result of the chain is written, … */
+struct engine_result {
+    const struct format *format;
+    const struct format *frame_format; /* used in place of `format` when several planes come out;
+                                          NULL: `format` is */
+};
+
+/* … and what was written. */
+struct engine_written {
+    char format[12];
+    struct plane plane; /* the first one; width 0: not known yet */
+    size_t n_planes;
+    uint64_t bytes; /* of all its files */
+};
+
 /* What a job has done, as far as it got. Times are nanoseconds of the monotonic clock.
  * worker/describe.h makes JSON of it. */
 struct engine_report {
-    char in_format[12], out_format[12];
-    struct plane in, out; /* of the first plane; width 0: not known yet */
-    size_t n_planes_out;
+    char in_format[12];
+    struct plane in; /* of the first plane; width 0: not known yet */
+    size_t n_results;
+    struct engine_written results[CHAIN_RESULTS_MAX];
+    size_t n_stages; /* of the chain: each has run once, whatever number of results it serves; … */
+    size_t n_asked;  /* … and how many they are if each result counts its own */
     bool stored_luma; /* the Y channel of the JPEG was used */
     uint32_t reduced; /* the picture was decoded at 1/reduced of its sides; 0: not known yet */
     bool verified; /* the device's result agrees with the reference's, as engine_job.verify asked */
@@ -91,9 +110,8 @@ struct engine_report {
 struct engine_job {
     int in_fd;                 /* borrowed */
     const struct chain *chain; /* borrowed until the job is done, as is all below */
-    const struct format *format;
-    const struct format *frame_format; /* used in place of `format` when several planes come out;
-                                          NULL: `format` is */
+    struct engine_result *results; /* one for each result of the chain; with a `frame_format` the
+                                      engine sets `format` to the one that is used */
     struct decode_options decode;
     struct engine_output output;
     bool verify;         /* compare the device's result with the reference */
@@ -129,16 +147,17 @@ int engine_run(struct engine *engine, struct engine_job *job);
 void engine_submit(struct engine *engine, struct engine_job *job);
 
 /* Opens the device now and compiles what the chain needs for pictures of 8 and 16 bits with one to
- * four channels, written as `format`, so that no job waits for a compiler. With self_check,
- * compares these kernels' results on small odd-sized pictures with the references; agreement is
- * remembered in the cache directory by device, driver, chain and source. The fallback runs a chain
- * that differs from then on, and `wrong` (empty before) says what differs; without a fallback this
- * returns FAULT_VERIFY. With `background` all of this is done for native, and the thread is given
- * the chain; `id` is passed to options.moved. With options.moved the comparison on native, whose
- * kernels need no compiler, is left to that thread, too. Checks are bounded: a chain whose pictures
- * become large is not compared, and one that takes long only as far as it comes. */
+ * four channels, whose results are written as `formats` say, one for each, so that no job waits for
+ * a compiler. With self_check, compares these kernels' results on small odd-sized pictures with the
+ * references; agreement is remembered in the cache directory by device, driver, chain and source.
+ * The fallback runs a chain that differs from then on, and `wrong` (empty before) says what
+ * differs; without a fallback this returns FAULT_VERIFY. With `background` all of this is done for
+ * native, and the thread is given the chain; `id` is passed to options.moved. With options.moved
+ * the comparison on native, whose kernels need no compiler, is left to that thread, too. Checks are
+ * bounded: a chain whose pictures become large is not compared, and one that takes long only as far
+ * as it comes. */
 int engine_warm(struct engine *engine, int64_t id, const struct chain *chain,
-                const struct format *format, struct fault *wrong, struct fault *fault);
+                const struct format *formats, struct fault *wrong, struct fault *fault);
 
 /* What kind of device the chain runs on: "native", "gpu", "cpu", …, "reference"; NULL: that is not
  * known before the first job. */

@@ -129,13 +129,13 @@ int mover_check(struct engine *engine, struct fault *fault);
 
 /* A configured chain is to be made ready for all usual kinds of pictures. */
 int mover_compare(struct engine *engine, int64_t id, const struct chain *chain,
-                  const struct format *format, struct device *native, struct fault *fault);
+                  const struct format *formats, struct device *native, struct fault *fault);
 int mover_add(struct engine *engine, int64_t id, const struct chain *chain,
-              const struct format *format, struct fault *fault);
+              const struct format *formats, struct fault *fault);
 
 /* The same for a frame like this one, on generic kernels, for a job that runs on native meanwhile;
  * `plan` is the generic one that could not be had, NULL without a device. */
-void mover_ask(struct engine *engine, const struct chain *chain, const struct format *format,
+void mover_ask(struct engine *engine, const struct chain *chain, const struct format *formats,
                const struct frame *in, const struct plan *plan);
 
 /* ---- check.c: compares the device with the references on small pictures ---- */
@@ -151,14 +151,15 @@ struct check_how {
 
 /* Runs the chain on a noise frame of that shape on the device and by the references, unless it is
  * known that they agree, then stores its programs in the binary cache. Nothing is run where the
- * chain makes more of the frame than CHECK_SAMPLES. `format` NULL: the frame stays as it is. FAULT_VERIFY: they differ; the text names the first stage after which they do.
- * FAULT_SHAPE: the chain cannot take such a frame. */
+ * chain makes more of the frame than CHECK_SAMPLES. `formats` NULL: results stay as they are.
+ * FAULT_VERIFY: they differ; the text names the first stage after which they do. FAULT_SHAPE: the
+ * chain cannot take such a frame. */
 int check_chain(struct device *device, const struct check_how *how, const struct chain *chain,
-                const struct format *format, const struct frame *in, struct fault *fault);
+                const struct format *formats, const struct frame *in, struct fault *fault);
 
 /* Finds or compiles the same programs as how->use says, and runs nothing. */
 int check_compile(struct device *device, const struct check_how *how, const struct chain *chain,
-                  const struct format *format, const struct frame *in, struct fault *fault);
+                  const struct format *formats, const struct frame *in, struct fault *fault);
 
 /* The same on a picture of 8-bit RGB. A chain that takes none is left to its first real job. */
 int check_colour(struct device *device, const struct check_how *how, const struct chain *chain,
@@ -173,7 +174,7 @@ struct plane warm_kind(unsigned kind);
 /* check_chain on pictures of a kind in several sizes. Pictures that the chain cannot take are fine.
  */
 int warm_check(struct device *device, const struct check_how *how, const struct chain *chain,
-               const struct format *format, const struct plane *kind, struct fault *fault);
+               const struct format *formats, const struct plane *kind, struct fault *fault);
 
 /* ---- job.c ---- */
 
@@ -194,11 +195,13 @@ struct job_state {
     struct device *device;
     uint64_t reserved, reserved_file;
     struct device_buffer *in_buffer;
+    struct format formats[CHAIN_RESULTS_MAX]; /* of the results; borrowed from the job */
     /* our own memory: for references, conversions, and the input kept for --verify */
     struct picture host_in;
-    struct picture host_out; /* the references' result */
+    struct picture host_out[CHAIN_RESULTS_MAX]; /* the references' results */
     struct recording_run run;
-    struct picture result; /* to be encoded: borrowed from run, host_out or host_in */
+    struct picture results[CHAIN_RESULTS_MAX]; /* to be encoded: borrowed from run, host_out or
+                                                  host_in */
     uint64_t begin, mark;  /* when the job began, and when the current span did */
 };
 
@@ -214,10 +217,15 @@ void burst_settle(struct burst *burst);
 
 /* ---- prepared.c ---- */
 
-/* Finds or makes what a job needs to run. `format` NULL: the frame stays as it is. `warming`:
+/* What the results are written as, for their plan; `formats` has one for each result of the chain.
+ * Returns `targets`, or NULL without formats. */
+const struct plan_target *targets_of(const struct chain *chain, const struct format *formats,
+                                     struct plan_target targets[CHAIN_RESULTS_MAX]);
+
+/* Finds or makes what a job needs to run. `formats` NULL: results stay as they are. `warming`:
  * called for engine_warm, which may compile any program. prepared_release must follow. */
 int prepared_get(struct engine *engine, const struct chain *chain, const struct frame *in,
-                 const struct format *format, bool keep_input, bool warming,
+                 const struct format *formats, bool keep_input, bool warming,
                  struct prepared **prepared, struct fault *fault);
 void prepared_release(struct engine *engine, struct prepared **prepared);
 void prepared_destroy_all(struct engine *engine);

@@ -45,7 +45,8 @@ static void let_go(struct job_state *s)
         device_buffer_release(s->device, &s->in_buffer);
     if (!s->in_place) /* otherwise it belongs to plan and file */
         picture_destroy(&s->host_in);
-    picture_destroy(&s->host_out);
+    for (size_t i = 0; i < CHAIN_RESULTS_MAX; i++)
+        picture_destroy(&s->host_out[i]);
     s->job->report.warnings = s->decoder.warnings;
     s->decoder.warnings = (struct text){0};
     const struct plan *plan = s->prepared ? s->prepared->plan : NULL;
@@ -126,7 +127,10 @@ static int read_header(struct job_state *s, struct fault *fault)
     struct codec_limits limits = {options->max_pixels, options->memory};
     decode.two_threads = has_free_processor(s->engine);
     decode.padded = fstatfs(s->job->in_fd, &status) == 0 && status.f_type == HUGETLBFS_MAGIC;
-    decode.meta = format_meta(s->job->format);
+    for (size_t i = 0; i < chain_count_results(s->job->chain); i++) {
+        enum metadata_choice meta = format_meta(s->job->results[i].format);
+        decode.meta = i == 0 || meta > decode.meta ? meta : decode.meta;
+    }
     result = decoder_open(&s->decoder, s->file.data, s->file.size, &decode, &limits, fault);
     if (result != 0)
         return result;
@@ -148,17 +152,23 @@ static bool keeps_input(const struct engine_job *job)
     return job->verify || job->iterations > 1;
 }
 
-/* Chooses the format by the number of planes, which the plan tells before anything is computed. */
-static int choose_format(struct job_state *s, struct fault *fault)
+/* Chooses formats by the number of planes, which the plan tells before anything is computed. */
+static int choose_formats(struct job_state *s, struct fault *fault)
 {
     struct engine_job *job = s->job;
     struct plan_options as_it_is = {0};
     struct plan *plan = NULL;
-    if (!job->frame_format)
-        return 0;
-    int result = plan_create(&plan, job->chain, &s->decoder.frame, &as_it_is, fault);
-    if (result == 0 && plan->out->n_planes > 1)
-        job->format = job->frame_format;
+    size_t count = chain_count_results(job->chain);
+    bool wanted = false;
+    for (size_t i = 0; i < count; i++)
+        wanted |= job->results[i].frame_format != NULL;
+    int result = wanted ? plan_create(&plan, job->chain, &s->decoder.frame, &as_it_is, fault) : 0;
+    for (size_t i = 0; i < count && result == 0; i++) {
+        struct engine_result *of = &job->results[i];
+        if (of->frame_format && plan->results[i].frame->n_planes > 1)
+            of->format = of->frame_format;
+        s->formats[i] = *of->format;
+    }
     plan_destroy(&plan);
     return result;
 }
@@ -186,8 +196,8 @@ static int prepare_in_place(struct job_state *s, struct fault *fault)
         device = engine_device(engine);
     if (result != 0 || !takes_host_memory(device) || !decoder_in_place(&s->decoder, &frame))
         return result;
-    result = prepared_get(engine, s->job->chain, &frame, s->job->format, true, false, &s->prepared,
-                          fault);
+    result =
+        prepared_get(engine, s->job->chain, &frame, s->formats, true, false, &s->prepared, fault);
     frame_finish(&frame);
     s->in_place = result == 0 && takes_host_memory(s->prepared->device);
     if (!s->in_place)
@@ -198,29 +208,33 @@ static int prepare_in_place(struct job_state *s, struct fault *fault)
 static int prepare(struct job_state *s, struct fault *fault)
 {
     s->job->report.step = "plan";
-    int result = choose_format(s, fault);
+    int result = choose_formats(s, fault);
     if (result != 0)
         return result;
     result = prepare_in_place(s, fault);
     if (result == 0 && !s->in_place)
-        result = prepared_get(s->engine, s->job->chain, &s->decoder.frame, s->job->format,
+        result = prepared_get(s->engine, s->job->chain, &s->decoder.frame, s->formats,
                               keeps_input(s->job), false, &s->prepared, fault);
     if (result != 0)
         return result;
     const struct plan *plan = s->prepared->plan;
+    s->job->report.n_stages = plan->n_chain_steps;
+    s->job->report.n_asked = plan->n_asked;
     if (plan->video_config && plan->video_config->luma) {
         s->job->report.stored_luma = true;
         s->job->report.in.channels = 1;
     }
     uint64_t bytes = s->decoder.working_memory + plan_peak(plan);
-    if (!s->prepared->recording || s->job->verify) /* the references hold two more frames */
+    if (!s->prepared->recording || s->job->verify) /* the references hold frames of their own */
         for (size_t i = 0; i < plan->n_steps; i++)
             bytes += plan->steps[i].out.size;
     if (s->prepared->recording) {
         s->device = s->prepared->device;
         s->job->report.ran_on = device_info(s->device);
         if (device_copies(s->device))
-            bytes += plan->slot_size[plan->in_slot] + plan->slot_size[plan->out_slot];
+            bytes += plan->slot_size[plan->in_slot];
+        for (size_t i = 0; i < plan->n_results && device_copies(s->device); i++)
+            bytes += plan->slot_size[plan->results[i].slot];
     }
     s->is_small = s->prepared->recording && !keeps_input(s->job) && bytes <= SMALL_BYTES;
     if (!s->is_small)
@@ -324,12 +338,15 @@ static int wait_for_device(struct job_state *s, struct fault *fault)
     s->job->report.crossings_in = s->run.traffic.crossings_in;
     s->job->report.crossings_out = s->run.traffic.crossings_out;
     s->job->report.bytes_copied += s->run.traffic.bytes_copied;
-    s->result = (struct picture){*plan->out, (uint8_t *)s->run.data};
+    for (size_t i = 0; i < plan->n_results; i++)
+        s->results[i] =
+            (struct picture){*plan->results[i].frame,
+                             (uint8_t *)recording_result(s->prepared->recording, &s->run, i)};
     result = copy_launches(s, fault);
     if (result == 0 && s->job->verify) {
-        result = reference_run(plan, &s->host_in, &s->host_out, fault);
+        result = reference_run(plan, &s->host_in, s->host_out, fault);
         if (result == 0)
-            result = reference_verify(plan, &s->host_in, &s->host_out, &s->result,
+            result = reference_verify(plan, &s->host_in, s->host_out, s->results,
                                       &s->job->report.largest_difference, fault);
         s->job->report.verified = result == 0;
         span(s);
@@ -342,38 +359,45 @@ static int run_on_host(struct job_state *s, struct fault *fault)
     const struct plan *plan = s->prepared->plan;
     s->job->report.step = "device";
     if (plan->n_steps == 0) {
-        s->result = s->host_in;
+        for (size_t i = 0; i < plan->n_results; i++)
+            s->results[i] = s->host_in;
         return 0;
     }
-    int result = reference_run(plan, &s->host_in, &s->host_out, fault);
-    s->result = s->host_out;
+    int result = reference_run(plan, &s->host_in, s->host_out, fault);
+    memcpy(s->results, s->host_out, sizeof s->results);
     s->job->report.device = span(s);
     return result;
 }
 
-static int encode_file(struct job_state *s, size_t index, const char *name, struct fault *fault)
+/* A file of the chain's result number `index`. */
+static int encode_file(struct job_state *s, size_t index, size_t plane, const char *name,
+                       struct fault *fault)
 {
     const struct engine_output *to = &s->job->output;
     int fd = -1;
     s->job->report.step = "write";
-    int result = to->open(to->context, name, &fd, fault);
+    int result = to->open(to->context, index, name, &fd, fault);
     if (result != 0)
         return result;
     s->job->report.step = "encode";
     struct output *output = output_create(fd);
+    const struct format *format = &s->formats[index];
+    struct metadata metadata = metadata_part(&s->decoder.metadata, format_meta(format));
+    const struct picture *picture = &s->results[index];
     if (output)
-        output->metadata = &s->decoder.metadata;
-    const struct format *format = s->job->format;
+        output->metadata = &metadata;
     if (!output)
         result = fault_set(fault, FAULT_MEMORY, "no memory for an output");
     else if (format_holds_frame(format))
-        result = format->codec->encode_frame(format->config, &s->result, output, fault);
+        result = format->codec->encode_frame(format->config, picture, output, fault);
     else
-        result = format->codec->encode(format->config, &s->result, index, output, fault);
+        result = format->codec->encode(format->config, picture, plane, output, fault);
     if (output && output_flush(output, result ? NULL : fault) != 0 && result == 0)
         result = fault->code;
-    if (output)
+    if (output) {
+        s->job->report.results[index].bytes += output->written;
         s->job->report.bytes_out += output->written;
+    }
     output_destroy(&output);
     s->job->report.encode += span(s);
     if (result == 0)
@@ -389,16 +413,16 @@ static const char *file_name(const struct plane *plane)
     return plane->name[0] ? plane->name : "image";
 }
 
-static int encode(struct job_state *s, struct fault *fault)
+static int encode(struct job_state *s, size_t index, struct fault *fault)
 {
-    const struct frame *frame = &s->result.frame;
-    const struct codec *codec = s->job->format->codec;
-    struct engine_report *report = &s->job->report;
-    snprintf(report->out_format, sizeof report->out_format, "%s", codec->name);
-    report->out = frame->planes[0];
-    report->n_planes_out = frame->n_planes;
-    if (format_holds_frame(s->job->format) || frame->n_planes == 1)
-        return encode_file(s, 0, "", fault);
+    const struct frame *frame = &s->results[index].frame;
+    const struct format *format = &s->formats[index];
+    struct engine_written *written = &s->job->report.results[index];
+    snprintf(written->format, sizeof written->format, "%s", format->codec->name);
+    written->plane = frame->planes[0];
+    written->n_planes = frame->n_planes;
+    if (format_holds_frame(format) || frame->n_planes == 1)
+        return encode_file(s, index, 0, "", fault);
     for (size_t i = 0; i < frame->n_planes; i++)
         for (size_t k = 0; k < i; k++)
             if (strcmp(file_name(&frame->planes[i]), file_name(&frame->planes[k])) == 0)
@@ -406,7 +430,25 @@ static int encode(struct job_state *s, struct fault *fault)
                                  file_name(&frame->planes[i]));
     int result = 0;
     for (size_t i = 0; i < frame->n_planes && result == 0; i++)
-        result = encode_file(s, i, file_name(&frame->planes[i]), fault);
+        result = encode_file(s, index, i, file_name(&frame->planes[i]), fault);
+    return result;
+}
+
+/* Encodes one result after the other; a fault names the one that it is about. */
+static int encode_all(struct job_state *s, struct fault *fault)
+{
+    size_t count = chain_count_results(s->job->chain);
+    int result = 0;
+    for (size_t i = 0; i < count && result == 0; i++) {
+        struct fault why = FAULT_INIT;
+        result = i > 0 ? deadline_check(&why) : 0;
+        if (result == 0)
+            result = encode(s, i, &why);
+        if (result != 0 && count > 1)
+            fault_set(fault, why.code, "result %zu: %s", i + 1, why.text);
+        else if (result != 0)
+            *fault = why;
+    }
     return result;
 }
 
@@ -417,7 +459,8 @@ void job_start(struct job_state *s, struct engine *engine, struct engine_job *jo
     *s =
         (struct job_state){.engine = engine, .job = job, .burst = burst, .begin = now, .mark = now};
     fault_clear(&job->fault);
-    job->report = (struct engine_report){.step = "read"};
+    job->report =
+        (struct engine_report){.step = "read", .n_results = chain_count_results(job->chain)};
     if (job->submitted > 0)
         job->report.queue = now - job->submitted;
     static int (*const steps[])(struct job_state *, struct fault *) = {read_header, prepare, decode,
@@ -445,7 +488,7 @@ void job_end(struct job_state *s)
     if (result == 0)
         result = deadline_check(fault);
     if (result == 0)
-        encode(s, fault);
+        encode_all(s, fault);
     deadline_set(0);
     let_go(s);
     atomic_fetch_sub(&s->engine->n_jobs, 1);

@@ -36,7 +36,7 @@ struct move {
     int64_t id;            /* of a configured chain */
     struct device *native; /* it is only compared, on this device; NULL: it goes to another one */
     struct chain chain;
-    struct format format; /* no codec: the frame stays as it is */
+    struct format formats[CHAIN_RESULTS_MAX]; /* no codec: the results stay as they are */
     struct frame frame;   /* no planes: all usual kinds */
     struct move *next;
 };
@@ -44,7 +44,8 @@ struct move {
 static void destroy(struct move *move)
 {
     frame_finish(&move->frame);
-    format_finish(&move->format);
+    for (size_t i = 0; i < CHAIN_RESULTS_MAX; i++)
+        format_finish(&move->formats[i]);
     chain_finish(&move->chain);
     text_finish(&move->key);
     free(move);
@@ -54,24 +55,23 @@ static void destroy(struct move *move)
 
 static void print_format(const struct format *format, struct text *text)
 {
-    if (!format)
-        return;
     text_append(text, format->codec->name);
     param_print(format->codec->params, format->config, format->given, text);
 }
 
-/* Copies; of the format, what is printed is read back. */
-static int copy(struct move *move, const struct chain *chain, const struct format *format,
+/* Copies; of formats, what is printed is read back. */
+static int copy(struct move *move, const struct chain *chain, const struct format *formats,
                 const struct frame *frame, struct fault *fault)
 {
-    struct text text = {0};
     int result = chain_copy(&move->chain, chain, fault);
-    print_format(format, &text);
-    if (result == 0 && format)
-        result = format_parse(&move->format, text_string(&text), fault);
+    for (size_t i = 0; formats && i < chain_count_results(chain) && result == 0; i++) {
+        struct text text = {0};
+        print_format(&formats[i], &text);
+        result = format_parse(&move->formats[i], text_string(&text), fault);
+        text_finish(&text);
+    }
     if (result == 0 && frame && !frame_copy(&move->frame, frame))
         result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-    text_finish(&text);
     return result;
 }
 
@@ -167,7 +167,7 @@ static int keep_kind(struct engine *engine, const struct move *move, const struc
     struct frame frame = {0};
     int result =
         frame_add_plane(&frame, kind, FRAME_ALIGNMENT)
-            ? check_compile(engine->device, &how, &move->chain, &move->format, &frame, fault)
+            ? check_compile(engine->device, &how, &move->chain, move->formats, &frame, fault)
             : fault_set(fault, FAULT_MEMORY, "no memory for a frame");
     frame_finish(&frame);
     return result;
@@ -183,7 +183,7 @@ static int move_configured(struct engine *engine, const struct move *move, struc
         tell(engine, move, kind, WARM_KINDS + 1, NULL);
         result = check_closing(&engine->mover, fault);
         if (result == 0)
-            result = warm_check(engine->device, &how, &move->chain, &move->format, &plane, fault);
+            result = warm_check(engine->device, &how, &move->chain, move->formats, &plane, fault);
     }
     for (unsigned kind = 0; kind < WARM_KINDS && result == 0; kind++) {
         struct plane plane = warm_kind(kind);
@@ -199,7 +199,7 @@ static int move_frame(struct engine *engine, const struct move *move, struct fau
 {
     struct check_how how = {
         .generic = true, .trusted = !engine->options.self_check, .use = PROGRAM_ANY};
-    const struct format *format = move->format.codec ? &move->format : NULL;
+    const struct format *formats = move->formats[0].codec ? move->formats : NULL;
     const struct frame *frame = &move->frame;
     int result = 0;
     if (!move->is_configured &&
@@ -207,12 +207,12 @@ static int move_frame(struct engine *engine, const struct move *move, struct fau
         return fault_set(fault, FAULT_KERNELS, "%d kernels were compiled for other chains",
                          PROGRAM_COUNTED_MAX);
     if (frame->n_planes == 1 && frame->n_origins == 0)
-        result = warm_check(engine->device, &how, &move->chain, format, &frame->planes[0], fault);
+        result = warm_check(engine->device, &how, &move->chain, formats, &frame->planes[0], fault);
     else if (frame->size <= CHECK_BYTES)
-        result = check_chain(engine->device, &how, &move->chain, format, frame, fault);
+        result = check_chain(engine->device, &how, &move->chain, formats, frame, fault);
     how.use = configured_has(engine, &move->chain) ? PROGRAM_KEPT : PROGRAM_COUNTED;
     if (result == 0)
-        result = check_compile(engine->device, &how, &move->chain, format, frame, fault);
+        result = check_compile(engine->device, &how, &move->chain, formats, frame, fault);
     return result;
 }
 
@@ -226,7 +226,7 @@ static void compare_on_native(struct engine *engine, const struct move *move)
         struct plane plane = warm_kind(kind);
         result = check_closing(&engine->mover, &fault);
         if (result == 0)
-            result = warm_check(move->native, &how, &move->chain, &move->format, &plane, &fault);
+            result = warm_check(move->native, &how, &move->chain, move->formats, &plane, &fault);
     }
     deadline_set(0);
     if (result == FAULT_VERIFY && level_demote(engine, &move->chain, LEVEL_REFERENCE)) {
@@ -339,7 +339,7 @@ int mover_check(struct engine *engine, struct fault *fault)
 
 /* Takes the key. */
 static int add(struct engine *engine, struct text *key, size_t name_at, int64_t id,
-               const struct chain *chain, const struct format *format, const struct frame *frame,
+               const struct chain *chain, const struct format *formats, const struct frame *frame,
                struct device *native, struct fault *fault)
 {
     struct mover *mover = &engine->mover;
@@ -355,7 +355,7 @@ static int add(struct engine *engine, struct text *key, size_t name_at, int64_t 
             *move = (struct move){.key = *key, .id = id, .is_configured = !frame, .native = native};
             *key = (struct text){0};
             move->name = text_string(&move->key) + name_at;
-            result = copy(move, chain, format, frame, fault);
+            result = copy(move, chain, formats, frame, fault);
         }
         if (result == 0 && !mover->started) {
             mover->started = pthread_create(&mover->thread, NULL, work, engine) == 0;
@@ -372,7 +372,7 @@ static int add(struct engine *engine, struct text *key, size_t name_at, int64_t 
 }
 
 static int add_configured(struct engine *engine, int64_t id, const struct chain *chain,
-                          const struct format *format, struct device *native, struct fault *fault)
+                          const struct format *formats, struct device *native, struct fault *fault)
 {
     struct text key = {0};
     text_printf(&key, "%s%lld ", native ? "native " : "", (long long)id);
@@ -380,24 +380,24 @@ static int add_configured(struct engine *engine, int64_t id, const struct chain 
     chain_print(chain, &key);
     if (key.failed)
         return fault_set(fault, FAULT_MEMORY, "no memory for a chain");
-    return add(engine, &key, name_at, id, chain, format, NULL, native, fault);
+    return add(engine, &key, name_at, id, chain, formats, NULL, native, fault);
 }
 
 int mover_compare(struct engine *engine, int64_t id, const struct chain *chain,
-                  const struct format *format, struct device *native, struct fault *fault)
+                  const struct format *formats, struct device *native, struct fault *fault)
 {
-    return add_configured(engine, id, chain, format, native, fault);
+    return add_configured(engine, id, chain, formats, native, fault);
 }
 
 int mover_add(struct engine *engine, int64_t id, const struct chain *chain,
-              const struct format *format, struct fault *fault)
+              const struct format *formats, struct fault *fault)
 {
     if (!atomic_load(&engine->mover.on) || atomic_load(&engine->mover.alone))
         return 0;
-    return add_configured(engine, id, chain, format, NULL, fault);
+    return add_configured(engine, id, chain, formats, NULL, fault);
 }
 
-void mover_ask(struct engine *engine, const struct chain *chain, const struct format *format,
+void mover_ask(struct engine *engine, const struct chain *chain, const struct format *formats,
                const struct frame *in, const struct plan *plan)
 {
     struct text key = {0};
@@ -405,7 +405,8 @@ void mover_ask(struct engine *engine, const struct chain *chain, const struct fo
     uint64_t kernels = 0;
     if (atomic_load(&engine->mover.alone))
         return;
-    print_format(format, &key);
+    for (size_t i = 0; formats && i < chain_count_results(chain); i++)
+        print_format(&formats[i], &key);
     /* Everything of a frame that kernels depend on. The size is left out: what depends on it is in
      * the hash of the plan's kernels. */
     for (size_t i = 0; i < in->n_planes; i++)
@@ -419,6 +420,6 @@ void mover_ask(struct engine *engine, const struct chain *chain, const struct fo
     chain_print(chain, &key);
     if (key.failed)
         text_finish(&key);
-    else if (add(engine, &key, name_at, -1, chain, format, in, NULL, &fault) != 0)
+    else if (add(engine, &key, name_at, -1, chain, formats, in, NULL, &fault) != 0)
         log_warning("a chain stays on native: %s", fault.text);
 }

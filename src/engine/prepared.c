@@ -106,8 +106,9 @@ void prepared_destroy_all(struct engine *engine)
 }
 
 /* Prints everything that a plan depends on. */
-static void make_key(const struct chain *chain, const struct frame *in, const struct format *format,
-                     bool keep_input, enum level level, struct text *key)
+static void make_key(const struct chain *chain, const struct frame *in,
+                     const struct format *formats, bool keep_input, enum level level,
+                     struct text *key)
 {
     text_printf(key, "%d ", (int)level);
     chain_print(chain, key);
@@ -129,11 +130,21 @@ static void make_key(const struct chain *chain, const struct frame *in, const st
     if (video->format)
         text_printf(key, "|video %d %d %d %ux%u", (int)video->format, (int)video->matrix,
                     (int)video->range, video->width, video->height);
-    if (format) {
-        text_printf(key, "|%s", format->codec->name);
-        param_print(format->codec->params, format->config, format->given, key);
+    for (size_t i = 0; formats && i < chain_count_results(chain); i++) {
+        text_printf(key, "|%s", formats[i].codec->name);
+        param_print(formats[i].codec->params, formats[i].config, formats[i].given, key);
     }
     text_append(key, keep_input ? "|keep" : "|");
+}
+
+const struct plan_target *targets_of(const struct chain *chain, const struct format *formats,
+                                     struct plan_target targets[CHAIN_RESULTS_MAX])
+{
+    for (size_t i = 0; formats && i < chain_count_results(chain); i++)
+        targets[i] = (struct plan_target){.fit = format_fit,
+                                          .context = (void *)&formats[i],
+                                          .mosaic_gain = format_mosaic_gain(&formats[i])};
+    return formats ? targets : NULL;
 }
 
 /* Plans made->chain for made->device and makes its recording. */
@@ -171,7 +182,7 @@ static int make_variant(struct engine *engine, struct prepared *made, const stru
  * ones. Otherwise asks the mover for them, with the generic plan if there is one, and takes native.
  */
 static int choose_device(struct engine *engine, struct prepared *made, const struct frame *in,
-                         const struct format *format, const struct plan_options *like,
+                         const struct format *formats, const struct plan_options *like,
                          struct fault *fault)
 {
     struct plan_options options = *like;
@@ -189,27 +200,26 @@ static int choose_device(struct engine *engine, struct prepared *made, const str
     if (made->recording)
         return 0;
     int result = engine_need_fallback(engine, &made->device, fault);
-    mover_ask(engine, &made->chain, format, in, made->plan);
+    mover_ask(engine, &made->chain, formats, in, made->plan);
     plan_destroy(&made->plan);
     return result;
 }
 
 static int make(struct engine *engine, const struct chain *chain, const struct frame *in,
-                const struct format *format, bool keep_input, enum level level, bool warming,
+                const struct format *formats, bool keep_input, enum level level, bool warming,
                 struct prepared *made, struct fault *fault)
 {
+    struct plan_target targets[CHAIN_RESULTS_MAX];
     struct plan_options options = {.keep_input = keep_input,
                                    .no_fuse = engine->options.no_fuse,
-                                   .fit = format ? format_fit : NULL,
-                                   .fit_context = (void *)format,
-                                   .mosaic_gain = format ? format_mosaic_gain(format) : 0};
+                                   .targets = targets_of(chain, formats, targets)};
     int result = chain_copy(&made->chain, chain, fault); /* the caller's may not live as long */
     if (result == 0 && chain->n_steps > 0 && !engine->options.reference) {
         /* Also what engine_warm makes on native, since a job may find it. */
         made->waits = level == LEVEL_DEVICE && atomic_load(&engine->mover.on);
         made->moves = atomic_load(&engine->mover.moves);
         if (made->waits && !warming)
-            result = choose_device(engine, made, in, format, &options, fault);
+            result = choose_device(engine, made, in, formats, &options, fault);
         else if (level == LEVEL_DEVICE)
             result = engine_need_device(engine, &made->chain, &made->device, warming, fault);
         else if (level == LEVEL_FALLBACK)
@@ -292,13 +302,13 @@ static struct prepared *find(struct engine *engine, const struct text *key)
 /* Programs are compiled without the lock, so that jobs with other chains go on. A second job with
  * the same chain waits instead of compiling it again. */
 int prepared_get(struct engine *engine, const struct chain *chain, const struct frame *in,
-                 const struct format *format, bool keep_input, bool warming,
+                 const struct format *formats, bool keep_input, bool warming,
                  struct prepared **prepared, struct fault *fault)
 {
     struct text key = {0};
     int result = 0;
     enum level level = level_of(engine, chain);
-    make_key(chain, in, format, keep_input, level, &key);
+    make_key(chain, in, formats, keep_input, level, &key);
     if (key.failed) {
         text_finish(&key);
         return fault_set(fault, FAULT_MEMORY, "no memory for a plan");
@@ -315,7 +325,7 @@ int prepared_get(struct engine *engine, const struct chain *chain, const struct 
         engine->prepared = entry;
         key = (struct text){0};
         pthread_mutex_unlock(&engine->prepared_lock);
-        result = make(engine, chain, in, format, keep_input, level, warming, entry, fault);
+        result = make(engine, chain, in, formats, keep_input, level, warming, entry, fault);
         pthread_mutex_lock(&engine->prepared_lock);
         entry->making = false;
         failed = result != 0 ? take(engine, &entry->key) : NULL;

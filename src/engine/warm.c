@@ -25,7 +25,7 @@ struct plane warm_kind(unsigned kind)
 }
 
 int warm_check(struct device *device, const struct check_how *how, const struct chain *chain,
-               const struct format *format, const struct plane *kind, struct fault *fault)
+               const struct format *formats, const struct plane *kind, struct fault *fault)
 {
     int result = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && result == 0; i++) {
@@ -35,7 +35,7 @@ int warm_check(struct device *device, const struct check_how *how, const struct 
         plane.width = sizes[i].width;
         plane.height = sizes[i].height;
         result = frame_add_plane(&frame, &plane, FRAME_ALIGNMENT)
-                     ? check_chain(device, how, chain, format, &frame, &why)
+                     ? check_chain(device, how, chain, formats, &frame, &why)
                      : fault_set(&why, FAULT_MEMORY, "no memory for a frame");
         frame_finish(&frame);
         if (result == FAULT_SHAPE)
@@ -56,7 +56,8 @@ static bool is_later(const struct engine *engine, const struct device *device)
 
 /* The check comes before the program is stored: some drivers complete it at its first run. */
 static int prepare_kind(struct engine *engine, const struct chain *chain,
-                        const struct format *format, const struct plane *plane, struct fault *fault)
+                        const struct format *formats, const struct plane *plane,
+                        struct fault *fault)
 {
     struct frame frame = {0};
     struct prepared *prepared = NULL;
@@ -64,10 +65,10 @@ static int prepare_kind(struct engine *engine, const struct chain *chain,
     struct check_how how = {.use = engine->options.generic ? PROGRAM_KEPT : PROGRAM_ANY};
     if (!frame_add_plane(&frame, plane, FRAME_ALIGNMENT))
         return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-    int result = prepared_get(engine, chain, &frame, format, false, true, &prepared, &why);
+    int result = prepared_get(engine, chain, &frame, formats, false, true, &prepared, &why);
     if (result == 0 && prepared->device && engine->options.self_check &&
         !is_later(engine, prepared->device))
-        result = warm_check(prepared->device, &how, chain, format, plane, &why);
+        result = warm_check(prepared->device, &how, chain, formats, plane, &why);
     prepared_release(engine, &prepared);
     frame_finish(&frame);
     return result == 0 || result == FAULT_SHAPE ? 0 : fault_set(fault, why.code, "%s", why.text);
@@ -79,13 +80,13 @@ static void tell(struct engine *engine, unsigned done, unsigned of)
         engine->options.warmed(engine->options.context, done, of);
 }
 
-static int warm_all(struct engine *engine, const struct chain *chain, const struct format *format,
+static int warm_all(struct engine *engine, const struct chain *chain, const struct format *formats,
                     struct fault *fault)
 {
     tell(engine, 0, WARM_KINDS);
     for (unsigned kind = 0; kind < WARM_KINDS; kind++) {
         struct plane plane = warm_kind(kind);
-        int result = prepare_kind(engine, chain, format, &plane, fault);
+        int result = prepare_kind(engine, chain, formats, &plane, fault);
         if (result != 0)
             return result;
         tell(engine, kind + 1, WARM_KINDS);
@@ -94,7 +95,7 @@ static int warm_all(struct engine *engine, const struct chain *chain, const stru
 }
 
 int engine_warm(struct engine *engine, int64_t id, const struct chain *chain,
-                const struct format *format, struct fault *wrong, struct fault *fault)
+                const struct format *formats, struct fault *wrong, struct fault *fault)
 {
     struct device *device;
     if (engine->options.reference || chain->n_steps == 0)
@@ -107,12 +108,12 @@ int engine_warm(struct engine *engine, int64_t id, const struct chain *chain,
     while (result == 0) {
         struct fault why = FAULT_INIT;
         enum level level = level_of(engine, chain);
-        if (warm_all(engine, chain, format, &why) == 0) {
+        if (warm_all(engine, chain, formats, &why) == 0) {
             if (level == LEVEL_DEVICE && engine->options.self_check && is_later(engine, device))
-                result = mover_compare(engine, id, chain, format, device, fault);
+                result = mover_compare(engine, id, chain, formats, device, fault);
             return level == LEVEL_REFERENCE || result != 0
                        ? result
-                       : mover_add(engine, id, chain, format, fault);
+                       : mover_add(engine, id, chain, formats, fault);
         }
         bool differs = why.code == FAULT_VERIFY && engine->options.fallback;
         if (!differs || level == LEVEL_REFERENCE)

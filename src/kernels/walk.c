@@ -161,12 +161,12 @@ static int fit(void *walk_, struct plane *plane, struct fault *fault)
 static bool plan_one(struct walk *walk, const struct chain *chain, const struct frame *frame,
                      double mosaic_gain)
 {
+    const struct plan_target target = {
+        .fit = walk->target.channels ? fit : NULL, .context = walk, .mosaic_gain = mosaic_gain};
     struct plan_options options = {.profile = walk->profile,
                                    .no_fuse = true,
-                                   .fit = walk->target.channels ? fit : NULL,
-                                   .fit_context = walk,
-                                   .out = walk->placed ? frame : NULL,
-                                   .mosaic_gain = mosaic_gain};
+                                   .targets = &target,
+                                   .out = walk->placed ? frame : NULL};
     struct plan *plan = NULL;
     if (plan_create(&plan, chain, frame, &options, NULL) != 0)
         return false;

@@ -141,11 +141,17 @@ int options_parse(const struct options_usage *usage, void *config, int argc, cha
     struct gathered g;
     int value;
     const char *given[OPTIONS_MAX] = {NULL}; /* by row; an option with a letter may be given once */
+    const struct options_groups *groups = usage->groups;
+    char *group =
+        groups ? (char *)config + groups->offset : NULL; /* the one that options are about */
+    size_t *count = groups ? (size_t *)((char *)config + groups->count_offset) : NULL;
     gather(usage, &g);
     for (int i = 0; i < g.count; i++) {
         struct param one[2] = {g.rows[i]->param, {0}};
-        param_defaults(one, config);
+        param_defaults(one, g.rows[i]->each ? group : config);
     }
+    if (groups)
+        *count = 1;
     opterr = 0;
     optind = 1;
     while ((value = getopt_long(argc, argv, g.shorts, g.longs, NULL)) != -1) {
@@ -164,11 +170,19 @@ int options_parse(const struct options_usage *usage, void *config, int argc, cha
             return unknown(usage, &g, word);
         int index = find(&g, value);
         const struct options_row *row = g.rows[index];
+        if (row->each && given[index]) {
+            if (*count == groups->most)
+                return complain(usage, "more than %zu %s", groups->most, groups->what);
+            group += groups->size;
+            ++*count;
+            for (int i = 0; i < g.count; i++)
+                given[i] = g.rows[i]->each ? NULL : given[i];
+        }
         if (row->letter && optarg && given[index])
             return complain(usage, "-%c (--%s) is given twice, as '%s' and as '%s'", row->letter,
                             row->param.name, given[index], optarg);
         given[index] = optarg;
-        int result = set_option(usage->program, row, config, optarg);
+        int result = set_option(usage->program, row, row->each ? group : config, optarg);
         if (result != 0)
             return result;
     }

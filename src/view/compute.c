@@ -251,10 +251,11 @@ static int run_recording(struct compute *c, struct held *held, const struct pict
 static int compute_held(struct compute *c, struct held *held, const struct picture *in, bool mosaic,
                         struct fault *fault)
 {
+    const struct plan_target target = {.mosaic_gain = mosaic ? 1 : 0};
     struct plan_options options = {.profile = c->device ? device_profile(c->device) : NULL,
                                    .keep_input = true,
                                    .no_fuse = c->options.no_fuse,
-                                   .mosaic_gain = mosaic ? 1 : 0};
+                                   .targets = &target};
     uint64_t begin = clock_now();
     int result = plan_create(&held->plan, &held->chain, &in->frame, &options, fault);
     if (result != 0 && c->device)

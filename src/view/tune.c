@@ -251,9 +251,10 @@ static int run_file(struct view *view, const struct view_request *request,
     if (result == INPUTS_OTHER)
         result = fault_set(fault, FAULT_FORMAT, "it is no picture");
     if (result == 0) {
+        struct engine_result of = {.format = format};
         struct engine_job job = {.in_fd = fd,
                                  .chain = &chain,
-                                 .format = format,
+                                 .results = &of,
                                  .decode = view->decode,
                                  .output = {open_output, close_output, &saving}};
         result = engine_run(view->engine, &job);

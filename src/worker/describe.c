@@ -126,17 +126,26 @@ json_t *describe_report(const struct engine_report *r, size_t max)
         {"bytes_in", r->bytes_in},           {"bytes_out", r->bytes_out},
         {"bytes_copied", r->bytes_copied},   {"crossings_in", r->crossings_in},
         {"crossings_out", r->crossings_out}, {"reduced", r->reduced},
+        {"stages_run", r->n_stages},         {"stages_asked", r->n_asked},
     };
     const struct device_info *device = r->ran_on;
-    json_t *json =
-        json_pack("{s:s?, s:s?, s:s?, s:o, s:o, s:b}", "device", device ? device->name : NULL,
-                  "platform", device ? device->platform : NULL, "driver",
-                  device ? device->driver : NULL, "in", plane_json(r->in_format, &r->in), "out",
-                  plane_json(r->out_format, &r->out), "stored_luma", (int)r->stored_luma);
+    json_t *results = json_array();
+    for (size_t i = 0; i < r->n_results; i++)
+        json_array_append_new(results,
+                              json_pack("{s:o, s:I, s:I}", "out",
+                                        plane_json(r->results[i].format, &r->results[i].plane),
+                                        "n_planes", (json_int_t)r->results[i].n_planes, "bytes",
+                                        (json_int_t)r->results[i].bytes));
+    json_t *json = json_pack(
+        "{s:s?, s:s?, s:s?, s:o, s:o, s:b}", "device", device ? device->name : NULL, "platform",
+        device ? device->platform : NULL, "driver", device ? device->driver : NULL, "in",
+        plane_json(r->in_format, &r->in), "out",
+        plane_json(r->results[0].format, &r->results[0].plane), "stored_luma", (int)r->stored_luma);
     for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
         json_object_set_new(json, spans[i].name, json_real(seconds(spans[i].time)));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         json_object_set_new(json, counts[i].name, json_integer((json_int_t)counts[i].value));
+    json_object_set_new(json, "results", results);
     json_object_set_new(json, "stages", times_of_stages(r, max));
     json_object_set_new(json, "launches", launches_json(r, max));
     json_object_set_new(json, "warnings", warnings_json(&r->warnings));

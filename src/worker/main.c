@@ -94,29 +94,60 @@ static void send_answer(struct server *server, struct message *answer, const str
     send_to_front(server, answer);
 }
 
-/* What a job or check asks for. frame_format is the format for several planes; its codec is NULL
- * where `format` takes any number. */
+/* What a job or check asks for. A result's frame_format is the format for several planes; its codec
+ * is NULL where `formats` takes any number. */
 struct request {
     struct chain chain;
-    struct format format, frame_format;
+    size_t n_results;
+    struct format formats[CHAIN_RESULTS_MAX], frame_formats[CHAIN_RESULTS_MAX];
     struct decode_options decode;
+    char extensions[CHAIN_RESULTS_MAX * 12]; /* of all results, as messages have them */
 };
+
+_Static_assert(MESSAGE_RESULTS_MAX == CHAIN_RESULTS_MAX, "a message names each result");
+
+/* Formats; "auto" is one for a single plane, and one for more. */
+static int parse_formats(struct request *request, const char *text, struct fault *fault)
+{
+    struct text single = {0}, several = {0};
+    size_t length, used = 0;
+    const char *part;
+    bool any = false;
+    int result;
+    for (size_t i = 0; (part = text_find_part(text, i, &length)) != NULL; i++) {
+        bool is_auto = length == 4 && memcmp(part, "auto", 4) == 0;
+        text_printf(&single, "%s%.*s", i ? ";" : "", (int)length, is_auto ? "png" : part);
+        text_printf(&several, "%s%.*s", i ? ";" : "", (int)length, is_auto ? "npz" : part);
+        any |= is_auto;
+    }
+    result = single.failed || several.failed
+                 ? fault_set(fault, FAULT_MEMORY, "no memory for a format")
+                 : format_parse_results(request->formats, request->n_results,
+                                        any ? text_string(&single) : text, fault);
+    if (result == 0 && any)
+        result = format_parse_results(request->frame_formats, request->n_results,
+                                      text_string(&several), fault);
+    for (size_t i = 0; i < request->n_results && result == 0; i++)
+        used += (size_t)snprintf(request->extensions + used, sizeof request->extensions - used,
+                                 "%s%s", i ? ";" : "", request->formats[i].extension);
+    text_finish(&single);
+    text_finish(&several);
+    return result;
+}
 
 /* Parses it. On a fault the answer's `subject` names what is wrong, and its `faults` have all
  * mistakes in the chain. */
 static int parse(const struct server *server, const struct message *message,
                  struct request *request, struct message *answer, struct fault *fault)
 {
-    bool any = strcmp(message->format, "auto") == 0;
     answer->subject = "chain";
-    int result = chain_parse_all(&request->chain, message->chain, &server->config.definitions,
-                                 &answer->faults);
+    int result = chain_parse_results(&request->chain, message->chain, &server->config.definitions,
+                                     &answer->faults);
     faults_first(&answer->faults, fault);
     if (result == 0) {
         answer->subject = "format";
-        result = format_parse(&request->format, any ? "png" : message->format, fault);
-        if (result == 0 && any)
-            result = format_parse(&request->frame_format, "npz", fault);
+        request->n_results = chain_count_results(&request->chain);
+        result = parse_formats(request, message->format, fault);
     }
     if (result == 0) {
         answer->subject = "input";
@@ -130,8 +161,10 @@ static int parse(const struct server *server, const struct message *message,
 
 static void finish_request(struct request *request)
 {
-    format_finish(&request->format);
-    format_finish(&request->frame_format);
+    for (size_t i = 0; i < request->n_results; i++) {
+        format_finish(&request->formats[i]);
+        format_finish(&request->frame_formats[i]);
+    }
     chain_finish(&request->chain);
 }
 
@@ -149,9 +182,13 @@ struct served {
     int64_t id;
     struct request request;
     struct engine_job job;
+    struct engine_result results[CHAIN_RESULTS_MAX];
     int first_output; /* owned until the engine has it */
-    size_t n_planes;
-    char (*planes)[PLANE_NAME_MAX]; /* names of the outputs so far; owned */
+    size_t n_planes;  /* files so far */
+    struct served_file {
+        unsigned of; /* which result it is, or is a plane of */
+        char plane[PLANE_NAME_MAX];
+    } * files; /* owned */
     pthread_cond_t answered;
     bool has_answer;
     int answer_fd;       /* the output that was asked for; −1: refused, … */
@@ -167,7 +204,7 @@ static void destroy(struct served *served)
     engine_report_finish(&served->job.report);
     finish_request(&served->request);
     pthread_cond_destroy(&served->answered);
-    free(served->planes);
+    free(served->files);
     free(served);
 }
 
@@ -181,11 +218,12 @@ static void began(struct engine_job *job)
 }
 
 /* Asks the front for a further output and waits; the main thread passes it on. */
-static int ask_for_output(struct served *served, const char *plane, int *fd, struct fault *fault)
+static int ask_for_output(struct served *served, size_t of, const char *plane, int *fd,
+                          struct fault *fault)
 {
     struct server *server = served->server;
     const struct message message = {MESSAGE_INIT(MESSAGE_NEED_OUTPUT), .id = served->id,
-                                    .plane = plane};
+                                    .result_of = (int64_t)of, .plane = plane};
     int result = message_send(server->socket, &message, fault);
     if (result != 0)
         return result;
@@ -202,19 +240,22 @@ static int ask_for_output(struct served *served, const char *plane, int *fd, str
     return result;
 }
 
-static int open_output(void *context, const char *plane, int *fd, struct fault *fault)
+static int open_output(void *context, size_t result, const char *plane, int *fd,
+                       struct fault *fault)
 {
     struct served *served = context;
     if (served->n_planes == MESSAGE_PLANES_MAX)
         return fault_set(fault, FAULT_LIMIT, "more than %d planes in files of their own",
                          MESSAGE_PLANES_MAX);
-    void *planes = realloc(served->planes, (served->n_planes + 1) * sizeof *served->planes);
-    if (!planes)
+    struct served_file *files = realloc(served->files, (served->n_planes + 1) * sizeof *files);
+    if (!files)
         return fault_set(fault, FAULT_MEMORY, "no memory for a plane's name");
-    served->planes = planes;
-    snprintf(served->planes[served->n_planes], PLANE_NAME_MAX, "%s", plane);
+    served->files = files;
+    struct served_file *file = &files[served->n_planes];
+    file->of = (unsigned)result;
+    snprintf(file->plane, sizeof file->plane, "%s", plane);
     if (served->n_planes++ > 0)
-        return ask_for_output(served, plane, fd, fault);
+        return ask_for_output(served, result, plane, fd, fault);
     *fd = served->first_output;
     served->first_output = -1;
     /* the file may be a client's own, or hold what an earlier try left */
@@ -250,17 +291,27 @@ static void forget(struct served *served)
 static void done(struct engine_job *job)
 {
     struct served *served = job->user;
+    struct text extensions = {0}, media_types = {0};
+    for (size_t i = 0; i < served->request.n_results; i++) {
+        const struct format *format = job->results[i].format;
+        text_printf(&extensions, "%s%s", i ? ";" : "", format->extension);
+        text_printf(&media_types, "%s%s", i ? ";" : "", format->codec->media_type);
+    }
     struct message message = {MESSAGE_INIT(MESSAGE_DONE),
                               .id = served->id,
                               .step = job->report.step,
                               .total = (int64_t)job->report.total,
                               .report = describe_report(&job->report, LAUNCHES_MAX),
-                              .media_type = job->format->codec->media_type,
-                              .extension = job->format->extension,
+                              .media_type = text_string(&media_types),
+                              .extension = text_string(&extensions),
                               .n_planes = served->n_planes};
-    for (size_t i = 0; i < served->n_planes; i++)
-        message.planes[i] = served->planes[i];
+    for (size_t i = 0; i < served->n_planes; i++) {
+        message.planes[i] = served->files[i].plane;
+        message.of[i] = (unsigned char)served->files[i].of;
+    }
     send_answer(served->server, &message, &job->fault);
+    text_finish(&extensions);
+    text_finish(&media_types);
     json_decref(message.report);
     forget(served);
     destroy(served);
@@ -291,7 +342,7 @@ static struct served *create(struct server *server, struct message *message)
         .in_fd = message_take_fd(message, 0),
         .deadline = message->time > 0 ? clock_now() + (uint64_t)message->time : 0,
         .chain = &served->request.chain,
-        .format = &served->request.format,
+        .results = served->results,
         .output = {open_output, close_output, served},
         .began = message->say_began ? began : NULL,
         .done = done,
@@ -318,7 +369,13 @@ static void take_job(struct server *server, struct message *message)
         return;
     }
     served->job.decode = request->decode;
-    served->job.frame_format = request->frame_format.codec ? &request->frame_format : NULL;
+    for (size_t i = 0; i < request->n_results; i++)
+        served->results[i] = (struct engine_result){
+            .format = &request->formats[i],
+            .frame_format = request->frame_formats[i].codec &&
+                                    request->formats[i].codec != request->frame_formats[i].codec
+                                ? &request->frame_formats[i]
+                                : NULL};
     pthread_mutex_lock(&server->lock);
     served->next = server->jobs;
     server->jobs = served;
@@ -371,19 +428,17 @@ static void tell_moved(void *context, const struct engine_move *move)
 
 /* Checks a chain: parses it, compiles it for the usual kinds of pictures, and compares the device
  * with the references. No message is read meanwhile: the front sends jobs after its checks. */
-static int check(struct server *server, const struct message *message, struct message *answer,
-                 struct fault *wrong, struct fault *fault)
+static int check(struct server *server, const struct message *message, struct request *request,
+                 struct message *answer, struct fault *wrong, struct fault *fault)
 {
-    struct request request = {0};
-    int result = parse(server, message, &request, answer, fault);
+    int result = parse(server, message, request, answer, fault);
     if (result == 0) {
-        const struct chain *chain = &request.chain;
+        const struct chain *chain = &request->chain;
         answer->subject = NULL;
-        answer->extension = request.format.extension; /* a constant string of the codec */
-        result = engine_warm(server->engine, message->id, chain, &request.format, wrong, fault);
+        answer->extension = request->extensions;
+        result = engine_warm(server->engine, message->id, chain, request->formats, wrong, fault);
         answer->tier = chain->n_steps > 0 ? engine_tier(server->engine, chain) : NULL;
     }
-    finish_request(&request);
     return result;
 }
 
@@ -392,14 +447,16 @@ static void take_check(struct server *server, const struct message *message)
     struct fault fault = FAULT_INIT, wrong = FAULT_INIT;
     struct message answer = {MESSAGE_INIT(MESSAGE_CHECKED), .id = message->id,
                              .level = server->sandbox.level};
+    struct request request = {0};
     if (server->refused.code)
         fault = server->refused;
     else
-        check(server, message, &answer, &wrong, &fault);
+        check(server, message, &request, &answer, &wrong, &fault);
     answer.why = wrong.code ? wrong.text : NULL;
     if (server->engine && engine_device(server->engine))
         answer.device = device_info(engine_device(server->engine))->name;
     send_answer(server, &answer, &fault);
+    finish_request(&request);
 }
 
 /* Writes stages and devices to the file that came with the message. OpenCL's are there when another

@@ -14,9 +14,11 @@
 enum field_type {
     FIELD_INTEGER,
     FIELD_TEXT,
-    FIELD_WORD, /* becomes part of a file name: letters and digits only */
+    FIELD_WORD,  /* becomes part of a file name: letters and digits only */
+    FIELD_WORDS, /* the same, several with ; between them */
     FIELD_PLANE,
     FIELD_PLANES,
+    FIELD_OF,
     FIELD_REPORT,
     FIELD_FAULTS,
 };
@@ -65,15 +67,18 @@ static const struct field fields[] = {
     {"length", FIELD_INTEGER, AT(length), 0, ANSWER, 0, CHAIN_LIMIT, 0},
     {"faults", FIELD_FAULTS, AT(faults), 0, BIT(CHECKED) | BIT(DONE), 0, 0, 0},
     {"step", FIELD_TEXT, AT(step), 0, BIT(DONE), 0, 20, 0},
-    {"extension", FIELD_WORD, AT(extension), 0, BIT(CHECKED) | BIT(DONE), 0, 20, 0},
-    {"media_type", FIELD_TEXT, AT(media_type), 0, BIT(DONE), 0, 100, 0},
+    {"extension", FIELD_WORDS, AT(extension), 0, BIT(CHECKED) | BIT(DONE), 0, 20, 0},
+    {"media_type", FIELD_TEXT, AT(media_type), 0, BIT(DONE), 0, 100 * MESSAGE_RESULTS_MAX, 0},
     {"report", FIELD_REPORT, AT(report), 0, BIT(DONE), 0, 0, 0},
     {"builds", FIELD_INTEGER, AT(builds), 0, ANSWER, 0, INT64_MAX, 0},
     {"cache_hits", FIELD_INTEGER, AT(cache_hits), 0, ANSWER, 0, INT64_MAX, 0},
     {"buffer_bytes", FIELD_INTEGER, AT(buffer_bytes), 0, ANSWER, 0, INT64_MAX, 0},
     {"client_kernels", FIELD_INTEGER, AT(client_kernels), 0, ANSWER, 0, INT64_MAX, 0},
     {"plane", FIELD_PLANE, AT(plane), BIT(NEED_OUTPUT) | BIT(OUTPUT), 0, 0, 0, 0},
+    {"result_of", FIELD_INTEGER, AT(result_of), 0, BIT(NEED_OUTPUT) | BIT(OUTPUT), 0,
+     MESSAGE_RESULTS_MAX - 1, 0},
     {"planes", FIELD_PLANES, AT(planes), 0, BIT(DONE), 0, 0, 0},
+    {"results_of", FIELD_OF, AT(of), 0, BIT(DONE), 0, 0, 0},
     {"total", FIELD_INTEGER, AT(total), 0, BIT(DONE), 0, INT64_MAX, 0},
 };
 #define N_FIELDS (sizeof fields / sizeof *fields)
@@ -125,6 +130,17 @@ static bool is_word(const char *text, size_t longest)
 {
     size_t length = strlen(text);
     return length <= longest && strspn(text, LETTERS_AND_DIGITS) == length;
+}
+
+static bool are_words(const char *text, size_t longest)
+{
+    size_t length;
+    const char *word;
+    for (size_t i = 0; (word = text_find_part(text, i, &length)) != NULL; i++)
+        if (i == MESSAGE_RESULTS_MAX || length > longest ||
+            strspn(word, LETTERS_AND_DIGITS) < length)
+            return false;
+    return true;
 }
 
 void message_init(struct message *message, enum message_kind kind)
@@ -187,6 +203,14 @@ static json_t *make_planes(const struct message *message)
     return planes;
 }
 
+static json_t *make_of(const struct message *message)
+{
+    json_t *of = json_array();
+    for (size_t i = 0; of && i < message->n_planes; i++)
+        json_array_append_new(of, json_integer(message->of[i]));
+    return of;
+}
+
 static json_t *make_faults(const struct faults *faults)
 {
     json_t *list = json_array();
@@ -211,6 +235,8 @@ static bool is_absent(const struct field *field, const struct message *message)
         return *(const int64_t *)member(field, message) == field->absent;
     if (field->type == FIELD_PLANES)
         return message->n_planes == 0;
+    if (field->type == FIELD_OF) /* all are of the only result */
+        return message->n_planes == 0 || message->of[message->n_planes - 1] == 0;
     if (field->type == FIELD_REPORT)
         return message->report == NULL;
     if (field->type == FIELD_FAULTS)
@@ -224,6 +250,8 @@ static json_t *make_field(const struct field *field, const struct message *messa
         return json_integer(*(const int64_t *)member(field, message));
     if (field->type == FIELD_PLANES)
         return make_planes(message);
+    if (field->type == FIELD_OF)
+        return make_of(message);
     if (field->type == FIELD_REPORT)
         return json_incref(message->report);
     if (field->type == FIELD_FAULTS)
@@ -278,15 +306,46 @@ static int read_planes(struct message *message, const json_t *value, struct faul
         return wrong(fault, message, "planes", "is no list of at most 256 names");
     for (size_t i = 0; i < count; i++) {
         const char *name = json_string_value(json_array_get(value, i));
-        bool whole = name && count == 1 && name[0] == '\0';
-        if (!name || (!whole && !message_is_plane_name(name)))
+        if (!name || (name[0] && !message_is_plane_name(name)))
             return wrong(fault, message, "planes", "holds what is no plane's name");
-        for (size_t k = 0; k < i; k++)
-            if (strcmp(name, message->planes[k]) == 0)
-                return wrong(fault, message, "planes", "holds a name twice");
         message->planes[i] = name;
     }
     message->n_planes = count;
+    return 0;
+}
+
+static int read_of(struct message *message, const json_t *value, struct fault *fault)
+{
+    size_t count = json_array_size(value);
+    if (!json_is_array(value) || count > MESSAGE_PLANES_MAX)
+        return wrong(fault, message, "results_of", "is no list of at most 256 numbers");
+    for (size_t i = 0; i < count; i++) {
+        const json_t *number = json_array_get(value, i);
+        json_int_t of = json_integer_value(number);
+        if (!json_is_integer(number) || of < 0 || of >= MESSAGE_RESULTS_MAX)
+            return wrong(fault, message, "results_of", "holds what is no result's number");
+        message->of[i] = (unsigned char)of;
+    }
+    return 0;
+}
+
+/* Each result is a file of its own without a plane, or has planes, each once; results come in their
+ * order, and none is left out. */
+static int check_files(struct message *message, struct fault *fault)
+{
+    for (size_t i = 0; i < message->n_planes; i++) {
+        unsigned of = message->of[i], before = i > 0 ? message->of[i - 1] : 0;
+        size_t first = i;
+        if (of > before + (i > 0) || of < before)
+            return wrong(fault, message, "results_of", "leaves a result out");
+        while (first > 0 && message->of[first - 1] == of)
+            first--;
+        if (!message->planes[i][0] && first < i)
+            return wrong(fault, message, "planes", "holds what is no plane's name");
+        for (size_t k = first; k < i; k++)
+            if (!message->planes[k][0] || strcmp(message->planes[i], message->planes[k]) == 0)
+                return wrong(fault, message, "planes", "holds a name twice");
+    }
     return 0;
 }
 
@@ -371,13 +430,20 @@ static int read_field(struct message *message, const struct field *field, const 
         return text && is_word(text, (size_t)field->limit)
                    ? 0
                    : wrong(fault, message, field->name, "is no word");
+    case FIELD_WORDS:
+        *(const char **)at = text;
+        return text && are_words(text, (size_t)field->limit)
+                   ? 0
+                   : wrong(fault, message, field->name, "holds what is no word");
     case FIELD_PLANE:
         *(const char **)at = text;
-        return text && message_is_plane_name(text)
+        return text && (!text[0] || message_is_plane_name(text))
                    ? 0
                    : wrong(fault, message, field->name, "is no plane's name");
     case FIELD_PLANES:
         return read_planes(message, value, fault);
+    case FIELD_OF:
+        return read_of(message, value, fault);
     case FIELD_REPORT:
         message->report = (void *)(uintptr_t)value;
         if (!json_is_object(value) || has_negative(value) ||
@@ -427,6 +493,8 @@ static int read_object(struct message *message, json_t *object, struct fault *fa
     for (size_t i = 0; i < N_FIELDS && result == 0; i++)
         if ((fields[i].required & bit) && !(seen & UINT64_C(1) << i))
             result = wrong(fault, message, fields[i].name, "is missing");
+    if (result == 0)
+        result = check_files(message, fault);
     return result;
 }
 

@@ -13,18 +13,23 @@
  *                                       ◄──  moved      later: what is ready for the device
  *     job (chain, format, input) + 2 fds──►
  *                                       ◄──  began      it reads the input; only if the job asks
- *                                       ◄──  need-output (plane)     only where a picture format
- *     output (plane) + fd               ──►                          gets a file per plane
- *                                       ◄──  done (result, planes, report)
+ *                                       ◄──  need-output (result_of, plane) for each further file:
+ * of a output (result_of, plane) + fd    ──►      further result, or where a picture format gets a
+ *                                                file per plane
+ *                                       ◄──  done (result, planes, results_of, report)
  *     describe + 1 fd                   ──►
  *                                       ◄──  described  stages and devices are in the file, as JSON
  *     ping                              ──►
  *                                       ◄──  pong       at once, whatever the jobs do
  *
- * The first output travels with the job; a result of several planes in a picture format asks for
- * one more for each further plane, in their order, while it is encoded. So the worker never names a
- * file and never sees a directory. `done` lists the planes, "" for a result that is one file.
+ * The first output travels with the job; a further result, and each further plane of a result in a
+ * picture format, asks for one more, in their order, while it is encoded. So the worker never names
+ * a file and never sees a directory. `done` lists the files: of which result each is, counted from
+ * 0, and its plane, "" for a result that is one file.
  * The format "auto" of a job is png, or npz where several planes come out.
+ *
+ * Several results of one picture have their chains in one text with ; between them, and so have
+ * their formats, extensions and media types. One format is that of all.
  *
  * Whatever arrives is taken for hostile: sizes and ranges are checked, unknown and repeated fields
  * are refused, descriptors that do not belong are closed. Nothing is kept between calls; a socket
@@ -40,7 +45,8 @@
 
 #define MESSAGE_BYTES_MAX  65536
 #define MESSAGE_FDS_MAX    2
-#define MESSAGE_PLANES_MAX 256
+#define MESSAGE_PLANES_MAX  256
+#define MESSAGE_RESULTS_MAX 16 /* of one picture; chain.h's limit */
 
 /* The worker's end of the socket pair is this descriptor. */
 #define MESSAGE_WORKER_FD 3
@@ -108,14 +114,17 @@ struct message {
     int64_t position, length;
     struct faults faults;       /* all mistakes in the chain, where there may be several */
     const char *step;           /* what the job was doing when it failed */
-    const char *extension;      /* of files in that format */
+    const char *extension;      /* of files in those formats */
     int64_t builds, cache_hits; /* since the start */
     int64_t buffer_bytes;       /* device memory held now */
     int64_t client_kernels;     /* programs compiled for chains that are not configured */
 
-    /* need-output and output: the plane's name; done: all of them in their order */
+    /* need-output and output: the result, counted from 0, and the plane's name; done: those of all
+     * files in their order */
+    int64_t result_of;
     const char *plane;
     const char *planes[MESSAGE_PLANES_MAX];
+    unsigned char of[MESSAGE_PLANES_MAX];
     size_t n_planes;
 
     /* done: what was written, how many nanoseconds the worker took, and the job's report: a json_t
@@ -197,7 +206,8 @@ void message_get_faults(const struct message *message, struct faults *faults);
 /* "job", "setup", … */
 const char *message_kind_name(enum message_kind kind);
 
-/* True for a name of a plane that may be part of a file name: 1 to 31 of A-Z a-z 0-9 _ -. */
+/* True for a name of a plane that may be part of a file name: 1 to 31 of A-Z a-z 0-9 _ -; fields of
+ * messages may be empty, too. */
 bool message_is_plane_name(const char *name);
 
 #endif

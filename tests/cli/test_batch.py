@@ -301,11 +301,102 @@ class Out(Batch):
         self.assertFalse(os.path.exists(self.path('nowhere.pgm')))
 
     def test_options_given_twice(self):
+        """They are about a further result, which needs a name of its own."""
         self.grey('a.pgm')
-        for twice in (('-c', 'sobel', '-c', 'box:3'), ('-o', 'x.png', '--output', 'y.png'), ('-f', 'png', '--format=jpg')):
+        for twice in (('-c', 'sobel', '-c', 'box:3'), ('-o', 'x.png', '--output', 'x.png'), ('-f', 'png', '--format=png')):
             _, err = self.run_(*twice, 'a.pgm', status=64)
-            self.assertRegex(err, r"^sluice: run: -[cof] \(--\w+\) is given twice, as '.*' and as '.*'\n$")
+            self.assertRegex(err, r"^sluice: two results of a.pgm would both be written to .*; give each its own -o or --name\n$")
         self.run_('--device', 'gpu', '--device', 'reference', '-q', '-q', '-o', 'x.png', 'a.pgm')
+
+
+class Several(Batch):
+    """Several results of one picture, which is decoded once."""
+    CHAINS = ('luminance,box:radius=2,sobel', 'luminance,box:radius=2', 'resize:w=20', '', 'luminance,invert')
+
+    def setUp(self):
+        super().setUp()
+        for name in ('in/a.ppm', 'in/b.ppm'):
+            self.write(name, pictures.pnm(60, 40, pictures.noise(60, 40, 3, seed=sum(name.encode())), channels=3))
+
+    def of_each(self, output):
+        return [arg for i, chain in enumerate(self.CHAINS) for arg in ('-c', chain, *output(i))]
+
+    def test_equal_to_runs_of_their_own(self):
+        for device in ('native', 'reference'):
+            out, _ = self.run_('--device', device, '--json', *self.of_each(lambda i: ('-o', 'all/', '--name', '{stem}-%d.{ext}' % i)),
+                               'in')
+            for i, chain in enumerate(self.CHAINS):
+                self.run_('--device', device, '-c', chain, '-o', 'one%d/' % i, 'in')
+                for name in 'ab':
+                    self.assertEqual(self.read('all/%s-%d.png' % (name, i)), self.read('one%d/%s.png' % (i, name)), chain)
+            for file in json.loads(out)['files']:
+                self.assertEqual([os.path.basename(r['output']) for r in file['results']],
+                                 ['%s-%d.png' % (file['input'][3], i) for i in range(5)])
+                self.assertEqual([(r['out']['width'], r['out']['channels'], r['n_planes']) for r in file['results']],
+                                 [(60, 1, 1), (60, 1, 1), (20, 3, 1), (60, 3, 1), (60, 1, 1)])
+                self.assertEqual(sum(r['bytes'] for r in file['results']), file['bytes_out'])
+                self.assertEqual((file['stages_run'], file['stages_asked']), (5, 8))
+                # what is counted is what has run
+                self.assertEqual(sum(s['stage'].startswith('luminance') for s in file['stages']), device == 'native')
+            self.assertEqual(json.loads(out)['chain'].count(';'), 4)
+
+    def test_formats_places_and_stdout(self):
+        self.run_('-c', 'luminance', '-o', 'grey.png', '-c', '', '-o', 'copy/', '-f', 'ppm', '-o', 'grey.jpg', 'in/a.ppm')
+        self.assertEqual(self.read('grey.png')[1:4], b'PNG')
+        self.assertEqual(self.read('grey.jpg')[:3], b'\xff\xd8\xff')
+        self.assertEqual(self.read('copy/a.ppm'), self.read('in/a.ppm'))
+        out = subprocess.run([SLUICE, 'run', '-c', '', '-o', '-', '-f', 'ppm', '-c', 'luminance', '-o', 'two.png', 'in/a.ppm'],
+                             cwd=self.dir, capture_output=True, check=True).stdout
+        self.assertEqual(out, self.read('in/a.ppm'))
+        self.assertEqual(self.read('two.png'), self.read('grey.png'))
+        _, err = self.run_('-o', '-', '-f', 'ppm', '-o', '-', 'in/a.ppm', status=64)
+        self.assertIn('both want stdout', err)
+
+    def test_all_or_none(self):
+        # a result that cannot be computed, that cannot be written, whose name cannot be had
+        _, err = self.run_('-c', 'invert', '-o', 'x.png', '-c', 'crop:w=99:h=9', '-o', 'y.png', 'in/a.ppm', status=65)
+        self.assertRegex(err, r'in/a.ppm: result 2: crop: ')
+        _, err = self.run_('-c', 'invert', '-o', 'x.png', '-c', 'wavelet,invert', '-o', 'y.png', 'in/a.ppm', status=64)
+        self.assertIn('wavelet,invert\n  ^^^^^^^', err)
+        os.makedirs(self.path('taken/a-2.png/is a folder'))
+        _, err = self.run_('-c', 'invert', '-o', 'taken/', '-c', 'luminance', '--name', '{stem}-2.{ext}', 'in/a.ppm', status=73)
+        self.assertEqual(self.tree('taken'), [])
+        self.assertEqual(os.listdir(self.path('taken')), ['a-2.png'])
+        self.assertFalse(os.path.exists(self.path('x.png')) or os.path.exists(self.path('y.png')))
+        many = [arg for i in range(17) for arg in ('-o', '%d.png' % i)]
+        _, err = self.run_(*many, 'in/a.ppm', status=64)
+        self.assertEqual(err, 'sluice: run: more than 16 results of one picture\n')
+
+    def test_names_that_are_taken(self):
+        two = ('-f', 'ppm', '-c', 'invert', '-o', 'out/', '-c', 'luminance', '-o', 'grey/', '-f', 'pgm')
+        self.run_(*two, 'in')
+        os.unlink(self.path('grey/b.pgm'))
+        self.write('out/b.ppm', b'old')
+        _, err = self.run_('--on-exists', 'skip', *two, 'in')
+        self.assertIn('2 files: 1 done, 1 skipped (1 there already)', self.summary(err))
+        self.assertEqual(self.read('out/b.ppm'), b'old')  # what is there stays, what is missing is made
+        os.unlink(self.path('grey/a.pgm'))
+        self.run_('--on-exists', 'number', *two, 'in')
+        self.assertEqual(self.tree('out'), ['a-1.ppm', 'a.ppm', 'b-1.ppm', 'b.ppm'])
+        self.assertEqual(self.tree('grey'), ['a-1.pgm', 'b-1.pgm', 'b.pgm'])
+        os.unlink(self.path('out/b.ppm'))
+        _, err = self.run_('--on-exists', 'fail', *two, 'in/b.ppm', status=73)
+        self.assertIn('grey/b.pgm is there already', err)
+        self.assertFalse(os.path.exists(self.path('out/b.ppm')))
+        # a result of one picture and one of another
+        self.write('in/a-g.ppm', self.read('in/b.ppm'))
+        _, err = self.run_('-o', 'new/', '-c', 'invert', '--name', '{stem}-g.{ext}', '-c', '', '--name', '{stem}.{ext}', 'in', status=1)
+        self.assertIn('would both be written to new/a-g.png', err)
+
+    def test_plan(self):
+        out, _ = self.sluice('plan', '--profile', 'native', *self.of_each(lambda i: ('-f', 'png')), '60x40x3')
+        self.assertIn('5 results: 5 stages run, in place of 8\n', out)
+        self.assertIn('gives result 4', out.split('\n1 ')[0])
+        out, _ = self.sluice('plan', '--json', '--profile', 'native', *self.of_each(lambda i: ()), '60x40x3')
+        plan = json.loads(out)
+        self.assertEqual([r['step'] for r in plan['results']], [3, 2, 4, 0, 5])
+        self.assertEqual([s['of'] for s in plan['steps']], [0, 1, 2, 0, 1])
+        self.assertEqual((plan['stages_run'], plan['stages_asked']), (5, 8))
 
 
 class Exists(Batch):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Jobs over HTTP: every page, every error, clients that are slow, many, or gone."""
+import email
 import io
 import json
 import os
@@ -131,6 +132,58 @@ class Process(HttpTest):
         self.assertEqual(self.get('/v1/chains').json(), [{'name': 'edges', 'chain': 'luminance,sobel'},
                                                          {'name': None, 'chain': 'sobel'}])
         self.assertIn(b'source="http",chain="edges",result="done"', self.get('/metrics').body)
+
+    def test_several_results(self):
+        """Several chains, one picture: decoded once, each result as if it were alone, by name; all or none."""
+        path = os.path.join(self.dir, 'c.yaml')
+        with open(path, 'w', encoding='ascii') as file:
+            file.write('version: 1\nchains: {edges: "luminance,sobel", small: "resize:w=9"}\n')
+        daemon = self.serve('--config', path)
+        before = sockets.settled_descriptors(daemon)
+        photo = pictures.pnm(57, 31, pictures.noise(57, 31, 3), channels=3)
+        chains = ['edges', 'luminance,invert', 'small', '', 'luminance,sobel:out=both', 'edges']
+        texts = ['luminance,sobel', 'luminance,invert', 'resize:w=9', '', 'luminance,sobel:out=both', 'luminance,sobel']
+        formats = ['pgm', 'png', 'ppm', 'png', 'pgm', 'pgm']
+
+        def parts(answer):
+            head = b'Content-Type: ' + answer.headers['Content-Type'].encode() + b'\r\n\r\n'
+            form = email.message_from_bytes(head + answer.body)
+            self.assertEqual(int(answer.headers['Content-Length']), len(answer.body))
+            return {p.get_param('name', header='content-disposition'): (p.get_filename(), p.get_content_type(), p.get_payload(decode=True))
+                    for p in form.get_payload()}
+
+        target = '?chain=%s&format=%s' % (';'.join(chains), ';'.join(formats))
+        answer = self.post(target, photo)
+        self.assertEqual(answer.status, 200, answer.body)
+        got = parts(answer)
+        self.assertEqual(sorted(got), ['2', '4', '5.dx', '5.dy', '6', 'edges', 'small'])
+        for name, index, plane in (('edges', 0, ''), ('2', 1, ''), ('small', 2, ''), ('4', 3, ''), ('5.dx', 4, 'dx'), ('5.dy', 4, 'dy')):
+            self.assertEqual(got[name][2], self.by_sluice_run(photo, texts[index], formats[index])[plane], name)
+        self.assertEqual((got['2'][:2], got['5.dx'][0]), (('2.png', 'image/png'), '5.dx.pgm'))
+        # of luminance, sobel, invert, resize, sobel:out=both each has run once; alone they would be 9
+        self.assertRegex(answer.headers['Sluice-Counts'], r', stages_run=5, stages_asked=9$')
+        named = parts(self.post(target + '&name=a;b;c;d;e;f', photo))
+        self.assertEqual(sorted(named), ['a', 'b', 'c', 'd', 'e.dx', 'e.dy', 'f'])
+        self.assertEqual(named['c'][2], got['small'][2])
+        # one format for all; auto
+        got = parts(self.post('?chain=luminance;luminance,sobel:out=both', photo))
+        self.assertEqual([got[n][:2] for n in '12'], [('1.png', 'image/png'), ('2.npz', 'application/zip')])
+        # nothing of what fails, and the place of the mistake in the client's own text
+        for query, status, says in (('?chain=edges;resize:w=9,blurr;x', 400, 'blurr'), ('?chain=edges;crop:w=99:h=9', 422, 'result 2: crop'),
+                                    ('?chain=edges;small&format=png;jpg;png', 400, '3 formats for 2 results'),
+                                    ('?chain=edges;small&name=a', 400, '1 name'), ('?chain=edges;small&name=a;a', 400, 'given twice'),
+                                    ('?chain=edges;small&name=a;b.c', 400, 'A-Z'), ('?chain=' + ';' * 16, 400, 'the limit is 16'),
+                                    ('?chain=edges;small&format=png;jpgg', 400, 'jpgg')):
+            answer = self.post(query, photo)
+            self.assertEqual(answer.status, status, (query, answer.body))
+            self.assertIn(says, answer.json()['detail'])
+        answer = self.post('?chain=edges;resize:w=9,blurr;x', photo).json()
+        self.assertEqual([(e['position'], e['length']) for e in answer['errors']], [(17, 5), (23, 1)])
+        self.assertEqual((answer['position'], answer['length']), (17, 5))
+        text = self.get('/metrics').body.decode()
+        self.assertIn('sluice_jobs_total{source="http",chain="several",result="done"} 3\n', text)
+        self.assertIn('sluice_results_total{source="http",chain="edges"} 4\n', text)
+        self.expect_descriptors(daemon, before)
 
     def test_percent_encoding_and_input(self):
         self.serve()

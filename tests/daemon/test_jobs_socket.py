@@ -84,6 +84,34 @@ class Jobs(JobsTest):
         report, files = self.client().run(picture(), chain='sobel:out=both')
         self.assertEqual((report['media_type'], list(files)), ('application/zip', ['']))
 
+    def test_several_results(self):
+        """Each file comes in a message of its own, with its result's number and name; the answer tells of all."""
+        self.serve()
+        photo = pictures.pnm(57, 31, pictures.noise(57, 31, 3), channels=3)
+        chains = ['luminance', 'luminance,sobel:out=both', 'resize:w=9']
+        client, fd = self.client(), sockets.memory(photo)
+        own = os.open(os.path.join(self.dir, 'own'), os.O_RDWR | os.O_CREAT)
+        for fds in ([fd], [fd, own]):
+            client.send(fds, id=3, chain=';'.join(chains), format='pgm;pgm;ppm', name='grey;edges;small')
+            files, message = {}, {}
+            while message.get('type') != 'done':
+                message, got = client.receive()
+                if got is not None:
+                    files[message['result'], message['name'], message['plane']] = sockets.read_all(got)
+            self.assertEqual(message['result'], 'ok', message)
+            if len(fds) == 2:
+                with open(os.path.join(self.dir, 'own'), 'rb') as file:
+                    files[0, 'grey', ''] = file.read()
+            self.assertEqual(sorted(files), [(0, 'grey', ''), (1, 'edges', 'dx'), (1, 'edges', 'dy'), (2, 'small', '')])
+            for (index, _, plane), data in files.items():
+                self.assertEqual(data, self.by_sluice_run(photo, chains[index], ('pgm', 'pgm', 'ppm')[index])[plane])
+            self.assertEqual([(r['name'], r['planes'], r['extension'], r['n_planes']) for r in message['results']],
+                             [('grey', [''], 'pgm', 1), ('edges', ['dx', 'dy'], 'pgm', 2), ('small', [''], 'ppm', 1)])
+            self.assertEqual((message['planes'], message['stages_run'], message['stages_asked']), ([''], 3, 4))
+            self.assertEqual(sum(r['bytes'] for r in message['results']), sum(len(d) for d in files.values()))
+        os.close(fd)
+        os.close(own)
+
     def test_output_of_ones_own(self):
         self.serve()
         client = self.client()
@@ -504,6 +532,12 @@ class Commands(JobsTest):
         self.sluice('submit', '-c', 'sobel:out=both', '-o', os.path.join(self.dir, 'both.npy'), inputs[0])
         self.assertTrue(os.path.exists(os.path.join(self.dir, 'both.dx.npy')))
         self.assertTrue(os.path.exists(os.path.join(self.dir, 'both.dy.npy')))
+        told = json.loads(self.sluice('submit', '--json', '-c', 'sobel', '-o', os.path.join(self.dir, 'e.pgm'), '-c', 'box:3',
+                                      '-o', os.path.join(self.dir, 'b.pgm'), inputs[0]).stdout)['files'][0]
+        self.assertEqual([os.path.basename(r['output']) for r in told['results']], ['e.pgm', 'b.pgm'])
+        for name, chain in (('e.pgm', 'sobel'), ('b.pgm', 'box:3')):
+            with open(os.path.join(self.dir, name), 'rb') as file:
+                self.assertEqual(file.read(), self.by_sluice_run(picture(seed=0), chain)[''])
 
     def test_submit_as_run(self):
         """Folders, names, what is there already, and what is told are the same: tests/cli/test_batch.py."""

@@ -1,6 +1,7 @@
 /* Random chains on the native device against the references: one to four stages of any kind, every
- * type and number of channels, pictures from 1×1 on. A chain is what its number makes it, so that a
- * number by itself is a chain again:
+ * type and number of channels, pictures from 1×1 on. Every eighth is a tree of two or three chains
+ * with common beginnings. A chain is what its number makes it, so that a number by itself is a
+ * chain again:
  *
  *     unit_chains [FIRST [COUNT]]          (1 300)
  *
@@ -109,6 +110,39 @@ static bool make_chain(struct chain *chain, struct text *text)
     return false;
 }
 
+/* Makes it the tree of itself and of chains that begin as it does. */
+static bool branch(struct chain *chain, struct text *text)
+{
+    struct chain chains[4] = {*chain};
+    size_t count = 2 + random_below(2), made = 1;
+    for (; made < count; made++) {
+        struct text own = {0};
+        if (!make_chain(&chains[made], &own))
+            break;
+        struct chain begun = {0}, rest = chains[made];
+        text_printf(text, ";%s", text_string(&own));
+        text_finish(&own);
+        struct chain beginning = *chain;
+        beginning.n_steps = random_below((uint32_t)chain->n_steps + 1);
+        text_printf(text, " behind %zu", beginning.n_steps);
+        begun.steps = calloc(beginning.n_steps + rest.n_steps, sizeof *begun.steps);
+        struct chain copy;
+        if (!begun.steps || chain_copy(&copy, &beginning, NULL) != 0)
+            abort();
+        memcpy(begun.steps, copy.steps, copy.n_steps * sizeof *copy.steps);
+        memcpy(begun.steps + copy.n_steps, rest.steps, rest.n_steps * sizeof *rest.steps);
+        begun.n_steps = copy.n_steps + rest.n_steps;
+        begun.definitions = chain->definitions;
+        free(copy.steps);
+        free(rest.steps);
+        chains[made] = begun;
+    }
+    int result = chain_join(chain, chains, made, NULL);
+    for (size_t i = 0; i < made; i++)
+        chain_finish(&chains[i]);
+    return result == 0;
+}
+
 static void make_frame(struct frame *frame)
 {
     static const double whites[] = {0, 1, 255, 65535};
@@ -141,7 +175,7 @@ static bool make_plan(struct device *device, struct chain *chain, struct text *t
     for (unsigned tries = 0; tries < 100; tries++) {
         struct frame frame = {0};
         struct fault fault = FAULT_INIT;
-        if (!make_chain(chain, text))
+        if (!make_chain(chain, text) || (tally->at % 8 == 0 && !branch(chain, text)))
             return false;
         make_frame(&frame);
         int result = plan_create(plan, chain, &frame, &options, &fault);
@@ -181,10 +215,12 @@ static int run_device(const struct plan *plan, struct device *device, const stru
         memcpy(data, in->data, in->frame.size);
         result = recording_run(recording, &buffer, 1, &run, fault);
     }
-    if (result == 0 && !picture_create(out, plan->out))
-        result = fault_set(fault, FAULT_MEMORY, "no memory for a picture");
-    if (result == 0)
-        memcpy(out->data, run.data, plan->out->size);
+    for (size_t i = 0; i < plan->n_results && result == 0; i++) {
+        if (picture_create(&out[i], plan->results[i].frame))
+            memcpy(out[i].data, recording_result(recording, &run, i), out[i].frame.size);
+        else
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a picture");
+    }
     if (recording)
         recording_run_finish(recording, &run);
     device_buffer_release(device, &buffer);
@@ -216,16 +252,16 @@ static void run_one(struct device *device, uint64_t number)
     struct chain chain = {0};
     struct text text = {0};
     struct plan *plan = NULL;
-    struct picture in = {0}, expected = {0}, got = {0};
+    struct picture in = {0}, expected[4] = {0}, got[4] = {0};
     struct fault fault = FAULT_INIT;
     random_seed(number);
     if (make_plan(device, &chain, &text, &plan) && picture_create(&in, &plan->in) && fill(&in)) {
-        int result = run_device(plan, device, &in, &got, &fault), other = result;
+        int result = run_device(plan, device, &in, got, &fault), other = result;
         if (result == 0)
-            other = reference_run(plan, &in, &expected, &fault);
+            other = reference_run(plan, &in, expected, &fault);
         if (other == 0) {
-            judge(plan, &in, &expected, &got);
-        } else if (result != 0 && reference_run(plan, &in, &expected, NULL) == result) {
+            judge(plan, &in, expected, got);
+        } else if (result != 0 && reference_run(plan, &in, expected, NULL) == result) {
             tally->refused++;
         } else {
             tally->wrong++;
@@ -236,8 +272,10 @@ static void run_one(struct device *device, uint64_t number)
         tally->refused++;
     }
     picture_destroy(&in);
-    picture_destroy(&expected);
-    picture_destroy(&got);
+    for (size_t i = 0; i < 4; i++) {
+        picture_destroy(&expected[i]);
+        picture_destroy(&got[i]);
+    }
     plan_destroy(&plan);
     chain_finish(&chain);
     text_finish(&text);

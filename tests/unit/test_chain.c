@@ -28,10 +28,10 @@ static void canonical(const char *text, const char *expected)
 static void test_canonical(void **state)
 {
     (void)state;
-    canonical("sobel", "sobel:out=magnitude:scale=0.125:border=edge");
+    canonical("sobel", "sobel:out=magnitude:scale=0.125:border=edge:kernel=auto");
     canonical(" luminance:bt709 , sobel:dx:border=mirror",
               "luminance:weights=bt709:exact=0,"
-              "sobel:out=dx:scale=0.125:border=reflect");
+              "sobel:out=dx:scale=0.125:border=reflect:kernel=auto");
     canonical("luminance:1_2_1.50", "luminance:weights=1_2_1.5:exact=0");
     canonical("", "");
     canonical("  \n", "");
@@ -76,7 +76,7 @@ static void test_errors_mark_their_place(void **state)
 static void test_all_errors(void **state)
 {
     static const char text[] =
-        "grey,sobel:scale=x:out=q:border=edge,box, ,invert:1,luminance:é,foo";
+        "grey,sobel:scale=x:out=q:kernel=auto,box, ,invert:1,luminance:é,foo";
     static const struct {
         int position, length;
         const char *says;
@@ -239,6 +239,79 @@ static void test_copy(void **state)
     text_finish(&of_copy);
 }
 
+static void parse_into(struct chain *chain, const char *text)
+{
+    struct fault fault = FAULT_INIT;
+    if (chain_parse(chain, text, &fault) != 0)
+        fail_msg("%s: %s", text, fault.text);
+}
+
+/* Common beginnings stand once, in whatever order the chains come. */
+static void test_join(void **state)
+{
+    static const char *const texts[] = {
+        "luminance,box:radius=4,invert",        "luminance:bt709,sobel", "",
+        "luminance:weights=bt709,box:radius=4", "resize:w=8,invert",     "luminance,invert"};
+    static const size_t ends[] = {3, 5, 0, 6, 8, 9};
+    enum {
+        COUNT = sizeof ends / sizeof *ends
+    };
+    struct chain chains[COUNT], tree, copy, alone;
+    struct text text = {0}, of_copy = {0}, of_chains = {0};
+    struct fault fault = FAULT_INIT;
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) {
+        parse_into(&chains[i], texts[i]);
+        text_append(&of_chains, i ? ";" : "");
+        chain_print(&chains[i], &of_chains);
+    }
+    assert_int_equal(chain_join(&tree, chains, COUNT, &fault), 0);
+    assert_int_equal(chain_count_results(&tree), COUNT);
+    for (size_t i = 0; i < COUNT; i++)
+        if (chain_end(&tree, i) != ends[i])
+            fail_msg("result %zu ends with step %zu", i, chain_end(&tree, i));
+    assert_int_equal(chain_step_before(&tree, 6), 4); /* behind luminance:bt709 */
+    assert_int_equal(chain_step_before(&tree, 7), 0);
+    assert_int_equal(chain_step_before(&tree, 9), 1);
+    chain_print(&tree, &text);
+    assert_string_equal(text_string(&text), text_string(&of_chains));
+    assert_int_equal(chain_copy(&copy, &tree, &fault), 0);
+    chain_print(&copy, &of_copy);
+    assert_string_equal(text_string(&of_copy), text_string(&text));
+    assert_int_equal(chain_join(&alone, chains, 1, &fault), 0);
+    assert_int_equal(chain_count_results(&alone), 1);
+    assert_int_equal(chain_end(&alone, 0), 3);
+    chain_finish(&alone);
+    chain_finish(&copy);
+    chain_finish(&tree);
+
+    /* a decoder may give what is enough for all */
+    struct plane whole = {.width = 4000, .height = 3000, .channels = 3};
+    struct chain small[2];
+    parse_into(&small[0], "resize:w=400");
+    parse_into(&small[1], "luminance,resize:w=900");
+    assert_int_equal(chain_source(&small[0], &whole, VIDEO_BT601).reduce, 4);
+    assert_int_equal(chain_source(&small[1], &whole, VIDEO_BT601).reduce, 2);
+    assert_true(chain_source(&small[1], &whole, VIDEO_BT601).luma);
+    assert_int_equal(chain_join(&tree, small, 2, &fault), 0);
+    assert_int_equal(chain_source(&tree, &whole, VIDEO_BT601).reduce, 2);
+    assert_false(chain_source(&tree, &whole, VIDEO_BT601).luma);
+    chain_finish(&tree);
+    chain_finish(&small[0]);
+    chain_finish(&small[1]);
+
+    struct chain many[CHAIN_RESULTS_MAX + 1];
+    memset(many, 0, sizeof many);
+    assert_int_equal(chain_join(&tree, many, CHAIN_RESULTS_MAX, &fault), 0);
+    chain_finish(&tree);
+    assert_int_equal(chain_join(&tree, many, CHAIN_RESULTS_MAX + 1, &fault), FAULT_LIMIT);
+    for (size_t i = 0; i < COUNT; i++)
+        chain_finish(&chains[i]);
+    text_finish(&text);
+    text_finish(&of_copy);
+    text_finish(&of_chains);
+}
+
 /* Every stage's parameters: defaults print and read back. */
 static void test_every_stage(void **state)
 {
@@ -271,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_short_form),
         cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_join),
         cmocka_unit_test(test_every_stage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

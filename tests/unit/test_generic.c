@@ -41,8 +41,8 @@ static bool note(const struct pass *pass)
 static unsigned plan_one(const struct chain *chain, const struct device_profile *profile)
 {
     struct plane plane = random_plane();
-    struct plan_options options = {.profile = profile,
-                                   .mosaic_gain = random_below(4) ? 0 : random_between(0.1, 9)};
+    const struct plan_target target = {.mosaic_gain = random_below(4) ? 0 : random_between(0.1, 9)};
+    struct plan_options options = {.profile = profile, .targets = &target};
     struct frame frame = {0};
     struct plan *plan = NULL;
     struct fault fault = FAULT_INIT;

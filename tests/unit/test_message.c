@@ -73,7 +73,8 @@ static void test_refused(void **state)
         "{\"type\": \"setup\", \"device\": \"auto\"}",
         "{\"type\": \"setup\", \"device\": \"auto\", \"threads\": 6, \"memory\": 7}",
         "{\"type\": \"need-output\", \"id\": 7, \"plane\": \"../up\"}",
-        "{\"type\": \"need-output\", \"id\": 7, \"plane\": \"\"}",
+        "{\"type\": \"need-output\", \"id\": 7, \"plane\": \"\", \"result_of\": 16}",
+        "{\"type\": \"need-output\", \"id\": 7, \"plane\": \"\", \"result_of\": -1}",
         "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"extension\": \"/x\"}",
         "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"extension\": \"..\"}",
         "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", "
@@ -81,6 +82,16 @@ static void test_refused(void **state)
         "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", "
         "\"planes\": [\"a\", \"b\", \"a\"]}",
         "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"planes\": [\"\", \"a\"]}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"planes\": [\"\", \"\"]}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"planes\": [\"\"], \"results_of\": "
+        "[1]}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"planes\": [\"\", \"\"], "
+        "\"results_of\": [0, 2]}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"planes\": [\"\", \"\", \"\"], "
+        "\"results_of\": [0, 1, 0]}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"planes\": [\"\", \"\"], "
+        "\"results_of\": [0, \"1\"]}",
+        "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"extension\": \"png;../x\"}",
         "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"report\": 7}",
         "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", \"report\": {\"read_s\": -1}}",
         "{\"type\": \"done\", \"id\": 7, \"result\": \"ok\", "
@@ -105,6 +116,36 @@ static void test_refused(void **state)
                             "\"extension\": \"png\", \"planes\": [\"a\", \"b\"], "
                             "\"report\": {\"total_s\": 1, \"warnings\": [\"one\", \"two\"]}}"),
                      0);
+}
+
+/* The files of several results: each is one file, or has planes of names of its own. */
+static void test_results(void **state)
+{
+    struct message sent, got;
+    struct text json = {0};
+    struct fault fault = FAULT_INIT;
+    static const char *const planes[] = {"", "dx", "dy", "dx", ""};
+    static const unsigned char of[] = {0, 1, 1, 2, 3};
+    (void)state;
+    message_init(&sent, MESSAGE_DONE);
+    sent.id = 7;
+    sent.result = "ok";
+    sent.extension = "png;npy;npy;jpg";
+    for (size_t i = 0; i < 5; i++) {
+        sent.planes[i] = planes[i];
+        sent.of[i] = of[i];
+    }
+    sent.n_planes = 5;
+    assert_int_equal(message_encode(&sent, &json, &fault), 0);
+    assert_int_equal(message_decode(&got, json.data, json.length, &fault), 0);
+    assert_int_equal(got.n_planes, 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_string_equal(got.planes[i], planes[i]);
+        assert_int_equal(got.of[i], of[i]);
+    }
+    assert_string_equal(got.extension, sent.extension);
+    message_finish(&got);
+    text_finish(&json);
 }
 
 /* Several faults travel; one that is told alone is the list's only one. */
@@ -205,13 +246,10 @@ static void test_empty_with_a_descriptor(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_job),
-        cmocka_unit_test(test_setup),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_plane_names),
-        cmocka_unit_test(test_over_a_socket),
-        cmocka_unit_test(test_empty_with_a_descriptor),
+        cmocka_unit_test(test_job),           cmocka_unit_test(test_setup),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_results),
+        cmocka_unit_test(test_faults),        cmocka_unit_test(test_plane_names),
+        cmocka_unit_test(test_over_a_socket), cmocka_unit_test(test_empty_with_a_descriptor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,6 +27,9 @@ static void test_text(void **state)
         "# TYPE sluice_jobs_total counter\n"
         "sluice_jobs_total{source=\"watch\",chain=\"luminance,sobel\",result=\"done\"} 2\n"
         "sluice_jobs_total{source=\"watch\",chain=\"luminance,sobel\",result=\"failed\"} 1\n"
+        "# HELP sluice_results_total Results of jobs that are done; of one picture there may be several.\n"
+        "# TYPE sluice_results_total counter\n"
+        "sluice_results_total{source=\"watch\",chain=\"luminance,sobel\"} 2\n"
         "# HELP sluice_job_duration_seconds Time of a job in the worker.\n";
     assert_non_null(strstr(printed, jobs));
     assert_non_null(strstr(printed, "# HELP sluice_queue_jobs Jobs that are held now.\n"

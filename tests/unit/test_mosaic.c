@@ -74,7 +74,8 @@ static void run_on_device(const struct picture *in, const struct plan_options *o
 static void check(struct picture *in, double gain, uint32_t width, uint32_t height,
                   enum sample_type type, const double *expected)
 {
-    struct plan_options options = {.mosaic_gain = gain};
+    const struct plan_target target = {.mosaic_gain = gain};
+    struct plan_options options = {.targets = &target};
     struct chain chain = {0};
     struct plan *plan;
     struct picture got;

@@ -66,12 +66,12 @@ static unsigned plan_one(const struct chain *chain, const char *text, const stru
     struct plan *plan = NULL;
     struct fault fault = FAULT_INIT;
     struct plan_options options = {.profile = device_profile_by_name("native"), .no_fuse = true};
+    struct plan_target target;
     unsigned count = 0;
     if (random_below(2)) {
         assert_int_equal(format_parse(&format, formats[random_below(7)], &fault), 0);
-        options.fit = format_fit;
-        options.fit_context = &format;
-        options.mosaic_gain = format_mosaic_gain(&format);
+        target = (struct plan_target){format_fit, &format, format_mosaic_gain(&format)};
+        options.targets = &target;
     }
     random_frame(&frame, from);
     if (plan_create(&plan, chain, &frame, &options, &fault) == 0)

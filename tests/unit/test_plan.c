@@ -151,7 +151,8 @@ static int fit_to_u8(void *context, struct plane *plane, struct fault *fault)
 
 static void test_sink(void **state)
 {
-    struct plan_options options = {.profile = device_profile_by_name("cpu"), .fit = fit_to_u8};
+    const struct plan_target target = {.fit = fit_to_u8};
+    struct plan_options options = {.profile = device_profile_by_name("cpu"), .targets = &target};
     (void)state;
     struct plan *plan = plan_for("sobel:both", 16, 16, 4, SAMPLE_U16, &options);
     assert_int_equal(plan->n_steps, 2);
@@ -242,6 +243,103 @@ static void test_board(void **state)
     assert_non_null(strstr(fault.text, "odroid-n2"));
 }
 
+/* Plays a plan: what lies in each slot, and whether each step and result finds there what it is to
+ * read. Frames have the numbers of their steps. */
+static void play(const struct plan *plan)
+{
+    size_t slots[64];
+    assert_true(plan->n_slots <= 64);
+    for (unsigned i = 0; i < plan->n_slots; i++)
+        slots[i] = SIZE_MAX;
+    slots[plan->in_slot] = 0;
+    size_t meaning[65] = {0}; /* of a step that passes its input on: that one's number */
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        const struct plan_step *step = &plan->steps[i];
+        assert_true(step->before <= i);
+        meaning[i + 1] = meaning[step->before];
+        if (slots[step->in_slot] != meaning[step->before])
+            fail_msg("step %zu (%s) finds frame %zu", i + 1, step->stage->name,
+                     slots[step->in_slot]);
+        if (step->work.n_passes == 0)
+            continue;
+        for (unsigned s = 0; s < step->work.n_scratch; s++)
+            slots[step->scratch_slot[s]] = SIZE_MAX;
+        slots[step->out_slot] = meaning[i + 1] = i + 1;
+        assert_int_not_equal(step->out_slot, step->in_slot);
+    }
+    for (size_t r = 0; r < plan->n_results; r++)
+        if (slots[plan->results[r].slot] != meaning[plan->results[r].step])
+            fail_msg("result %zu is frame %zu", r + 1, slots[plan->results[r].slot]);
+}
+
+/* Several results: common beginnings once, each result in memory of its own until the end, and what
+ * only leads to others gone. */
+static void test_tree(void **state)
+{
+    static const char *const texts[] = {"luminance,box:radius=4,invert,sobel",
+                                        "luminance,box:radius=4,invert,threshold:t=9",
+                                        "luminance,box:radius=4",
+                                        "resize:w=40",
+                                        "",
+                                        "luminance,invert,sobel,sobel,sobel",
+                                        "crop:w=20:h=20",
+                                        "crop:w=20:h=20,invert"};
+    static const char *const profiles[] = {"native", "cpu", "gpu", "mali"};
+    enum {
+        COUNT = sizeof texts / sizeof *texts
+    };
+    struct chain chains[COUNT], tree;
+    struct plane plane = {.width = 200, .height = 100, .channels = 3};
+    struct frame frame = {0};
+    struct fault fault = FAULT_INIT;
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++)
+        assert_int_equal(chain_parse(&chains[i], texts[i], &fault), 0);
+    assert_int_equal(chain_join(&tree, chains, COUNT, &fault), 0);
+    assert_true(frame_add_plane(&frame, &plane, FRAME_ALIGNMENT));
+    for (size_t i = 0; i < 4 * 8; i++) {
+        const struct plan_target target = {.fit = fit_to_u8};
+        struct plan_target targets[COUNT];
+        struct plan *plan;
+        for (size_t r = 0; r < COUNT; r++)
+            targets[r] = target;
+        struct plan_options options = {.profile = device_profile_by_name(profiles[i % 4]),
+                                       .no_fuse = i / 4 % 2,
+                                       .keep_input = i / 8 % 2,
+                                       .targets = i / 16 ? targets : NULL};
+        if (plan_create(&plan, &tree, &frame, &options, &fault) != 0)
+            fail_msg("%s", fault.text);
+        assert_int_equal(plan->n_results, COUNT);
+        assert_int_equal(plan->n_chain_steps, 12);
+        assert_int_equal(plan->n_asked, 4 + 4 + 2 + 1 + 0 + 5 + 1 + 2);
+        play(plan);
+        for (size_t r = 0; r < COUNT; r++) {
+            struct plan *alone;
+            struct plan_options own = options;
+            own.targets = options.targets ? &targets[r] : NULL;
+            assert_int_equal(plan_create(&alone, &chains[r], &frame, &own, &fault), 0);
+            play(alone);
+            assert_true(frame_same_shape(alone->out, plan->results[r].frame));
+            plan_destroy(&alone);
+        }
+        plan_destroy(&plan);
+    }
+
+    /* a fault names the result that it is about */
+    chain_finish(&tree);
+    chain_finish(&chains[1]);
+    assert_int_equal(chain_parse(&chains[1], "crop:w=300:h=20", &fault), 0);
+    assert_int_equal(chain_join(&tree, chains, 2, &fault), 0);
+    struct plan_options options = {0};
+    struct plan *plan;
+    assert_int_equal(plan_create(&plan, &tree, &frame, &options, &fault), FAULT_SHAPE);
+    assert_int_equal(strncmp(fault.text, "result 2: crop", 14), 0);
+    for (size_t i = 0; i < COUNT; i++)
+        chain_finish(&chains[i]);
+    chain_finish(&tree);
+    frame_finish(&frame);
+}
+
 static int teardown(void **state)
 {
     (void)state;
@@ -258,6 +356,7 @@ int main(void)
         cmocka_unit_test(test_wide_fir_is_split),
         cmocka_unit_test(test_too_many_planes),
         cmocka_unit_test(test_sink),
+        cmocka_unit_test(test_tree),
         cmocka_unit_test(test_largest_buffer),
         cmocka_unit_test(test_source),
         cmocka_unit_test(test_board),

@@ -48,14 +48,14 @@ static void drop_planes(struct client_job *job)
     job->n_planes = 0;
 }
 
-static int add_plane(struct client_job *job, const char *name, struct fault *fault)
+static int add_plane(struct client_job *job, unsigned of, const char *name, struct fault *fault)
 {
     void *planes = realloc(job->planes, (job->n_planes + 1) * sizeof *job->planes);
     if (!planes)
         return fault_set(fault, FAULT_MEMORY, "no memory for a plane");
     job->planes = planes;
     struct client_plane *plane = &job->planes[job->n_planes];
-    *plane = (struct client_plane){.fd = sealed_create("sluice-result")};
+    *plane = (struct client_plane){.of = of, .fd = sealed_create("sluice-result")};
     if (plane->fd < 0)
         return fault_set_errno(fault, FAULT_MEMORY, "memfd_create");
     snprintf(plane->name, sizeof plane->name, "%s", name);
@@ -64,6 +64,85 @@ static int add_plane(struct client_job *job, const char *name, struct fault *fau
 }
 
 /* ---- its beginning ---- */
+
+/* Finds the chains, and what the results are called. Names differ, so that each stands for one. */
+static int take_chains(struct client_job *job, struct fault *fault)
+{
+    const struct request *request = &job->request;
+    const char *given = request->name;
+    struct text chains = {0};
+    size_t length;
+    job->n_results = text_count_parts(request->chain);
+    if (job->n_results > MESSAGE_RESULTS_MAX)
+        return fault_set(fault, FAULT_CHAIN, "%zu results of one picture; the limit is %d",
+                         job->n_results, MESSAGE_RESULTS_MAX);
+    if (given && text_count_parts(given) != job->n_results)
+        return fault_set(fault, FAULT_USAGE, "%zu names for %zu result%s", text_count_parts(given),
+                         job->n_results, job->n_results == 1 ? "" : "s");
+    for (size_t i = 0; i < job->n_results; i++) {
+        const char *at = text_find_part(request->chain, i, &length);
+        char *part = strndup(at, length), *name = job->names[i];
+        const char *chain = part ? service_chain(job->service, part) : "";
+        chains.failed |= !part;
+        text_printf(&chains, "%s%s", i ? ";" : "", chain);
+        if (given) {
+            at = text_find_part(given, i, &length);
+            snprintf(name, sizeof job->names[i], "%.*s", (int)length, at);
+            if (length >= sizeof job->names[i] || !message_is_plane_name(name))
+                fault_set(fault, FAULT_USAGE,
+                          "name '%.*s': a result's name is 1 to 31 of A-Z a-z 0-9 _ -", (int)length,
+                          at);
+        } else if (part && chain != part && message_is_plane_name(part)) {
+            snprintf(name, sizeof job->names[i], "%s", part);
+        }
+        for (size_t k = 0; k < i && name[0]; k++) {
+            if (strcmp(name, job->names[k]) != 0)
+                continue;
+            if (given)
+                fault_set(fault, FAULT_USAGE, "name '%s' is given twice", name);
+            name[0] = '\0';
+        }
+        if (!name[0])
+            snprintf(name, sizeof job->names[i], "%zu", i + 1);
+        free(part);
+    }
+    job->chain = chains.failed ? NULL : chains.data ? chains.data : strdup("");
+    if (!job->chain)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a job");
+    return fault ? (int)fault->code : 0;
+}
+
+/* A place in the job's chains as one in the client's text: that of a configured chain is its
+ * name's.
+ */
+static void move_place(const struct client_job *job, struct fault *fault)
+{
+    size_t length, own;
+    const char *part;
+    for (size_t i = 0;
+         fault->position >= 0 && (part = text_find_part(job->chain, i, &length)) != NULL; i++) {
+        size_t at = (size_t)(part - job->chain);
+        const char *mine = text_find_part(job->request.chain, i, &own);
+        if ((size_t)fault->position > at + length || !mine)
+            continue;
+        bool same = own == length && memcmp(mine, part, own) == 0;
+        size_t within = same ? (size_t)fault->position - at : 0;
+        fault->position = (int)((size_t)(mine - job->request.chain) + within);
+        fault->length = same ? fault->length : (int)own;
+        return;
+    }
+}
+
+struct faults client_job_faults(struct client_job *job, const struct message *report)
+{
+    struct faults faults = report ? report->faults : (struct faults){0};
+    bool is_chain = report && report->subject && strcmp(report->subject, "chain") == 0;
+    for (size_t i = 0; i < faults_count(&faults); i++)
+        move_place(job, &faults.list[i]);
+    if (is_chain)
+        move_place(job, &job->job.fault);
+    return faults;
+}
 
 static int enter_queue(struct client_job *job, struct fault *fault)
 {
@@ -123,8 +202,8 @@ static void on_copy_lost(struct reception *reception, const struct fault *fault)
 }
 
 /* The account has counted the input already, so that nobody fills memory with inputs of jobs that
- * find no room in the queue. The request is the job's from here on, with its words; the chain alone
- * is copied, since it may be that of a name, and a reload drops the configuration. */
+ * find no room in the queue. The request is the job's from here on, with its words; the chains
+ * alone are copied, since they may be those of names, and a reload drops the configuration. */
 int client_job_start(struct client_job **job, struct service *service,
                      const struct client_job_how *how, struct fault *fault)
 {
@@ -145,8 +224,7 @@ int client_job_start(struct client_job **job, struct service *service,
     *how->request = (struct request){.id = -1};
     snprintf(j->id, sizeof j->id, "%s", how->id);
     snprintf(j->label, sizeof j->label, "%s request %s", how->origin, how->id);
-    j->chain = strdup(service_chain(service, j->request.chain));
-    int result = j->chain ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a job");
+    int result = take_chains(j, fault);
     if (result == 0 && how->reception) {
         how->reception->how.copied = on_copied;
         how->reception->how.lost = on_copy_lost;
@@ -176,7 +254,7 @@ static void open_job(struct job *queued)
     if (!job->how.ended) { /* its worker died, and its client has gone */
         fault_set(&queued->fault, FAULT_INTERRUPTED, "the client has gone");
     } else if (service_check_results(job->service, job->how.account, &queued->fault) == 0 &&
-               out < 0 && add_plane(job, "", &queued->fault) == 0) {
+               out < 0 && add_plane(job, 0, "", &queued->fault) == 0) {
         out = job->planes[0].fd;
     }
     if (queued->fault.code != FAULT_NONE) {
@@ -188,18 +266,20 @@ static void open_job(struct job *queued)
     queue_opened(job->service->queue, queued);
 }
 
-static void need_output(struct job *queued, const char *plane)
+static void need_output(struct job *queued, unsigned of, const char *plane)
 {
     struct client_job *job = (struct client_job *)queued;
     struct fault fault = FAULT_INIT;
     int fd = -1;
-    if (!job->how.several) {
+    if (of >= job->n_results) {
+        fault_set(&fault, FAULT_INTERNAL, "no such result was asked for");
+    } else if (!job->how.several && job->n_results == 1) {
         job->several_refused = true;
         fault_set(&fault, FAULT_SHAPE, SEVERAL_REFUSED);
-    } else if (add_plane(job, plane, &fault) == 0) {
+    } else if (add_plane(job, of, plane, &fault) == 0) {
         fd = job->planes[job->n_planes - 1].fd;
     }
-    queue_give_output(job->service->queue, queued, plane, fd, &fault);
+    queue_give_output(job->service->queue, queued, of, plane, fd, &fault);
 }
 
 static void done(struct job *queued, const struct message *report)
@@ -245,7 +325,16 @@ static void done(struct job *queued, const struct message *report)
         service_count_result(service, job->how.account, (int64_t)plane->size);
     }
 
-    queued->counted = service_chain_label(service, job->chain);
+    const char *part;
+    size_t length;
+    text_finish(&job->counted);
+    for (size_t i = 0; (part = text_find_part(job->chain, i, &length)) != NULL; i++) {
+        char *chain = strndup(part, length);
+        text_printf(&job->counted, "%s%s", i ? ";" : "",
+                    chain ? service_chain_label(service, chain) : "custom");
+        free(chain);
+    }
+    queued->counted = text_string(&job->counted);
     queue_count_end(queue, queued, queued->fault.code == FAULT_NONE);
     job_print_times(queued, times);
     if (queued->fault.code != FAULT_NONE)
@@ -281,6 +370,7 @@ void client_job_destroy(struct client_job **job)
     service_give(j->service, j->how.account, j->how.bytes);
     account_leave(j->how.account);
     request_finish(&j->request);
+    text_finish(&j->counted);
     free(j->chain);
     free(j);
 }

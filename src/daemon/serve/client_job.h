@@ -6,11 +6,15 @@
 
 #include "daemon/serve/request.h"
 #include "daemon/serve/service.h"
+#include "worker/message.h"
 
 struct reception;
 
+/* A file of a result. */
 struct client_plane {
-    char name[32]; /* "" for the first plane until the worker names it */
+    unsigned of;   /* the result, counted from 0 */
+    char name[32]; /* of the plane; "" for a result that is one file, and for the first file until
+                      the worker names it */
     int fd;        /* a sealed memory file; owned */
     uint64_t size; /* once the job has ended; the account counts it until the plane is gone */
 };
@@ -30,7 +34,7 @@ struct client_job {
         int in_fd;               /* the input; −1 while a receiver copies it */
         int out_fd;              /* −1: the result goes to memory files */
         uint64_t bytes;          /* counted against the account, and given back at the end */
-        bool several;            /* the client takes further planes */
+        bool several;            /* the client takes further planes of a result */
         /* A receiver has the input, and is to copy it first; NULL: none. */
         struct reception *reception;
         /* The job has ended; fault, planes and report (NULL: none) say how. The receiver destroys
@@ -40,7 +44,11 @@ struct client_job {
     } how;
 
     struct request request;
-    char *chain; /* owned */
+    char *chain;         /* those of all results; owned */
+    struct text counted; /* how metrics call them */
+    size_t n_results;
+    char names[MESSAGE_RESULTS_MAX][32]; /* of the results: as the client says, else those of their
+                                            configured chains, else numbers */
     char id[REQUEST_ID_SIZE], label[REQUEST_ID_SIZE + 20];
     uint64_t copied;      /* bytes of the input that a receiver copied */
     bool lost;            /* the receiver that copied does not answer */
@@ -61,6 +69,10 @@ void client_job_cancel(struct client_job **job);
 
 /* Takes NULL; clears the pointer. */
 void client_job_destroy(struct client_job **job);
+
+/* The report's mistakes in the chain, at their places in the client's text; likewise the place of
+ * the job's fault. */
+struct faults client_job_faults(struct client_job *job, const struct message *report);
 
 /* True while no worker has it. */
 bool client_job_waits(const struct client_job *job);

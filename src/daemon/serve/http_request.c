@@ -68,7 +68,9 @@ static enum MHD_Result send_answer(struct http_request *request)
 {
     struct http_connection *connection = request->connection;
     const struct client_job *job = request->job;
-    uint64_t bytes = job && job->n_planes > 0 ? (uint64_t)lseek(job->planes[0].fd, 0, SEEK_END) : 0;
+    uint64_t bytes = 0;
+    for (size_t i = 0; job && i < job->n_planes; i++)
+        bytes += job->planes[i].size;
     if (request->problem.status != 0)
         answer_problem(request);
     if (!request->response)

@@ -2,9 +2,11 @@
 #include "daemon/serve/http.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -15,7 +17,8 @@
 #include "worker/json_text.h"
 #include "worker/message.h"
 
-#define BODY_MAX 65536 /* of JSON */
+#define BODY_MAX   65536 /* of JSON */
+#define FORM_PIECE 65536 /* of an answer, read at once */
 
 void http_resume(struct http_request *request)
 {
@@ -43,25 +46,124 @@ static void add_span(struct text *text, const char *name, double seconds)
     text_printf(text, "%s%s;dur=%.3f", text->length ? ", " : "", name, seconds * 1e3);
 }
 
-/* Answers with the result, which libmicrohttpd sends from its file. */
+/* The only file of the only result, which libmicrohttpd sends from it. NULL without memory. */
+static struct MHD_Response *send_file(const struct client_job *job, const struct message *report)
+{
+    /* owned by the response, if there is one */
+    int fd = fcntl(job->planes[0].fd, F_DUPFD_CLOEXEC, 3);
+    off_t size = lseek(job->planes[0].fd, 0, SEEK_END);
+    struct MHD_Response *response =
+        size >= 0 && fd >= 0 ? MHD_create_response_from_fd64((uint64_t)size, fd) : NULL;
+    if (!response)
+        file_close(&fd);
+    else
+        MHD_add_response_header(response, "Content-Type",
+                                report->media_type ? report->media_type
+                                                   : "application/octet-stream");
+    return response;
+}
+
+/* The files of several results as the parts of a form (RFC 7578), which clients have readers for.
+ */
+struct form {
+    size_t n_parts;
+    struct form_part {
+        struct text head; /* in front of the file; behind the last file there is one, too */
+        int fd;           /* the job's, which lives as long as the answer; −1 behind the last */
+        uint64_t size;
+    } * parts;
+};
+
+static void free_form(void *form_)
+{
+    struct form *form = form_;
+    for (size_t i = 0; form && i < form->n_parts; i++)
+        text_finish(&form->parts[i].head);
+    free(form ? form->parts : NULL);
+    free(form);
+}
+
+/* libmicrohttpd asks for bytes from `at` on. The files are sealed memory. */
+static ssize_t read_form(void *form_, uint64_t at, char *to, size_t room)
+{
+    const struct form *form = form_;
+    for (size_t i = 0; i < form->n_parts; i++) {
+        const struct form_part *part = &form->parts[i];
+        if (at < part->head.length) {
+            size_t size = part->head.length - at < room ? part->head.length - at : room;
+            memcpy(to, part->head.data + at, size);
+            return (ssize_t)size;
+        }
+        at -= part->head.length;
+        if (at < part->size) {
+            ssize_t got =
+                pread(part->fd, to, part->size - at < room ? part->size - at : room, (off_t)at);
+            return got > 0 ? got : MHD_CONTENT_READER_END_WITH_ERROR;
+        }
+        at -= part->size;
+    }
+    return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+static struct MHD_Response *send_form(const struct client_job *job, const struct message *report)
+{
+    uint64_t random[2], total = 0;
+    char boundary[48], type[96];
+    struct form *form = calloc(1, sizeof *form);
+    bool made = form && getrandom(random, sizeof random, 0) == sizeof random;
+    if (made)
+        form->parts = calloc(job->n_planes + 1, sizeof *form->parts);
+    made &= form && form->parts;
+    snprintf(boundary, sizeof boundary, "sluice-%016" PRIx64 "%016" PRIx64, made ? random[0] : 0,
+             made ? random[1] : 0);
+    for (size_t i = 0; made && i <= job->n_planes; i++) {
+        struct form_part *part = &form->parts[form->n_parts++];
+        if (i == job->n_planes) {
+            text_printf(&part->head, "\r\n--%s--\r\n", boundary);
+        } else {
+            const struct client_plane *plane = &job->planes[i];
+            size_t type_length, length;
+            const char *media = text_find_part(report->media_type ? report->media_type : "",
+                                               plane->of, &type_length);
+            const char *extension =
+                text_find_part(report->extension ? report->extension : "", plane->of, &length);
+            const char *name = job->names[plane->of], *dot = plane->name[0] ? "." : "";
+            text_printf(&part->head,
+                        "%s--%s\r\nContent-Disposition: form-data; name=\"%s%s%s\"; "
+                        "filename=\"%s%s%s.%.*s\"\r\nContent-Type: %.*s\r\n\r\n",
+                        i ? "\r\n" : "", boundary, name, dot, plane->name, name, dot, plane->name,
+                        (int)length, extension ? extension : "", (int)type_length,
+                        media ? media : "");
+            part->fd = plane->fd;
+            part->size = plane->size;
+        }
+        made &= !part->head.failed;
+        total += part->head.length + part->size;
+    }
+    struct MHD_Response *response =
+        made ? MHD_create_response_from_callback(total, FORM_PIECE, read_form, form, free_form)
+             : NULL;
+    if (!response)
+        free_form(form);
+    snprintf(type, sizeof type, "multipart/form-data; boundary=%s", boundary);
+    if (response)
+        MHD_add_response_header(response, "Content-Type", type);
+    return response;
+}
+
+/* Answers with the result, or all of them. */
 static void answer_result(struct http_request *request, const struct message *report)
 {
     static const char *const spans[] = {"read",   "decode", "prepare", "device",
                                         "encode", "write",  "total"};
     const struct client_job *job = request->job;
     struct text timing = {0}, counts = {0};
-    /* owned by the response, if there is one */
-    int fd = fcntl(job->planes[0].fd, F_DUPFD_CLOEXEC, 3);
-    off_t size = lseek(job->planes[0].fd, 0, SEEK_END);
     struct MHD_Response *response =
-        size >= 0 && fd >= 0 ? MHD_create_response_from_fd64((uint64_t)size, fd) : NULL;
+        job->n_results > 1 ? send_form(job, report) : send_file(job, report);
     if (!response) {
-        file_close(&fd);
         problem_set(&request->problem, 503, "memory", "no memory for an answer");
         return;
     }
-    MHD_add_response_header(response, "Content-Type",
-                            report->media_type ? report->media_type : "application/octet-stream");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
 
     /* How long each step took. Names must be tokens of RFC 9110, as names of stages are. */
@@ -83,10 +185,13 @@ static void answer_result(struct http_request *request, const struct message *re
     MHD_add_response_header(response, "Server-Timing", text_string(&timing));
     text_finish(&timing);
 
-    /* What was copied: a dictionary of RFC 9651. */
-    text_printf(&counts, "crossings_in=%.0f, crossings_out=%.0f, bytes_copied=%.0f",
+    /* What was copied, and how many stages of the chains have run: a dictionary of RFC 9651. */
+    text_printf(&counts,
+                "crossings_in=%.0f, crossings_out=%.0f, bytes_copied=%.0f, stages_run=%.0f, "
+                "stages_asked=%.0f",
                 message_figure(report, "crossings_in"), message_figure(report, "crossings_out"),
-                message_figure(report, "bytes_copied"));
+                message_figure(report, "bytes_copied"), message_figure(report, "stages_run"),
+                message_figure(report, "stages_asked"));
     MHD_add_response_header(response, "Sluice-Counts", text_string(&counts));
     text_finish(&counts);
 
@@ -129,13 +234,12 @@ static void hint_at_body(struct http_request *request, enum fault_code fault)
 
 static void explain_job(struct http_request *request, const struct message *report)
 {
-    const struct client_job *job = request->job;
+    struct client_job *job = request->job;
     struct service *service = request->connection->http->service;
     struct problem *problem = &request->problem;
+    request->faults = client_job_faults(job, report);
     problem_of_fault(problem, &job->job.fault, report ? report->subject : NULL,
                      report ? report->step : NULL);
-    if (report)
-        request->faults = report->faults;
     if (job->job.fault.code == FAULT_BUSY && service->queue->draining)
         problem_set(problem, 503, "busy", "the daemon is ending");
     else if (problem->status == 429 || problem->status == 503)
@@ -335,7 +439,7 @@ static void openapi(struct http_request *request)
 
 #define PAGE "GET, HEAD"
 const struct http_route http_routes[] = {
-    {"/v1/process", "POST", "chain format input", true, true, process},
+    {"/v1/process", "POST", "chain format name input", true, true, process},
     {"/v1/files", PAGE, "state limit after file", false, true, files},
     {"/v1/files/requeue", "POST", "file failed", true, true, requeue},
     {"/v1/events", PAGE, "", false, true, http_events},

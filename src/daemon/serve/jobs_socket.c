@@ -171,8 +171,9 @@ static void send_object(struct jobs_client *client, json_t *object, int fd, uint
     send_message(client, &text, fd, held);
 }
 
+/* `errors`: all mistakes in the chain; NULL: none is known. */
 static void say_fault(struct jobs_client *client, int64_t id, const struct fault *fault,
-                      const struct message *report)
+                      const struct message *report, const struct faults *errors)
 {
     json_t *answer = json_pack("{s:s, s:s, s:o}", "type", "done", "result", fault_name(fault->code),
                                "text", json_text(fault->text));
@@ -186,8 +187,8 @@ static void say_fault(struct jobs_client *client, int64_t id, const struct fault
         json_object_set_new(answer, "position", json_integer(fault->position));
         json_object_set_new(answer, "length", json_integer(fault->length));
     }
-    if (report && faults_count(&report->faults) > 0)
-        json_object_set_new(answer, "errors", json_faults(&report->faults, "text"));
+    if (errors && faults_count(errors) > 0)
+        json_object_set_new(answer, "errors", json_faults(errors, "text"));
     if (fault->code == FAULT_BUSY)
         json_object_set_new(answer, "retry_after",
                             json_integer(service_retry_after(client->server->service)));
@@ -206,8 +207,27 @@ static void leave_request(struct jobs_client *client)
     want_sweep(client->server);
 }
 
+/* What is told of a result: its name, what its files are, and what the worker has counted. */
+static json_t *result_json(const struct client_job *job, const struct message *report, size_t of)
+{
+    json_t *planes = json_array();
+    size_t length;
+    const char *type = report->media_type ? report->media_type : "application/octet-stream";
+    for (size_t i = 0; i < report->n_planes; i++)
+        if (report->of[i] == of)
+            json_array_append_new(planes, json_string(report->planes[i]));
+    json_t *json = json_pack("{s:s, s:o}", "name", job->names[of], "planes", planes);
+    const char *part = text_find_part(type, of, &length);
+    if (part)
+        json_object_set_new(json, "media_type", json_stringn(part, length));
+    part = text_find_part(report->extension ? report->extension : "", of, &length);
+    if (part)
+        json_object_set_new(json, "extension", json_stringn(part, length));
+    return json;
+}
+
 /* A single file is sent with the answer; of several, each is sent with a message of its own before
- * the answer. */
+ * the answer. The answer's own members are those of the first result. */
 static void send_result(struct jobs_client *client, struct client_job *job,
                         const struct message *report)
 {
@@ -224,22 +244,34 @@ static void send_result(struct jobs_client *client, struct client_job *job,
             alone = fd;
             held = plane->size;
         } else {
-            send_object(
-                client,
-                json_pack("{s:s, s:I, s:s}", "type", "output", "id", id, "plane", plane->name), fd,
-                plane->size);
+            send_object(client,
+                        json_pack("{s:s, s:I, s:i, s:s, s:s}", "type", "output", "id", id, "result",
+                                  (int)plane->of, "name", job->names[plane->of], "plane",
+                                  plane->name),
+                        fd, plane->size);
         }
         *plane = (struct client_plane){.fd = -1}; /* the message has it, and what it counts */
     }
-    json_t *planes = json_array();
-    for (size_t i = 0; i < report->n_planes; i++)
-        json_array_append_new(planes, json_string(report->planes[i]));
-    json_t *answer = json_pack("{s:s, s:I, s:s, s:o, s:s, s:s}", "type", "done", "id", id, "result",
-                               "ok", "planes", planes, "media_type",
-                               report->media_type ? report->media_type : "application/octet-stream",
-                               "extension", report->extension ? report->extension : "");
+    json_t *answer = result_json(job, report, 0), *results = json_array(), *counted;
+    for (size_t i = 0; i < job->n_results; i++) {
+        json_t *one = result_json(job, report, i);
+        counted = json_array_get(json_object_get(report->report, "results"), i);
+        if (json_is_object(counted))
+            json_object_update_missing(one, counted);
+        json_array_append_new(results, one);
+    }
+    json_object_del(answer, "name");
+    json_object_update_new(answer, json_pack("{s:s, s:I, s:s, s:o}", "type", "done", "id", id,
+                                             "result", "ok", "results", results));
     json_object_update_missing(answer, report->report);
     send_object(client, answer, alone, held);
+}
+
+static void tell_failure(struct jobs_client *client, struct client_job *job,
+                         const struct message *report)
+{
+    struct faults errors = client_job_faults(job, report);
+    say_fault(client, job->request.id, &job->job.fault, report, &errors);
 }
 
 static void on_job_ended(struct client_job *job, const struct message *report)
@@ -254,7 +286,7 @@ static void on_job_ended(struct client_job *job, const struct message *report)
     if (job->job.fault.code == FAULT_NONE && report)
         send_result(client, job, report);
     else
-        say_fault(client, job->request.id, &job->job.fault, report);
+        tell_failure(client, job, report);
     if (job->lost)
         break_client(client);
     LIST_REMOVE(job, in_list);
@@ -346,7 +378,7 @@ static void on_answer(void *user, json_t *answer, const struct fault *fault)
                               (json_int_t)asked->id, "result", "ok", asked->word, answer),
                     -1, 0);
     else
-        say_fault(asked->client, asked->id, fault, NULL);
+        say_fault(asked->client, asked->id, fault, NULL, NULL);
     free_inquiry(asked);
 }
 
@@ -405,7 +437,7 @@ static void take_message(struct jobs_client *client, const char *bytes, size_t s
                      : start_inquiry(client, &request, &fault);
     }
     if (result != 0)
-        say_fault(client, id, &fault, NULL);
+        say_fault(client, id, &fault, NULL, NULL);
     request_finish(&request);
 }
 
@@ -435,7 +467,7 @@ static void on_received(struct reception *reception, const struct parcel *parcel
     const struct receipt *receipt = &parcel->receipt;
     int fds[2] = {given[0], given[1]};
     if (receipt->fault.code == FAULT_DATA)
-        say_fault(client, -1, &receipt->fault, NULL);
+        say_fault(client, -1, &receipt->fault, NULL, NULL);
     else if (receipt->fault.code != FAULT_NONE)
         break_client(client);
     else if (receipt->length > 0)
@@ -454,7 +486,7 @@ static void on_received(struct reception *reception, const struct parcel *parcel
 static void on_lost(struct reception *reception, const struct fault *fault)
 {
     struct jobs_client *client = reception->how.user;
-    say_fault(client, -1, fault, NULL);
+    say_fault(client, -1, fault, NULL, NULL);
     client->reception = NULL;
     poll_client(client);
     break_client(client);
@@ -479,7 +511,7 @@ static bool receive_one(struct jobs_client *client)
                                 .user = client};
     if (head == MESSAGE_DESCRIPTORS &&
         reception_start(&client->reception, &client->server->receptions, &how, &fault) != 0) {
-        say_fault(client, -1, &fault, NULL);
+        say_fault(client, -1, &fault, NULL, NULL);
         break_client(client);
     } else if (head == MESSAGE_DESCRIPTORS) {
         poll_client(client);
@@ -492,7 +524,7 @@ static bool receive_one(struct jobs_client *client)
     if (result == FAULT_BUSY)
         return false;
     if (result == FAULT_DATA) {
-        say_fault(client, -1, &fault, NULL);
+        say_fault(client, -1, &fault, NULL, NULL);
         return !client->broken;
     }
     if (result != 0) {

@@ -14,7 +14,7 @@
 
 static const struct {
     const char *name, *fields;
-} kinds[] = {[REQUEST_JOB] = {"job", "id type chain format input"},
+} kinds[] = {[REQUEST_JOB] = {"job", "id type chain format name input"},
              [REQUEST_STATUS] = {"status", "id type"},
              [REQUEST_WHY] = {"why", "id type file"},
              [REQUEST_REQUEUE] = {"requeue", "id type file failed"},
@@ -28,6 +28,7 @@ static const struct {
     enum fault_code wrong;
 } texts[] = {{"chain", offsetof(struct request, chain), CHAIN_MAX, FAULT_CHAIN},
              {"format", offsetof(struct request, format), FORMAT_MAX, FAULT_USAGE},
+             {"name", offsetof(struct request, name), FORMAT_MAX, FAULT_USAGE},
              {"input", offsetof(struct request, input), FORMAT_MAX, FAULT_USAGE},
              {"file", offsetof(struct request, file), FILE_MAX, FAULT_USAGE},
              {"state", offsetof(struct request, state), FORMAT_MAX, FAULT_USAGE},
@@ -212,7 +213,7 @@ int request_of_query(struct request *request, const char *target, const char *na
     int result = read_fields(request, names, fault);
 
     /* Texts that may be empty are as if they were not given then. */
-    const char **const each[] = {&request->format, &request->input, &request->state,
+    const char **const each[] = {&request->format, &request->name, &request->input, &request->state,
                                  &request->after};
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
         if (*each[i] && !(*each[i])[0])

@@ -22,8 +22,9 @@ enum request_kind {
 struct request {
     enum request_kind kind;
     int64_t id;                /* of the jobs socket: the client's number for it; −1: none */
-    const char *chain;         /* "": none */
-    const char *format;        /* "auto" if it is not given */
+    const char *chain;         /* "": none; of several results those of all, with ; between them */
+    const char *format;        /* "auto" if it is not given; likewise */
+    const char *name;          /* of results; NULL: not given */
     const char *input;         /* options for reading the input; NULL: the defaults */
     const char *file;          /* NULL: not given */
     bool failed;               /* requeue: all failed files */

@@ -59,15 +59,16 @@ static void began(struct job *job)
     hand_over(fj, LETTER_BEGAN);
 }
 
-static void need_output(struct job *job, const char *plane)
+static void need_output(struct job *job, unsigned of, const char *plane)
 {
     struct folder_job *fj = folder_job_of(job);
     struct fault fault = FAULT_INIT;
     if (fj->folder->state == FOLDER_ABANDONED) {
         fault_set(&fault, FAULT_IO, "the folder does not answer");
-        queue_give_output(fj->folder->queue, job, plane, -1, &fault);
+        queue_give_output(fj->folder->queue, job, of, plane, -1, &fault);
         return;
     }
+    fj->of = of;
     snprintf(fj->plane, sizeof fj->plane, "%s", plane);
     hand_over(fj, LETTER_OUTPUT);
 }
@@ -278,7 +279,8 @@ static void take_letter(struct letter *letter)
     else if (letter->kind == LETTER_OPEN)
         opened(letter);
     else if (letter->kind == LETTER_OUTPUT)
-        queue_give_output(fj->folder->queue, &fj->job, fj->plane, fj->plane_fd, &letter->fault);
+        queue_give_output(fj->folder->queue, &fj->job, fj->of, fj->plane, fj->plane_fd,
+                          &letter->fault);
     else
         ended(letter);
 }

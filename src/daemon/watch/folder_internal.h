@@ -76,7 +76,8 @@ struct folder_job {
     int plane_fd;      /* an output for a further plane; −1: there is none */
     /* with LETTER_BEGAN and LETTER_OUTPUT, from the loop */
     bool alone;     /* it is the only job */
-    char plane[32]; /* for which an output is wanted */
+    unsigned of;    /* for which an output is wanted: the result, … */
+    char plane[32]; /* … and its plane; "": its only file */
     /* with LETTER_END, from the loop and back */
     enum folder_end end;
     size_t n_planes;

@@ -51,8 +51,9 @@ struct job_flow {
 struct job_source {
     /* Opens in_fd and out_fd anew, whatever an earlier try left. Answer: queue_opened. */
     void (*open)(struct job *job);
-    /* Opens one more output, for a further plane. Answer: queue_give_output. */
-    void (*need_output)(struct job *job, const char *plane);
+    /* Opens one more output: of result number `of`, counted from 0, for its only file ("") or for a
+     * plane. Answer: queue_give_output. */
+    void (*need_output)(struct job *job, unsigned of, const char *plane);
     /* The worker has begun to read the input. No answer. NULL: nobody needs to know, and no message
      * tells. */
     void (*began)(struct job *job);
@@ -73,7 +74,7 @@ struct job {
     /* the folder in which the file `label` lay; NULL: the job is not about a file */
     const char *folder;
     const char *request;        /* id of a client's request; NULL: the job is of a folder */
-    const char *chain, *format; /* as the worker parses them */
+    const char *chain, *format; /* as the worker parses them: of several results with ; between */
     const char *input;          /* how to decode (options of the input); NULL: as usual */
     const char *counted;        /* the chain's name in metrics; NULL: its text */
     const bool *stalled; /* set by the owner: while true others' jobs are opened first, and this one

@@ -183,7 +183,8 @@ static void job_labels(struct text *labels, const char *source, const char *chai
 {
     metrics_label(labels, "source", source);
     metrics_label(labels, "chain", chain);
-    metrics_label(labels, "result", result);
+    if (result)
+        metrics_label(labels, "result", result);
 }
 
 /* True when half of the series are in use. The other half is kept for series without a chain or a
@@ -194,18 +195,31 @@ static bool is_filling(const struct metrics *metrics)
 }
 
 /* A chain that is too long for a label, or for which there is no room, counts as "other". */
-void metrics_count_job(struct metrics *metrics, const char *source, const char *chain,
-                       const char *result)
+static void count_chain(struct metrics *metrics, enum metric metric, const char *source,
+                        const char *chain, size_t length, const char *result)
 {
     struct text labels = {0};
-    job_labels(&labels, source, strlen(chain) < CHAIN_MAX ? chain : "other", result);
-    if (!find(metrics, METRIC_JOBS, text_string(&labels)) && is_filling(metrics)) {
+    char own[CHAIN_MAX];
+    snprintf(own, sizeof own, "%.*s", (int)length, chain);
+    job_labels(&labels, source, length < CHAIN_MAX ? own : "other", result);
+    if (!find(metrics, metric, text_string(&labels)) && is_filling(metrics)) {
         text_finish(&labels);
         job_labels(&labels, source, "other", result);
     }
     if (!labels.failed)
-        metrics_add(metrics, METRIC_JOBS, text_string(&labels), 1);
+        metrics_add(metrics, metric, text_string(&labels), 1);
     text_finish(&labels);
+}
+
+void metrics_count_job(struct metrics *metrics, const char *source, const char *chain,
+                       const char *result)
+{
+    const char *of_all = strchr(chain, ';') ? "several" : chain, *part;
+    size_t length;
+    count_chain(metrics, METRIC_JOBS, source, of_all, strlen(of_all), result);
+    for (size_t i = 0;
+         strcmp(result, "done") == 0 && (part = text_find_part(chain, i, &length)) != NULL; i++)
+        count_chain(metrics, METRIC_RESULTS, source, part, length, NULL);
 }
 
 /* Stages that share one kernel are counted together, as "luminance+sobel". */

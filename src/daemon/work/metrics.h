@@ -41,7 +41,8 @@ void metrics_label(struct text *labels, const char *name, const char *value);
 void metrics_observe(struct metrics *metrics, enum metric metric, const char *labels,
                      double seconds);
 
-/* Counts a job that has ended: its result, and the figures of the worker's report (NULL: none). */
+/* Counts a job that has ended: how, and its results by their chains (with ; between them; the job
+ * itself is then one of "several"); and the figures of the worker's report (NULL: none). */
 void metrics_count_job(struct metrics *metrics, const char *source, const char *chain,
                        const char *result);
 void metrics_count_report(struct metrics *metrics, const struct message *report);

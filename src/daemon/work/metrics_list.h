@@ -5,6 +5,9 @@
 METRIC(BUILD_INFO, GAUGE, "sluice_build_info", "Which sluice this is; the value is 1.")
 /* source, chain, result: done, failed */
 METRIC(JOBS, COUNTER, "sluice_jobs_total", "Jobs that have ended.")
+/* source, chain */
+METRIC(RESULTS, COUNTER, "sluice_results_total",
+       "Results of jobs that are done; of one picture there may be several.")
 METRIC(JOB_DURATION, HISTOGRAM, "sluice_job_duration_seconds", "Time of a job in the worker.")
 /* span: read, decode, device, encode, write */
 METRIC(SPAN_DURATION, SUMMARY, "sluice_span_duration_seconds", "Time of the parts of jobs.")

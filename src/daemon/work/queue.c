@@ -226,10 +226,10 @@ static void send_job(struct queue *queue, struct job *job, struct worker *worker
 
 /* Answers a request for one more output. A worker that asks for more outputs than a picture can
  * have planes gets no answer. */
-static void need_output(struct queue *queue, struct job *job, const char *plane)
+static void need_output(struct queue *queue, struct job *job, unsigned of, const char *plane)
 {
     if (++job->n_outputs < MESSAGE_PLANES_MAX) {
-        job->source->need_output(job, plane);
+        job->source->need_output(job, of, plane);
     } else if (job->n_outputs == MESSAGE_PLANES_MAX) {
         log_error("the worker asks for more than %d outputs of one job: it is killed",
                   MESSAGE_PLANES_MAX);
@@ -278,7 +278,7 @@ const char *queue_hear(struct queue *queue, struct worker *worker, const struct 
     if (!job)
         return "speaks of a job that it does not have";
     if (message->kind == MESSAGE_NEED_OUTPUT) {
-        need_output(queue, job, message->plane);
+        need_output(queue, job, (unsigned)message->result_of, message->plane);
     } else if (message->kind == MESSAGE_DONE) {
         job_done(queue, job, message);
     } else if (job->state == JOB_SENT) {
@@ -597,7 +597,7 @@ void queue_opened(struct queue *queue, struct job *job)
     queue_wake(queue);
 }
 
-void queue_give_output(struct queue *queue, struct job *job, const char *plane, int fd,
+void queue_give_output(struct queue *queue, struct job *job, unsigned of, const char *plane, int fd,
                        const struct fault *fault)
 {
     struct message message;
@@ -605,6 +605,7 @@ void queue_give_output(struct queue *queue, struct job *job, const char *plane, 
         return; /* its worker died meanwhile */
     message_init(&message, MESSAGE_OUTPUT);
     message.id = job->id;
+    message.result_of = of;
     message.plane = plane;
     message.fds[0] = fd;
     message.n_fds = fd >= 0 ? 1 : 0;

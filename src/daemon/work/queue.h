@@ -79,7 +79,7 @@ void queue_add(struct queue *queue, struct job *job);
 
 /* The answers of a job's source (job.h). */
 void queue_opened(struct queue *queue, struct job *job);
-void queue_give_output(struct queue *queue, struct job *job, const char *plane, int fd,
+void queue_give_output(struct queue *queue, struct job *job, unsigned of, const char *plane, int fd,
                        const struct fault *fault);
 void queue_remove(struct queue *queue, struct job *job);
 /* Counts the end of a job, well or not. To be called before queue_remove. */
