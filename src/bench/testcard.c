@@ -79,9 +79,7 @@ static int encode(const struct format *format, const struct picture *picture, in
     struct output *output = output_create(fd);
     if (!output)
         return fault_set(fault, FAULT_MEMORY, "no memory for an output");
-    const struct codec *codec = format->codec;
-    int result = format_holds_frame(format) ? codec->encode_frame(format->config, picture, output, fault)
-                                     : codec->encode(format->config, picture, 0, output, fault);
+    int result = format_encode(format, picture, 0, output, fault);
     if (result == 0)
         result = output_flush(output, fault);
     output_destroy(&output);

@@ -258,8 +258,8 @@ static int open_bmp(struct decoder *d, struct fault *fault)
             decoder_set_plane(d, (uint64_t)h.width, (uint64_t)h.height, channels, SAMPLE_U8, fault);
     if (result != 0)
         return result;
-    bool rows = s->compression != BMP_RLE8 && s->compression != BMP_RLE4;
-    uint64_t bytes = rows ? stride_of((uint64_t)h.width, s->bits) * (uint64_t)h.height : 0;
+    d->whole = s->compression == BMP_RLE8 || s->compression == BMP_RLE4;
+    uint64_t bytes = !d->whole ? stride_of((uint64_t)h.width, s->bits) * (uint64_t)h.height : 0;
     if (s->pixels > d->size)
         return truncated(fault);
     if (!d->options.partial && d->size - s->pixels < bytes)
@@ -331,14 +331,16 @@ static void read_fields_row(const struct bmp_state *s, const uint8_t *from, uint
     }
 }
 
-static int read_rows(struct decoder *d, const struct picture *into, struct fault *fault)
+static int read_rows(struct decoder *d, const struct picture *into, uint32_t end,
+                     struct fault *fault)
 {
     const struct bmp_state *s = d->state;
     const struct plane *plane = &into->frame.planes[0];
-    uint64_t stride = stride_of(plane->width, s->bits), at = s->pixels;
+    uint64_t stride = stride_of(plane->width, s->bits);
     int result = 0;
-    for (uint32_t y = 0; y < plane->height && result == 0; y++, at += stride) {
-        uint8_t *row = row_of(s, into, y);
+    for (uint32_t y = d->row; y < end && result == 0; y++) {
+        uint8_t *row = picture_row(into, 0, y);
+        uint64_t at = s->pixels + stride * (s->top_down ? y : plane->height - 1 - y);
         const uint8_t *from = d->data + at;
         if (at + stride > d->size) /* only when partial */
             memset(row, 0, (size_t)plane->width * plane->channels);
@@ -472,12 +474,9 @@ static int read_runs(struct decoder *d, const struct picture *into, struct fault
     return fault_set(fault, why.code, "%s", why.text);
 }
 
-static int read_bmp(struct decoder *d, struct picture *into, struct fault *fault)
+static int read_bmp(struct decoder *d, struct picture *into, uint32_t end, struct fault *fault)
 {
-    const struct bmp_state *s = d->state;
-    if (s->compression == BMP_RLE8 || s->compression == BMP_RLE4)
-        return read_runs(d, into, fault);
-    return read_rows(d, into, fault);
+    return d->whole ? read_runs(d, into, fault) : read_rows(d, into, end, fault);
 }
 
 /* ---- the encoder ---- */
@@ -556,11 +555,12 @@ static void write_colours(const uint8_t *row, const struct plane *plane, struct 
     }
 }
 
-static int encode_bmp(const void *config, const struct picture *picture, size_t index,
-                      struct output *output, struct fault *fault)
+static int encode_bmp(struct encoder *e, const struct picture *picture, uint32_t end,
+                      struct fault *fault)
 {
     static const uint8_t padding[3];
-    const struct plane *plane = &picture->frame.planes[index];
+    const struct plane *plane = &picture->frame.planes[e->plane];
+    struct output *output = e->output;
     size_t row = (size_t)plane->width * plane->channels;
     write_header(plane, output);
     if (plane->channels == 1) {
@@ -571,8 +571,8 @@ static int encode_bmp(const void *config, const struct picture *picture, size_t 
         }
         output_write(output, greys, sizeof greys);
     }
-    for (uint32_t y = plane->height; y-- > 0 && !output->fault.code;) {
-        const uint8_t *from = picture_row(picture, index, y);
+    for (uint32_t y = end; y-- > 0 && !output->fault.code;) {
+        const uint8_t *from = picture_row(picture, e->plane, y);
         if (plane->channels == 1)
             output_write(output, from, row);
         else
@@ -602,5 +602,6 @@ const struct codec codec_bmp = {
     .config_size = sizeof(struct picture_config),
     .is_picture = true,
     .fit = fit_bmp,
+    .writes_whole = true, /* its rows go from the bottom up */
     .encode = encode_bmp,
 };

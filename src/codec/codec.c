@@ -234,10 +234,10 @@ static void set_white(struct decoder *d)
         d->frame.origins[i].plane.white = (float)d->options.white;
 }
 
-static bool is_within_one(const struct picture *picture, size_t index)
+static bool is_within_one(const struct picture *picture, size_t index, uint32_t y, uint32_t end)
 {
     const struct plane *p = &picture->frame.planes[index];
-    for (uint32_t y = 0; y < p->height; y++) {
+    for (; y < end; y++) {
         const uint8_t *row = picture_row(picture, index, y);
         for (uint32_t x = 0; x < p->width * p->channels; x++) {
             double v = sample_load(p->type, row + x * sample_size(p->type));
@@ -288,18 +288,29 @@ int decoder_narrow(struct decoder *decoder, bool luma, uint32_t reduce, struct f
     return decoder->codec->narrow(decoder, luma, reduce, fault);
 }
 
-int decoder_read(struct decoder *decoder, struct picture *into, struct fault *fault)
+int decoder_rows(struct decoder *decoder, struct picture *into, uint32_t end, struct fault *fault)
 {
-    int result = decoder->codec->read(decoder, into, fault);
+    const struct plane *planes = into->frame.planes;
+    int result = decoder->codec->read(decoder, into, end, fault);
+    if (result != 0)
+        return result;
     /* Floats from 0 to 1 nearly always come from a picture whose white is 1; with a white of 255
      * its result would be black. */
-    bool small = result == 0 && decoder->white_unknown;
-    for (size_t i = 0; i < into->frame.n_planes && small; i++)
-        small = sample_is_integer(into->frame.planes[i].type) || is_within_one(into, i);
-    return small ? decoder_warn(decoder, fault,
-                                "all samples are within 0...1, and white is 255; if 1 is "
-                                "white, say --input white=1")
-                 : result;
+    for (size_t i = 0; i < into->frame.n_planes && decoder->white_unknown; i++)
+        decoder->beyond_one |=
+            !sample_is_integer(planes[i].type) &&
+            !is_within_one(into, i, decoder->row, decoder->whole ? planes[i].height : end);
+    decoder->row = end;
+    return decoder->white_unknown && !decoder->beyond_one && end == planes[0].height
+               ? decoder_warn(decoder, fault,
+                              "all samples are within 0...1, and white is 255; if 1 is "
+                              "white, say --input white=1")
+               : 0;
+}
+
+int decoder_read(struct decoder *decoder, struct picture *into, struct fault *fault)
+{
+    return decoder_rows(decoder, into, into->frame.planes[0].height, fault);
 }
 
 bool decoder_in_place(const struct decoder *decoder, struct frame *frame)
@@ -377,12 +388,10 @@ int codec_library_fault(struct fault *fault, enum fault_code code, const char *w
                  : fault_set(fault, code, "%s", what);
 }
 
-void codec_blacken_rows(const struct picture *picture, uint32_t y)
+void codec_blacken_rows(const struct picture *picture, uint32_t y, uint32_t end)
 {
-    const struct plane *plane = &picture->frame.planes[0];
-    size_t row = (size_t)plane->width * plane->channels * sample_size(plane->type);
-    for (; y < plane->height; y++)
-        memset(picture_row(picture, 0, y), 0, row);
+    for (; y < end; y++)
+        memset(picture_row(picture, 0, y), 0, plane_row_bytes(&picture->frame.planes[0]));
 }
 
 /* ---- output formats ---- */
@@ -558,13 +567,51 @@ enum metadata_choice format_meta(const struct format *format)
 bool format_holds_frame(const struct format *format)
 {
     const struct picture_config *config = format->config;
-    return format->codec->encode_frame && (!format->codec->is_picture || config->pages);
+    return format->codec->holds_frame && (!format->codec->is_picture || config->pages);
 }
 
 double format_mosaic_gain(const struct format *format)
 {
     const struct picture_config *config = format->config;
     return format->codec->is_picture && !format_holds_frame(format) ? config->mosaic_gain : 0;
+}
+
+int encoder_open(struct encoder *encoder, const struct format *format, size_t plane,
+                 struct output *output, struct fault *fault)
+{
+    *encoder = (struct encoder){.codec = format->codec,
+                                .config = format->config,
+                                .output = output,
+                                .plane = plane,
+                                .state = calloc(1, format->codec->encoder_size + 1)};
+    return encoder->state ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for an encoder");
+}
+
+int encoder_rows(struct encoder *encoder, const struct picture *picture, uint32_t end,
+                 struct fault *fault)
+{
+    int result = encoder->codec->encode(encoder, picture, end, fault);
+    encoder->row = end;
+    return result;
+}
+
+void encoder_close(struct encoder *encoder)
+{
+    if (encoder->state && encoder->codec->encode_close)
+        encoder->codec->encode_close(encoder);
+    free(encoder->state);
+    *encoder = (struct encoder){0};
+}
+
+int format_encode(const struct format *format, const struct picture *picture, size_t plane,
+                  struct output *output, struct fault *fault)
+{
+    struct encoder encoder;
+    int result = encoder_open(&encoder, format, plane, output, fault);
+    if (result == 0)
+        result = encoder_rows(&encoder, picture, picture->frame.planes[plane].height, fault);
+    encoder_close(&encoder);
+    return result;
 }
 
 int format_fit(void *format_, struct plane *plane, struct fault *fault)

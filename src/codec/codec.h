@@ -1,7 +1,8 @@
 /* Codecs read and write picture files. Each format is a constant struct at the end of its own file;
  * codec.c has the array of all of them. A decoder reads the header first, so that limits are
  * checked and memory is allocated before any pixel is read; then it decodes directly into planes of
- * the caller. An encoder reads directly from planes.
+ * the caller, all rows at once or band by band. An encoder reads directly from planes, in the same
+ * way.
  *
  * Input is hostile: every length is checked before it is used. What cannot be read is an error with
  * its reason. What violates the format but can be read is read, with a warning, and so is what a
@@ -82,6 +83,9 @@ struct decoder {
     uint32_t reduced;         /* width and height are divided by this: decoder_narrow */
     bool white_unknown;       /* neither file nor options give the white of planes of floats */
     uint64_t working_memory;  /* bytes that the decoder allocates itself while it reads */
+    bool whole;               /* rows come all at once: decoder_rows is called once */
+    uint32_t row;             /* rows of the first plane that have been read */
+    bool beyond_one;          /* some sample read so far is not within 0…1 */
     struct metadata metadata; /* as far as options.meta asks for it */
     struct text warnings; /* one a line, printable ASCII; the last line may be a count of more */
     unsigned n_warnings;  /* all, including those without a line */
@@ -112,6 +116,18 @@ extern const struct param_choice meta_choices[];
         .help = "of the details where the planes of dwt are written as one picture"                \
     }
 
+struct format;
+
+/* One file that is being written. One thread at a time. */
+struct encoder {
+    const struct codec *codec;
+    const void *config; /* borrowed, as is `output` */
+    struct output *output;
+    size_t plane; /* the number of the one that the file holds */
+    uint32_t row; /* rows that have been written */
+    void *state;  /* of the codec: zeros at the first row; encoder_close frees it */
+};
+
 struct codec {
     const char *name;              /* "jpeg" */
     const char *const *extensions; /* the usual one first; ends with NULL */
@@ -129,8 +145,10 @@ struct codec {
     /* Does what decoder_narrow says, or the part of it that this file allows. NULL: nothing. */
     int (*narrow)(struct decoder *decoder, bool luma, uint32_t reduce, struct fault *fault);
 
-    /* Decodes into planes of the shape that open has set, with any strides. Called once at most. */
-    int (*read)(struct decoder *decoder, struct picture *into, struct fault *fault);
+    /* Decodes rows decoder->row … end - 1, with decoder->whole all rows of all planes, into planes
+     * of the shape that open has set, with any strides. Behind the last row it looks at what
+     * follows. */
+    int (*read)(struct decoder *decoder, struct picture *into, uint32_t end, struct fault *fault);
 
     /* As decoder_in_place. NULL: never. */
     bool (*in_place)(const struct decoder *decoder, struct frame *frame);
@@ -149,14 +167,17 @@ struct codec {
      * plane. NULL: the format is not written. */
     int (*fit)(const void *config, struct plane *plane, struct fault *fault);
 
-    /* For a format whose files hold one plane: writes plane number `plane`, which fits. */
-    int (*encode)(const void *config, const struct picture *picture, size_t plane,
-                  struct output *output, struct fault *fault);
+    bool holds_frame;    /* files hold all planes, of a picture format with picture_config.pages */
+    bool writes_whole;   /* encode is called once, with all rows */
+    size_t encoder_size; /* bytes of encoder.state */
 
-    /* For a format whose files hold a whole frame, or do so with picture_config.pages: writes all
-     * planes. */
-    int (*encode_frame)(const void *config, const struct picture *picture, struct output *output,
-                        struct fault *fault);
+    /* Writes rows encoder->row … end - 1 of the plane, which fits, or of all planes. In front of
+     * the first row it begins the file, behind the last one it ends it. */
+    int (*encode)(struct encoder *encoder, const struct picture *picture, uint32_t end,
+                  struct fault *fault);
+
+    /* As `close`, for encoder.state. */
+    void (*encode_close)(struct encoder *encoder);
 };
 
 extern const struct codec *const codecs[]; /* ends with NULL */
@@ -175,7 +196,13 @@ int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
  * what decoder_read will deliver. */
 int decoder_narrow(struct decoder *decoder, bool luma, uint32_t reduce, struct fault *fault);
 
-/* Decodes into planes of the shape of the decoder's frame, with any strides. Once at most. */
+/* Decodes the rows in front of `end` that have not been decoded yet into planes of the shape of the
+ * decoder's frame, with any strides; other rows need no memory. What decoder_rows has not said
+ * before the last row is no promise: a file may be damaged behind it. If decoder->whole is set,
+ * `end` is the first plane's height. */
+int decoder_rows(struct decoder *decoder, struct picture *into, uint32_t end, struct fault *fault);
+
+/* Decodes all rows. Once at most. */
 int decoder_read(struct decoder *decoder, struct picture *into, struct fault *fault);
 
 /* Frees all that the decoder holds. Accepts an empty one ({0}). */
@@ -206,8 +233,8 @@ int decoder_warn(struct decoder *decoder, struct fault *fault, const char *forma
 int codec_library_fault(struct fault *fault, enum fault_code code, const char *what,
                         const char *text);
 
-/* For codecs: makes the rows of the first plane from `y` on black. */
-void codec_blacken_rows(const struct picture *picture, uint32_t y);
+/* For codecs: makes rows y … end - 1 of the first plane black. */
+void codec_blacken_rows(const struct picture *picture, uint32_t y, uint32_t end);
 
 /* An output format with its options, as `--format jpg:quality=80` says it. */
 struct format {
@@ -244,6 +271,22 @@ bool format_holds_frame(const struct format *format);
 
 /* picture_config.mosaic_gain; 0 where planes are not made one picture. */
 double format_mosaic_gain(const struct format *format);
+
+/* Begins a file: of plane number `plane`, or, if it holds a frame, of all. */
+int encoder_open(struct encoder *encoder, const struct format *format, size_t plane,
+                 struct output *output, struct fault *fault);
+
+/* Writes the rows in front of `end` that have not been written yet; other rows are not looked at.
+ * With codec->writes_whole `end` is the plane's height. */
+int encoder_rows(struct encoder *encoder, const struct picture *picture, uint32_t end,
+                 struct fault *fault);
+
+/* Frees all that the encoder holds. Accepts an empty one ({0}). */
+void encoder_close(struct encoder *encoder);
+
+/* Writes all rows of a file. */
+int format_encode(const struct format *format, const struct picture *picture, size_t plane,
+                  struct output *output, struct fault *fault);
 
 /* A plan_fit (chain/plan.h) for a struct format. */
 int format_fit(void *format, struct plane *plane, struct fault *fault);

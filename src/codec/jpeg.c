@@ -411,6 +411,7 @@ static int lay_out(struct decoder *d, struct jpeg_reader *r, bool luma, uint32_t
     uint32_t width = (r->info.image_width + reduce - 1) / reduce;
     uint32_t height = (r->info.image_height + reduce - 1) / reduce;
     bool transposed = orient_is_transposed(r->orientation);
+    d->whole = !orient_keeps_rows(r->orientation);
     r->info.scale_num = 1;
     r->info.scale_denom = d->reduced = reduce;
     uint64_t memory = library_memory(&r->info) +
@@ -502,5 +503,7 @@ const struct codec codec_jpeg = {
     .config_size = sizeof(struct jpeg_config),
     .is_picture = true,
     .fit = fit_jpeg,
+    .encoder_size = sizeof(struct jpeg_writer),
     .encode = jpeg_encode,
+    .encode_close = jpeg_encode_close,
 };

@@ -45,6 +45,7 @@ struct jpeg_reader {
     struct jpeg_source_mgr source;
     struct jpeg_progress_mgr progress;
     bool partial; /* set behind the header: the end of the data ends the picture */
+    bool started; /* libjpeg has been asked for rows */
     bool ended;   /* the data are used up, so that further warnings of libjpeg mean nothing */
     bool has_exif;
     struct jpeg_part exif, xmp;
@@ -67,8 +68,8 @@ static inline bool jpeg_is_cmyk(const struct jpeg_reader *r)
 /* True for a picture whose rows two threads decode. */
 bool jpeg_takes_two(const struct decoder *decoder);
 
-/* Reads the rows of a picture (codec.h, read). */
-int jpeg_read(struct decoder *decoder, struct picture *into, struct fault *fault);
+/* Reads rows (codec.h, read). */
+int jpeg_read(struct decoder *decoder, struct picture *into, uint32_t end, struct fault *fault);
 
 /* Metadata in application segments of T.81. APP1 holds "Exif\0\0" and an Exif block, or JPEG_XMP
  * and an XMP packet (XMP part 3, §1.1.3). APP2 holds JPEG_ICC, a byte with the part's number from 1
@@ -84,7 +85,19 @@ struct jpeg_config {
     bool progressive;
 };
 
-int jpeg_encode(const void *config, const struct picture *picture, size_t plane,
-                struct output *output, struct fault *fault);
+struct jpeg_writer {
+    struct jpeg_compress_struct info;
+    struct jpeg_errors errors;
+    struct jpeg_destination_mgr destination;
+    const struct encoder *encoder;
+    const struct picture *picture; /* borrowed, as is `encoder`; while a step runs */
+    uint32_t end;                  /* of the rows to write */
+    JOCTET buffer[16384];
+};
+
+/* Writes rows (codec.h, encode and encode_close). */
+int jpeg_encode(struct encoder *encoder, const struct picture *picture, uint32_t end,
+                struct fault *fault);
+void jpeg_encode_close(struct encoder *encoder);
 
 #endif

@@ -10,11 +10,11 @@
 
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/deadline.h"
+#include "base/thread.h"
 
 /* A picture of fewer pixels takes little longer than a thread's start. */
 #define TWO_THREADS_PIXELS (1u << 20)
@@ -119,9 +119,12 @@ static void read_rows(void *context)
 {
     struct jpeg_reader *r = context;
     struct jpeg_decompress_struct *info = &r->info;
-    jpeg_start_decompress(info);
-    if (r->is_lower && !skip_upper(r))
-        return;
+    if (!r->started) {
+        r->started = true;
+        jpeg_start_decompress(info);
+        if (r->is_lower && !skip_upper(r))
+            return;
+    }
     while (info->output_scanline < r->end || take_rows(r)) {
         uint32_t y = info->output_scanline;
         uint8_t *target = orient_row(&r->place, y);
@@ -135,7 +138,7 @@ static void read_rows(void *context)
         jpeg_finish_decompress(info); /* reads up to EOI; without one the file is truncated */
 }
 
-static int read_part(struct decoder *d, struct picture *into, struct fault *fault)
+static int begin_part(struct decoder *d, const struct picture *into, struct fault *fault)
 {
     struct jpeg_reader *r = d->state;
     uint64_t memory = d->limits.memory;
@@ -148,12 +151,18 @@ static int read_part(struct decoder *d, struct picture *into, struct fault *faul
         if (!r->cmyk_row)
             return fault_set(fault, FAULT_MEMORY, "no memory for a row");
     }
-    int result = orient_begin(&r->place, r->orientation, into, false, fault);
-    r->end = r->shares && !r->is_lower ? 0 : r->place.height;
-    if (result == 0)
-        result = jpeg_attempt(&r->errors, read_rows, r, fault);
-    orient_finish(&r->place);
-    return result;
+    return orient_begin(&r->place, r->orientation, into, false, fault);
+}
+
+/* Reads the stored rows up to `end`; with shares, those of this reader's part. */
+static int read_part(struct decoder *d, const struct picture *into, uint32_t end,
+                     struct fault *fault)
+{
+    struct jpeg_reader *r = d->state;
+    int result = r->started ? 0 : begin_part(d, into, fault);
+    r->place.into = into;
+    r->end = r->shares && !r->is_lower ? 0 : end;
+    return result ? result : jpeg_attempt(&r->errors, read_rows, r, fault);
 }
 
 /* ---- two threads ---- */
@@ -172,6 +181,7 @@ struct lower {
     const struct decoder *whole;
     struct picture *into;
     struct jpeg_shares *shares;
+    uint32_t height; /* of the stored picture */
     uint64_t deadline;
     struct decoder decoder;
     struct fault fault;
@@ -192,27 +202,16 @@ static void *read_lower(void *lower_)
     struct jpeg_reader *r = d->state;
     r->shares = lower->shares;
     r->is_lower = true;
-    read_part(d, lower->into, &lower->fault);
+    read_part(d, lower->into, lower->height, &lower->fault);
     return NULL;
 }
 
-static bool start_lower(struct lower *lower)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the thread is to handle no signals */
-    int error = pthread_create(&lower->thread, NULL, read_lower, lower);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error == 0;
-}
-
 /* Waits for the lower part, if it has begun; otherwise its thread finds that no rows are left. */
-static int end_lower(struct lower *lower, struct decoder *d, uint32_t height, int result,
-                     struct fault *fault)
+static int end_lower(struct lower *lower, struct decoder *d, int result, struct fault *fault)
 {
     struct jpeg_shares *shares = lower->shares;
     pthread_mutex_lock(&shares->lock);
-    bool has_begun = shares->end < height;
+    bool has_begun = shares->end < lower->height;
     if (!has_begun)
         shares->taken = UINT32_MAX;
     pthread_mutex_unlock(&shares->lock);
@@ -229,16 +228,18 @@ static int end_lower(struct lower *lower, struct decoder *d, uint32_t height, in
     return result;
 }
 
-int jpeg_read(struct decoder *d, struct picture *into, struct fault *fault)
+int jpeg_read(struct decoder *d, struct picture *into, uint32_t end, struct fault *fault)
 {
     struct jpeg_reader *r = d->state;
     const struct plane *plane = &d->frame.planes[0];
+    bool at_once = d->row == 0 && end == plane->height;
     uint32_t height = orient_is_transposed(r->orientation) ? plane->width : plane->height;
     struct jpeg_shares shares = {PTHREAD_MUTEX_INITIALIZER, 0, height};
-    struct lower lower = {.whole = d, .into = into, .shares = &shares, .deadline = deadline_get()};
-    if (!r->two_threads || !start_lower(&lower))
-        return read_part(d, into, fault);
+    struct lower lower = {
+        .whole = d, .into = into, .shares = &shares, .height = height, .deadline = deadline_get()};
+    if (!at_once || !r->two_threads || !thread_start(&lower.thread, read_lower, &lower))
+        return read_part(d, into, at_once ? height : end, fault);
     r->shares = &shares;
-    int result = read_part(d, into, fault);
-    return end_lower(&lower, d, height, result, fault);
+    int result = read_part(d, into, height, fault);
+    return end_lower(&lower, d, result, fault);
 }

@@ -1,25 +1,12 @@
 /* The JPEG encoder, by libjpeg: rows come directly from the plane, bytes go to an output. */
 #include "codec/jpeg.h"
 
-#include <stdlib.h>
-
 #include "codec/output.h"
 
 /* The lowest quality at which chroma is not subsampled, as in vips and ImageMagick. */
 #define FULL_COLOUR_QUALITY 90
 
 #define ROWS_AT_ONCE 16
-
-struct jpeg_writer {
-    struct jpeg_compress_struct info;
-    struct jpeg_errors errors;
-    struct jpeg_destination_mgr destination;
-    const struct jpeg_config *config;
-    const struct picture *picture;
-    size_t plane;
-    struct output *output;
-    JOCTET buffer[16384];
-};
 
 static void begin_output(j_compress_ptr info)
 {
@@ -34,9 +21,9 @@ static void begin_output(j_compress_ptr info)
 static boolean empty_output(j_compress_ptr info)
 {
     struct jpeg_writer *w = info->client_data;
-    output_write(w->output, w->buffer, sizeof w->buffer);
-    if (w->output->fault.code)
-        jpeg_fail(&w->errors, w->output->fault.code, w->output->fault.text);
+    output_write(w->encoder->output, w->buffer, sizeof w->buffer);
+    if (w->encoder->output->fault.code)
+        jpeg_fail(&w->errors, w->encoder->output->fault.code, w->encoder->output->fault.text);
     begin_output(info);
     return TRUE;
 }
@@ -44,22 +31,22 @@ static boolean empty_output(j_compress_ptr info)
 static void end_output(j_compress_ptr info)
 {
     struct jpeg_writer *w = info->client_data;
-    output_write(w->output, w->buffer, sizeof w->buffer - w->destination.free_in_buffer);
+    output_write(w->encoder->output, w->buffer, sizeof w->buffer - w->destination.free_in_buffer);
 }
 
-static void configure(struct jpeg_writer *w)
+static void configure(struct jpeg_writer *w, const struct plane *plane)
 {
-    const struct plane *plane = &w->picture->frame.planes[w->plane];
+    const struct jpeg_config *config = w->encoder->config;
     struct jpeg_compress_struct *info = &w->info;
     info->image_width = plane->width;
     info->image_height = plane->height;
     info->input_components = (int)plane->channels;
     info->in_color_space = plane->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_set_defaults(info);
-    jpeg_set_quality(info, (int)w->config->quality, TRUE);
-    if (w->config->quality >= FULL_COLOUR_QUALITY)
+    jpeg_set_quality(info, (int)config->quality, TRUE);
+    if (config->quality >= FULL_COLOUR_QUALITY)
         info->comp_info[0].h_samp_factor = info->comp_info[0].v_samp_factor = 1;
-    if (w->config->progressive)
+    if (config->progressive)
         jpeg_simple_progression(info);
 }
 
@@ -89,17 +76,14 @@ static void set_density(struct jpeg_compress_struct *info, const struct metadata
     info->Y_density = (UINT16)y;
 }
 
-static void write_picture(void *context)
+static void begin_picture(struct jpeg_writer *w, const struct plane *plane)
 {
-    struct jpeg_writer *w = context;
     struct jpeg_compress_struct *info = &w->info;
-    const struct metadata *metadata = w->output->metadata;
-    const struct plane *plane = &w->picture->frame.planes[w->plane];
-    JSAMPROW rows[ROWS_AT_ONCE];
+    const struct metadata *metadata = w->encoder->output->metadata;
     jpeg_CreateCompress(info, JPEG_LIB_VERSION, sizeof *info);
     info->client_data = w;
     info->dest = &w->destination;
-    configure(w);
+    configure(w, plane);
     if (metadata)
         set_density(info, metadata);
     jpeg_start_compress(info, TRUE);
@@ -110,34 +94,47 @@ static void write_picture(void *context)
         if (icc.data)
             jpeg_write_icc_profile(info, icc.data, (unsigned)icc.size);
     }
-    while (info->next_scanline < info->image_height) {
+}
+
+static void write_rows(void *context)
+{
+    struct jpeg_writer *w = context;
+    struct jpeg_compress_struct *info = &w->info;
+    size_t plane = w->encoder->plane;
+    JSAMPROW rows[ROWS_AT_ONCE];
+    if (w->encoder->row == 0)
+        begin_picture(w, &w->picture->frame.planes[plane]);
+    while (info->next_scanline < w->end) {
         uint32_t y = info->next_scanline, n = 0;
-        while (n < ROWS_AT_ONCE && y + n < info->image_height) {
-            rows[n] = picture_row(w->picture, w->plane, y + n);
+        while (n < ROWS_AT_ONCE && y + n < w->end) {
+            rows[n] = picture_row(w->picture, plane, y + n);
             n++;
         }
         jpeg_write_scanlines(info, rows, n);
     }
-    jpeg_finish_compress(info);
+    if (info->next_scanline == info->image_height)
+        jpeg_finish_compress(info);
 }
 
-int jpeg_encode(const void *config, const struct picture *picture, size_t plane,
-                struct output *output, struct fault *fault)
+int jpeg_encode(struct encoder *encoder, const struct picture *picture, uint32_t end,
+                struct fault *fault)
 {
-    struct jpeg_writer *w = calloc(1, sizeof *w);
-    if (!w)
-        return fault_set(fault, FAULT_MEMORY, "no memory for an encoder");
-    w->config = config;
+    struct jpeg_writer *w = encoder->state;
+    w->encoder = encoder;
     w->picture = picture;
-    w->plane = plane;
-    w->output = output;
-    jpeg_errors_init(&w->errors);
-    w->info.err = &w->errors.manager;
-    w->destination = (struct jpeg_destination_mgr){.init_destination = begin_output,
-                                                   .empty_output_buffer = empty_output,
-                                                   .term_destination = end_output};
-    int result = jpeg_attempt(&w->errors, write_picture, w, fault);
+    w->end = end;
+    if (encoder->row == 0) {
+        jpeg_errors_init(&w->errors);
+        w->info.err = &w->errors.manager;
+        w->destination = (struct jpeg_destination_mgr){.init_destination = begin_output,
+                                                       .empty_output_buffer = empty_output,
+                                                       .term_destination = end_output};
+    }
+    return jpeg_attempt(&w->errors, write_rows, w, fault);
+}
+
+void jpeg_encode_close(struct encoder *encoder)
+{
+    struct jpeg_writer *w = encoder->state;
     jpeg_destroy_compress(&w->info); /* accepts one that was never created */
-    free(w);
-    return result;
 }

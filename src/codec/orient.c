@@ -17,6 +17,11 @@ bool orient_is_transposed(unsigned orientation)
     return orientation >= 5;
 }
 
+bool orient_keeps_rows(unsigned orientation)
+{
+    return orientation <= 2;
+}
+
 bool orient_from_right(unsigned orientation)
 {
     return orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;

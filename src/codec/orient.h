@@ -31,6 +31,10 @@ struct orient {
 /* True for the orientations that swap width and height. */
 bool orient_is_transposed(unsigned orientation);
 
+/* True for those under which each row becomes the row of the same number: other pictures are read
+ * as a whole. */
+bool orient_keeps_rows(unsigned orientation);
+
 /* True for those that show the stored picture's first column, or row, at the right or the bottom.
  */
 bool orient_from_right(unsigned orientation);

@@ -83,13 +83,13 @@ void output_samples(struct output *output, const void *samples, size_t count, si
     }
 }
 
-void output_plane(struct output *output, const struct picture *picture, size_t index)
+void output_rows(struct output *output, const struct picture *picture, size_t index, uint32_t y,
+                 uint32_t end, bool swap)
 {
     const struct plane *plane = &picture->frame.planes[index];
-    for (uint32_t y = 0; y < plane->height && !output->fault.code; y++)
+    for (; y < end && !output->fault.code; y++)
         output_samples(output, picture_row(picture, index, y),
-                       (size_t)plane->width * plane->channels, sample_size(plane->type),
-                       HOST_IS_BIG_ENDIAN);
+                       (size_t)plane->width * plane->channels, sample_size(plane->type), swap);
 }
 
 int output_flush(struct output *output, struct fault *fault)
@@ -144,12 +144,12 @@ static uint32_t sample_at(const struct plane *plane, const void *row, uint32_t x
     return plane->type == SAMPLE_U8 ? ((const uint8_t *)row)[x] : ((const uint16_t *)row)[x];
 }
 
-int fit_check_bits(const char *format, const struct picture *picture, size_t index,
-                   struct fault *fault)
+int fit_check_bits(const char *format, const struct picture *picture, size_t index, uint32_t y,
+                   uint32_t end, struct fault *fault)
 {
     const struct plane *plane = &picture->frame.planes[index];
     uint32_t white = plane->type == SAMPLE_U8 ? UINT8_MAX : UINT16_MAX;
-    for (uint32_t y = 0; y < plane->height; y++) {
+    for (; y < end; y++) {
         const void *row = picture_row(picture, index, y);
         for (uint32_t x = 0; x < plane->width; x++) {
             uint32_t v = sample_at(plane, row, x);

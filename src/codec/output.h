@@ -34,8 +34,10 @@ void output_mend(struct output *output, uint64_t at, const void *data, size_t si
 void output_samples(struct output *output, const void *samples, size_t count, size_t size,
                     bool swap);
 
-/* Writes the samples of one plane, rows without padding, least significant byte first. */
-void output_plane(struct output *output, const struct picture *picture, size_t plane);
+/* Writes the samples of rows y … end - 1 of one plane, without padding; with `swap` the bytes of
+ * each are reversed. */
+void output_rows(struct output *output, const struct picture *picture, size_t plane, uint32_t y,
+                 uint32_t end, bool swap);
 
 /* Writes what is buffered; returns the first failure since output_create, or 0. */
 int output_flush(struct output *output, struct fault *fault);
@@ -59,10 +61,10 @@ int fit_any(const void *config, struct plane *plane, struct fault *fault);
  * and `threshold` as the way out. */
 int fit_bitmap(const char *format, struct plane *plane, struct fault *fault);
 
-/* FAULT_SHAPE, with `threshold` as the way out, if the plane has samples other than 0 and the
- * type's maximum. */
-int fit_check_bits(const char *format, const struct picture *picture, size_t plane,
-                   struct fault *fault);
+/* FAULT_SHAPE, with `threshold` as the way out, if rows y … end - 1 of the plane have samples other
+ * than 0 and the type's maximum. */
+int fit_check_bits(const char *format, const struct picture *picture, size_t plane, uint32_t y,
+                   uint32_t end, struct fault *fault);
 
 /* Packs row `y` of such a plane into (width + 7) / 8 bytes, the first pixel in the highest bit: 1
  * is white, or with `invert` black. */

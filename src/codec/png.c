@@ -131,6 +131,8 @@ struct png_reader {
     unsigned orientation;
     struct orient place;
     uint32_t next_row; /* the first one that is not decoded yet */
+    uint32_t end;      /* of the rows to decode */
+    bool begun, cut;   /* libpng has been asked for rows; the file has ended, and rows are black */
 };
 
 static bool probe(const uint8_t *data, size_t size)
@@ -324,6 +326,7 @@ static int open_png(struct decoder *d, struct fault *fault)
     r->interlaced = png_get_interlace_type(r->png, r->info) != PNG_INTERLACE_NONE;
     r->orientation = d->options.orient ? find_orientation(d->data, d->size) : ORIENT_NONE;
     bool transposed = orient_is_transposed(r->orientation);
+    d->whole = r->interlaced || !orient_keeps_rows(r->orientation);
     result = decoder_set_plane(d, transposed ? height : width, transposed ? width : height,
                                channels, deep ? SAMPLE_U16 : SAMPLE_U8, fault);
     size_t pixel = channels * (deep ? 2 : 1);
@@ -337,6 +340,9 @@ static int open_png(struct decoder *d, struct fault *fault)
 
 static void begin_rows(struct png_reader *r)
 {
+    if (r->begun)
+        return;
+    r->begun = true;
     png_set_expand(r->png);
     png_use_host_order(r->png, png_get_bit_depth(r->png, r->info));
     png_set_interlace_handling(r->png);
@@ -349,12 +355,13 @@ static void read_plain_rows(void *context)
 {
     struct png_reader *r = context;
     begin_rows(r);
-    for (; r->next_row < r->place.height; r->next_row++) {
+    for (; r->next_row < r->end; r->next_row++) {
         check_time(r);
         png_read_row(r->png, orient_row(&r->place, r->next_row), NULL);
         orient_done(&r->place, r->next_row);
     }
-    png_read_end(r->png, NULL);
+    if (r->end == r->place.height)
+        png_read_end(r->png, NULL);
 }
 
 /* Decodes Adam7's seven passes into the same rows. With `partial` each pixel also fills the block
@@ -391,26 +398,27 @@ static int read_interlaced(struct png_reader *r, struct fault *fault)
 
 static int read_plain(struct png_reader *r, struct fault *fault)
 {
-    int result = png_attempt(&r->errors, read_plain_rows, r, fault);
-    if (result == FAULT_TRUNCATED && r->partial) {
-        for (uint32_t y = r->next_row; y < r->place.height; y++) {
-            blacken_row(r, y);
-            orient_done(&r->place, y);
-        }
+    int result = r->cut ? FAULT_TRUNCATED : png_attempt(&r->errors, read_plain_rows, r, fault);
+    r->cut = result == FAULT_TRUNCATED && r->partial;
+    for (; r->cut && r->next_row < r->end; r->next_row++) {
+        blacken_row(r, r->next_row);
+        orient_done(&r->place, r->next_row);
     }
     return result;
 }
 
-static int read_png(struct decoder *d, struct picture *into, struct fault *fault)
+static int read_png(struct decoder *d, struct picture *into, uint32_t end, struct fault *fault)
 {
     struct png_reader *r = d->state;
     struct fault why = FAULT_INIT;
     r->errors.decoder = d;
-    int result = orient_begin(&r->place, r->orientation, into, r->interlaced, fault);
+    int result =
+        d->row == 0 ? orient_begin(&r->place, r->orientation, into, r->interlaced, fault) : 0;
     if (result != 0)
         return result;
+    r->place.into = into;
+    r->end = d->whole ? r->place.height : end;
     result = r->interlaced ? read_interlaced(r, &why) : read_plain(r, &why);
-    orient_finish(&r->place);
     if (result == FAULT_TRUNCATED && r->partial)
         return 0;
     return result ? fault_set(fault, why.code, "%s", why.text) : 0;
@@ -462,5 +470,7 @@ const struct codec codec_png = {
     .config_size = sizeof(struct png_config),
     .is_picture = true,
     .fit = fit_png,
+    .encoder_size = sizeof(struct png_writer),
     .encode = png_encode,
+    .encode_close = png_encode_close,
 };

@@ -42,7 +42,22 @@ struct png_config {
     int bits; /* 1: black and white; 0: as many as the samples have */
 };
 
-int png_encode(const void *config, const struct picture *picture, size_t plane,
-               struct output *output, struct fault *fault);
+/* An encoder's state: libpng's, or rows and our own DEFLATE. */
+struct png_writer {
+    struct png_errors errors;
+    png_structp png;
+    png_infop info;
+    const struct encoder *encoder;
+    const struct picture *picture; /* borrowed, as is `encoder`; while a step runs */
+    uint32_t end;                  /* of the rows to write */
+    uint8_t *bits;                 /* owned: a row of a bitmap */
+    struct deflate *deflate;
+    uint8_t *rows; /* owned: see write_rows */
+};
+
+/* Writes rows (codec.h, encode and encode_close). */
+int png_encode(struct encoder *encoder, const struct picture *picture, uint32_t end,
+               struct fault *fault);
+void png_encode_close(struct encoder *encoder);
 
 #endif

@@ -87,24 +87,14 @@ static void write_metadata(const struct metadata *metadata, uint32_t channels,
 
 /* ---- by libpng ---- */
 
-struct png_writer {
-    struct png_errors errors;
-    png_structp png;
-    png_infop info;
-    const struct png_config *config;
-    const struct picture *picture;
-    size_t plane;
-    struct output *output;
-    uint8_t *bits; /* owned: a row of a bitmap */
-};
-
 /* Fails as soon as the disk is full, not after the whole picture was compressed. */
 static void write_bytes(png_structp png, png_bytep data, size_t size)
 {
     struct png_writer *w = png_get_io_ptr(png);
-    output_write(w->output, data, size);
-    if (w->output->fault.code)
-        png_fail(&w->errors, w->output->fault.code, w->output->fault.text);
+    struct output *output = w->encoder->output;
+    output_write(output, data, size);
+    if (output->fault.code)
+        png_fail(&w->errors, output->fault.code, output->fault.text);
 }
 
 static void flush(png_structp png)
@@ -112,39 +102,48 @@ static void flush(png_structp png)
     /* the engine calls output_flush */
 }
 
-static void configure(struct png_writer *w)
+static void configure(struct png_writer *w, const struct plane *plane)
 {
-    const struct plane *plane = &w->picture->frame.planes[w->plane];
-    int depth = w->config->bits == 1 ? 1 : (int)sample_size(plane->type) * 8;
+    const struct png_config *config = w->encoder->config;
+    int depth = config->bits == 1 ? 1 : (int)sample_size(plane->type) * 8;
     png_set_user_limits(w->png, INT32_MAX, INT32_MAX);
     png_set_IHDR(w->png, w->info, plane->width, plane->height, depth, colours[plane->channels],
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_compression_buffer_size(w->png, PIECE);
-    png_set_compression_level(w->png, (int)w->config->level);
+    png_set_compression_level(w->png, (int)config->level);
     png_set_filter(w->png, PNG_FILTER_TYPE_BASE, /* the best of all for each row */
-                   w->config->level == 0 ? PNG_FILTER_NONE : PNG_ALL_FILTERS);
+                   config->level == 0 ? PNG_FILTER_NONE : PNG_ALL_FILTERS);
 }
 
-static void write_picture(void *context)
+static void begin_picture(struct png_writer *w, const struct plane *plane)
 {
-    struct png_writer *w = context;
-    const struct plane *plane = &w->picture->frame.planes[w->plane];
+    struct output *output = w->encoder->output;
     w->png = png_create(&w->errors, false);
     w->info = w->png ? png_create_info_struct(w->png) : NULL;
     if (!w->info)
         png_fail(&w->errors, FAULT_MEMORY, "no memory for an encoder");
     png_set_write_fn(w->png, w, write_bytes, flush);
-    configure(w);
+    configure(w, plane);
     png_write_info(w->png, w->info);
-    if (w->output->metadata)
-        write_metadata(w->output->metadata, plane->channels, w->output);
+    if (output->metadata)
+        write_metadata(output->metadata, plane->channels, output);
     png_use_host_order(w->png, png_get_bit_depth(w->png, w->info));
-    for (uint32_t y = 0; y < plane->height; y++) {
+}
+
+static void write_by_libpng(void *context)
+{
+    struct png_writer *w = context;
+    size_t index = w->encoder->plane;
+    const struct plane *plane = &w->picture->frame.planes[index];
+    if (w->encoder->row == 0)
+        begin_picture(w, plane);
+    for (uint32_t y = w->encoder->row; y < w->end; y++) {
         if (w->bits)
-            fit_bits(w->picture, w->plane, y, false, w->bits);
-        png_write_row(w->png, w->bits ? w->bits : picture_row(w->picture, w->plane, y));
+            fit_bits(w->picture, index, y, false, w->bits);
+        png_write_row(w->png, w->bits ? w->bits : picture_row(w->picture, index, y));
     }
-    png_write_end(w->png, NULL);
+    if (w->end == plane->height)
+        png_write_end(w->png, NULL);
 }
 
 /* ---- level 1, by our own DEFLATE ---- */
@@ -169,83 +168,93 @@ static void filter(const uint8_t *row, const uint8_t *above, size_t n, size_t pi
         to[i] = (uint8_t)(row[i] - (row[i - pixel] + above[i]) / 2);
 }
 
-/* `rows` has memory for four rows of n + 1 bytes: the filtered row, a row of zeros above the first
- * one, and two rows of samples of 16 bits, which are big-endian in the file. */
-static void write_rows(const struct picture *picture, size_t index, struct deflate *deflate,
-                       uint8_t *rows, size_t n, struct output *output)
+/* `rows` has memory for four rows of n + 1 bytes: the filtered row, the row above the first one, of
+ * zeros or of the band before, and two rows of samples of 16 bits, which are big-endian in the
+ * file. */
+static void write_rows(struct png_writer *w, size_t n)
 {
-    const struct plane *plane = &picture->frame.planes[index];
+    const struct encoder *e = w->encoder;
+    const struct plane *plane = &w->picture->frame.planes[e->plane];
     size_t pixel = sample_size(plane->type) * plane->channels;
     bool swap = plane->type == SAMPLE_U16 && !HOST_IS_BIG_ENDIAN;
-    const uint8_t *above = rows + n + 1;
+    uint8_t *rows = w->rows, *before = rows + n + 1;
+    const uint8_t *above = before;
     rows[0] = FILTER_AVERAGE;
-    for (uint32_t y = 0; y < plane->height && !output->fault.code; y++) {
-        const uint8_t *row = picture_row(picture, index, y);
-        uint8_t *swapped = rows + (2 + y % 2) * n + 1;
+    for (uint32_t y = e->row; y < w->end && !e->output->fault.code; y++) {
+        const uint8_t *row = picture_row(w->picture, e->plane, y);
+        uint8_t *swapped = rows + (2 + y % 2) * (n + 1);
         if (swap) {
             sample_copy(swapped, row, (size_t)plane->width * plane->channels, 2, true);
             row = swapped;
         }
         filter(row, above, n, pixel, rows + 1);
-        deflate_write(deflate, rows, n + 1);
+        deflate_write(w->deflate, rows, n + 1);
         above = row;
     }
+    if (above != before)
+        memcpy(before, above, n);
 }
 
-static int encode_fast(const struct picture *picture, size_t plane, struct output *output,
-                       struct fault *fault)
+static int begin_fast(struct png_writer *w, const struct plane *p, size_t n, struct fault *fault)
 {
-    const struct plane *p = &picture->frame.planes[plane];
-    size_t n = (size_t)p->width * p->channels * sample_size(p->type);
-    uint8_t *rows = calloc(4, n + 1), header[13] = {0};
-    struct deflate *deflate = deflate_create(write_compressed, output);
-    int result = 0;
-    if (!rows || !deflate) {
-        result = fault_set(fault, FAULT_MEMORY, "no memory for an encoder");
-    } else {
-        store_be32(header, p->width);
-        store_be32(header + 4, p->height);
-        header[8] = (uint8_t)(8 * sample_size(p->type));
-        header[9] = colours[p->channels];
-        output_write(output, PNG_SIGNATURE, sizeof PNG_SIGNATURE - 1);
-        put_chunk(output, "IHDR", header, sizeof header);
-        if (output->metadata)
-            write_metadata(output->metadata, p->channels, output);
-        write_rows(picture, plane, deflate, rows, n, output);
-        deflate_end(deflate);
-        put_chunk(output, "IEND", (const uint8_t *)"", 0);
-    }
-    deflate_destroy(&deflate);
-    free(rows);
-    if (result == 0 && output->fault.code)
-        result = fault_set(fault, output->fault.code, "%s", output->fault.text);
-    return result;
+    struct output *output = w->encoder->output;
+    uint8_t header[13] = {0};
+    w->rows = calloc(4, n + 1);
+    w->deflate = deflate_create(write_compressed, output);
+    if (!w->rows || !w->deflate)
+        return fault_set(fault, FAULT_MEMORY, "no memory for an encoder");
+    store_be32(header, p->width);
+    store_be32(header + 4, p->height);
+    header[8] = (uint8_t)(8 * sample_size(p->type));
+    header[9] = colours[p->channels];
+    output_write(output, PNG_SIGNATURE, sizeof PNG_SIGNATURE - 1);
+    put_chunk(output, "IHDR", header, sizeof header);
+    if (output->metadata)
+        write_metadata(output->metadata, p->channels, output);
+    return 0;
 }
 
-int png_encode(const void *config, const struct picture *picture, size_t plane,
-               struct output *output, struct fault *fault)
+static int encode_fast(struct png_writer *w, struct fault *fault)
 {
-    const struct png_config *c = config;
-    if (c->level == 1 && c->bits != 1)
-        return encode_fast(picture, plane, output, fault);
-    int result = c->bits == 1 ? fit_check_bits("png:bits=1", picture, plane, fault) : 0;
+    struct output *output = w->encoder->output;
+    const struct plane *p = &w->picture->frame.planes[w->encoder->plane];
+    size_t n = plane_row_bytes(p);
+    int result = w->encoder->row == 0 ? begin_fast(w, p, n, fault) : 0;
     if (result != 0)
         return result;
-    struct png_writer *w = calloc(1, sizeof *w);
-    if (!w)
-        return fault_set(fault, FAULT_MEMORY, "no memory for an encoder");
-    if (c->bits == 1 && !(w->bits = malloc(picture->frame.planes[plane].width / 8 + 1))) {
-        free(w);
-        return fault_set(fault, FAULT_MEMORY, "no memory for an encoder");
+    write_rows(w, n);
+    if (w->end == p->height) {
+        deflate_end(w->deflate);
+        put_chunk(output, "IEND", (const uint8_t *)"", 0);
     }
-    w->config = c;
+    return output->fault.code ? fault_set(fault, output->fault.code, "%s", output->fault.text) : 0;
+}
+
+int png_encode(struct encoder *encoder, const struct picture *picture, uint32_t end,
+               struct fault *fault)
+{
+    const struct png_config *c = encoder->config;
+    struct png_writer *w = encoder->state;
+    size_t index = encoder->plane;
+    w->encoder = encoder;
     w->picture = picture;
-    w->plane = plane;
-    w->output = output;
-    result = png_attempt(&w->errors, write_picture, w, fault);
+    w->end = end;
+    if (c->level == 1 && c->bits != 1)
+        return encode_fast(w, fault);
+    int result =
+        c->bits == 1 ? fit_check_bits("png:bits=1", picture, index, encoder->row, end, fault) : 0;
+    if (result == 0 && c->bits == 1 && !w->bits &&
+        !(w->bits = malloc(picture->frame.planes[index].width / 8 + 1)))
+        result = fault_set(fault, FAULT_MEMORY, "no memory for an encoder");
+    return result ? result : png_attempt(&w->errors, write_by_libpng, w, fault);
+}
+
+void png_encode_close(struct encoder *encoder)
+{
+    struct png_writer *w = encoder->state;
     if (w->png)
         png_destroy_write_struct(&w->png, &w->info);
+    deflate_destroy(&w->deflate);
     free(w->bits);
-    free(w);
-    return result;
+    free(w->rows);
 }

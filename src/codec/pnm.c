@@ -27,6 +27,7 @@ struct pnm_state {
     char kind; /* '1' to '6' */
     size_t at; /* the reader's place in the file, in bytes */
     uint32_t maxval;
+    bool cut;        /* the file has ended, and rows are black */
     uint16_t *scale; /* owned: sample to full range; NULL when maxval is the full range */
 };
 
@@ -207,25 +208,26 @@ static int read_raw_row(struct decoder *d, void *row, size_t samples, struct fau
     return 0;
 }
 
-static int read_pnm(struct decoder *d, struct picture *into, struct fault *fault)
+static int read_pnm(struct decoder *d, struct picture *into, uint32_t end, struct fault *fault)
 {
-    const struct pnm_state *state = d->state;
+    struct pnm_state *state = d->state;
     const struct plane *plane = &into->frame.planes[0];
     size_t samples = (size_t)plane->width * plane->channels;
-    for (uint32_t y = 0; y < plane->height; y++) {
+    uint32_t y = d->row;
+    for (; y < end && !state->cut; y++) {
         void *row = picture_row(into, 0, y);
         struct fault why = FAULT_INIT;
         int result = deadline_check(&why);
         if (result == 0)
             result = state->kind <= '3' ? read_ascii_row(d, row, samples, &why)
                                         : read_raw_row(d, row, samples, &why);
-        if (result == FAULT_TRUNCATED && d->options.partial) {
-            codec_blacken_rows(into, y);
-            return 0;
-        }
+        state->cut = result == FAULT_TRUNCATED && d->options.partial;
+        if (state->cut)
+            break;
         if (result != 0)
             return fault_set(fault, why.code, "%s", why.text);
     }
+    codec_blacken_rows(into, y, end);
     return 0;
 }
 
@@ -254,24 +256,21 @@ static void encode_ascii_row(const struct plane *plane, const uint8_t *row, stru
     output_write(output, "\n", 1);
 }
 
-static int encode_pnm(const void *config_, const struct picture *picture, size_t index,
-                      struct output *output, struct fault *fault)
+static int encode_pnm(struct encoder *e, const struct picture *picture, uint32_t end,
+                      struct fault *fault)
 {
-    const struct pnm_config *config = config_;
-    const struct plane *plane = &picture->frame.planes[index];
+    const struct pnm_config *config = e->config;
+    const struct plane *plane = &picture->frame.planes[e->plane];
     char header[64];
     char kind = (plane->channels == 3 ? '6' : '5') - (config->ascii ? 3 : 0);
     int length = snprintf(header, sizeof header, "P%c\n%u %u\n%u\n", kind, plane->width,
                           plane->height, plane->type == SAMPLE_U16 ? 65535u : 255u);
-    output_write(output, header, (size_t)length);
-    for (uint32_t y = 0; y < plane->height; y++) {
-        if (config->ascii)
-            encode_ascii_row(plane, picture_row(picture, index, y), output);
-        else /* most significant byte first */
-            output_samples(output, picture_row(picture, index, y),
-                           (size_t)plane->width * plane->channels, sample_size(plane->type),
-                           !HOST_IS_BIG_ENDIAN);
-    }
+    if (e->row == 0)
+        output_write(e->output, header, (size_t)length);
+    for (uint32_t y = e->row; y < end && config->ascii; y++)
+        encode_ascii_row(plane, picture_row(picture, e->plane, y), e->output);
+    if (!config->ascii) /* most significant byte first */
+        output_rows(e->output, picture, e->plane, e->row, end, !HOST_IS_BIG_ENDIAN);
     return 0;
 }
 
@@ -298,14 +297,15 @@ static int fit_pbm(const void *config, struct plane *plane, struct fault *fault)
     return fit_bitmap("pbm", plane, fault);
 }
 
-static int encode_pbm(const void *config_, const struct picture *picture, size_t index,
-                      struct output *output, struct fault *fault)
+static int encode_pbm(struct encoder *e, const struct picture *picture, uint32_t end,
+                      struct fault *fault)
 {
-    const struct pnm_config *config = config_;
-    const struct plane *plane = &picture->frame.planes[index];
+    const struct pnm_config *config = e->config;
+    const struct plane *plane = &picture->frame.planes[e->plane];
+    struct output *output = e->output;
     size_t bytes = (plane->width + 7) / 8;
     char header[64];
-    int result = fit_check_bits("pbm", picture, index, fault);
+    int result = fit_check_bits("pbm", picture, e->plane, e->row, end, fault);
     if (result != 0)
         return result;
     uint8_t *bits = malloc(bytes);
@@ -313,9 +313,10 @@ static int encode_pbm(const void *config_, const struct picture *picture, size_t
         return fault_set(fault, FAULT_MEMORY, "no memory for an encoder");
     int length = snprintf(header, sizeof header, "P%c\n%u %u\n", config->ascii ? '1' : '4',
                           plane->width, plane->height);
-    output_write(output, header, (size_t)length);
-    for (uint32_t y = 0; y < plane->height; y++) {
-        fit_bits(picture, index, y, true, bits); /* in a bitmap 1 is black */
+    if (e->row == 0)
+        output_write(output, header, (size_t)length);
+    for (uint32_t y = e->row; y < end; y++) {
+        fit_bits(picture, e->plane, y, true, bits); /* in a bitmap 1 is black */
         if (!config->ascii)
             output_write(output, bits, bytes);
         for (uint32_t x = 0; config->ascii && x < plane->width; x++) {

@@ -479,6 +479,7 @@ static int open_tiff(struct decoder *d, struct fault *fault)
 {
     struct tiff_state *s = d->state;
     s->decoder = d;
+    d->whole = true; /* tiles and planes of samples do not come by rows, and pages are planes */
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     if (!options)
         return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
@@ -813,7 +814,7 @@ static int read_page(struct tiff_state *s, const struct page *page, const struct
     return result ? fault_set(fault, why.code, "%s", why.text) : 0;
 }
 
-static int read_tiff(struct decoder *d, struct picture *into, struct fault *fault)
+static int read_tiff(struct decoder *d, struct picture *into, uint32_t end, struct fault *fault)
 {
     struct tiff_state *s = d->state;
     int result = 0;
@@ -880,6 +881,7 @@ const struct codec codec_tiff = {
     .has_pages = true,
     .is_picture = true,
     .fit = fit_tiff,
+    .holds_frame = true,
+    .writes_whole = true,
     .encode = tiff_encode,
-    .encode_frame = tiff_encode_frame,
 };

@@ -11,10 +11,8 @@ struct tiff_config {
     int bits;        /* 1: black and white; 0: as many as the samples have */
 };
 
-/* Writes plane `plane`, or with picture.pages all of them. */
-int tiff_encode(const void *config, const struct picture *picture, size_t plane,
-                struct output *output, struct fault *fault);
-int tiff_encode_frame(const void *config, const struct picture *picture, struct output *output,
-                      struct fault *fault);
+/* Writes the encoder's plane, or with picture.pages all of them. */
+int tiff_encode(struct encoder *encoder, const struct picture *picture, uint32_t end,
+                struct fault *fault);
 
 #endif

@@ -294,20 +294,14 @@ static int write_file(const struct tiff_config *config, const struct picture *pi
     return fault_set(fault, FAULT_MEMORY, "%s", said.code ? said.text : "no memory for a tiff");
 }
 
-int tiff_encode(const void *config_, const struct picture *picture, size_t plane,
-                struct output *output, struct fault *fault)
+int tiff_encode(struct encoder *e, const struct picture *picture, uint32_t end, struct fault *fault)
 {
-    const struct tiff_config *config = config_;
-    int result = config->bits == 1 ? fit_check_bits("tiff:bits=1", picture, plane, fault) : 0;
-    return result ? result : write_file(config, picture, plane, 1, output, fault);
-}
-
-int tiff_encode_frame(const void *config_, const struct picture *picture, struct output *output,
-                      struct fault *fault)
-{
-    const struct tiff_config *config = config_;
+    const struct tiff_config *config = e->config;
+    size_t first = config->picture.pages ? 0 : e->plane;
+    size_t count = config->picture.pages ? picture->frame.n_planes : 1;
     int result = 0;
-    for (size_t i = 0; i < picture->frame.n_planes && config->bits == 1 && result == 0; i++)
-        result = fit_check_bits("tiff:bits=1", picture, i, fault);
-    return result ? result : write_file(config, picture, 0, picture->frame.n_planes, output, fault);
+    for (size_t i = first; i < first + count && config->bits == 1 && result == 0; i++)
+        result =
+            fit_check_bits("tiff:bits=1", picture, i, 0, picture->frame.planes[i].height, fault);
+    return result ? result : write_file(config, picture, first, count, e->output, fault);
 }

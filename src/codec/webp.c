@@ -140,6 +140,7 @@ static int open_webp(struct decoder *d, struct fault *fault)
 {
     struct webp_state *s = d->state;
     s->orientation = ORIENT_NONE;
+    d->whole = true; /* libwebp writes rows when it likes */
     VP8StatusCode status = WebPGetFeatures(d->data, d->size, &s->features);
     if (status != VP8_STATUS_OK)
         return damaged(d->size < RIFF_HEADER + CHUNK_HEADER ? VP8_STATUS_NOT_ENOUGH_DATA : status,
@@ -186,7 +187,7 @@ static int feed(const struct decoder *d, WebPIDecoder *decoder, struct fault *fa
     return status == VP8_STATUS_OK ? 0 : damaged(status, fault);
 }
 
-static int read_webp(struct decoder *d, struct picture *into, struct fault *fault)
+static int read_webp(struct decoder *d, struct picture *into, uint32_t end, struct fault *fault)
 {
     struct webp_state *s = d->state;
     struct orient place = {0};
@@ -287,11 +288,12 @@ static int write_with_metadata(const struct metadata *m, uint32_t channels, cons
     return good ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a webp's metadata");
 }
 
-static int encode_webp(const void *config_, const struct picture *picture, size_t index,
-                       struct output *output, struct fault *fault)
+static int encode_webp(struct encoder *e, const struct picture *picture, uint32_t end,
+                       struct fault *fault)
 {
-    const struct webp_config *c = config_;
-    const struct plane *plane = &picture->frame.planes[index];
+    const struct webp_config *c = e->config;
+    const struct plane *plane = &picture->frame.planes[e->plane];
+    struct output *output = e->output;
     const struct metadata *m = output->metadata;
     WebPConfig config;
     WebPPicture encoder;
@@ -313,7 +315,7 @@ static int encode_webp(const void *config_, const struct picture *picture, size_
     encoder.user_data = &late;
     bool good = WebPPictureAlloc(&encoder);
     if (good)
-        fill(&encoder, picture, index);
+        fill(&encoder, picture, e->plane);
     good = good && WebPEncode(&config, &encoder);
     int result = 0;
     if (late.code)
@@ -360,5 +362,6 @@ const struct codec codec_webp = {
     .config_size = sizeof(struct webp_config),
     .is_picture = true,
     .fit = fit_webp,
+    .writes_whole = true,
     .encode = encode_webp,
 };

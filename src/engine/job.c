@@ -388,10 +388,8 @@ static int encode_file(struct job_state *s, size_t index, size_t plane, const ch
         output->metadata = &metadata;
     if (!output)
         result = fault_set(fault, FAULT_MEMORY, "no memory for an output");
-    else if (format_holds_frame(format))
-        result = format->codec->encode_frame(format->config, picture, output, fault);
     else
-        result = format->codec->encode(format->config, picture, plane, output, fault);
+        result = format_encode(format, picture, plane, output, fault);
     if (output && output_flush(output, result ? NULL : fault) != 0 && result == 0)
         result = fault->code;
     if (output) {

@@ -111,8 +111,26 @@ static void take_warnings(const struct decoder *decoder, struct decoded *decoded
     snprintf(decoded->warnings, sizeof decoded->warnings, "%s", text);
 }
 
-int decode_within(const struct file *file, const struct decode_options *options,
-                  const struct codec_limits *limits, struct decoded *decoded, struct fault *fault)
+/* Reads band by band: of one row, then of two, and so on, unless the decoder gives all at once.
+ * Rows that have not been asked for are left alone. */
+static int read_bands(struct decoder *decoder, struct picture *picture, struct fault *fault)
+{
+    const struct plane *plane = &picture->frame.planes[0];
+    int result = 0;
+    for (uint32_t band = 1; decoder->row < plane->height && result == 0; band++) {
+        uint32_t left = plane->height - decoder->row;
+        uint32_t end = decoder->whole || band > left ? plane->height : decoder->row + band;
+        result = decoder_rows(decoder, picture, end, fault);
+        for (uint32_t y = end; y < plane->height && !decoder->whole; y++)
+            assert_untouched(picture_row(picture, 0, y),
+                             (uint8_t *)picture_row(picture, 0, y) + plane_row_bytes(plane));
+    }
+    return result;
+}
+
+static int decode_once(const struct file *file, const struct decode_options *options,
+                       const struct codec_limits *limits, bool by_bands, struct decoded *decoded,
+                       struct fault *fault)
 {
     struct decode_options defaults = options_of(NULL);
     struct decoder decoder;
@@ -131,7 +149,8 @@ int decode_within(const struct file *file, const struct decode_options *options,
     if (result == 0) {
         decoded->stored_luma = decoder.stored_luma;
         lay_out(&picture, &decoder.frame);
-        result = decoder_read(&decoder, &picture, fault);
+        result = by_bands ? read_bands(&decoder, &picture, fault)
+                          : decoder_read(&decoder, &picture, fault);
         check_guards(&picture);
         take_warnings(&decoder, decoded);
         if (result == 0)
@@ -146,11 +165,40 @@ int decode_within(const struct file *file, const struct decode_options *options,
     return result;
 }
 
+/* Every other time by bands. */
+int decode_within(const struct file *file, const struct decode_options *options,
+                  const struct codec_limits *limits, struct decoded *decoded, struct fault *fault)
+{
+    static bool by_bands;
+    by_bands = !by_bands;
+    return decode_once(file, options, limits, by_bands, decoded, fault);
+}
+
+static const struct codec_limits usual_limits = {1 << 22, 64 << 20};
+
 int decode_file(const struct file *file, const struct decode_options *options,
                 struct decoded *decoded, struct fault *fault)
 {
-    static const struct codec_limits limits = {1 << 22, 64 << 20};
-    return decode_within(file, options, &limits, decoded, fault);
+    return decode_within(file, options, &usual_limits, decoded, fault);
+}
+
+/* Whatever is decoded, by bands it is the same: samples, warnings, faults. */
+static int decode_both(const struct file *file, const struct decode_options *options,
+                       struct decoded *decoded, struct fault *fault)
+{
+    struct decoded bands;
+    struct fault why;
+    int result = decode_once(file, options, &usual_limits, false, decoded, fault);
+    assert_int_equal(decode_once(file, options, &usual_limits, true, &bands, &why), result);
+    assert_string_equal(why.text, fault->text);
+    assert_string_equal(bands.warnings, decoded->warnings);
+    for (size_t i = 0; result == 0 && i < decoded->picture.frame.n_planes; i++)
+        for (uint32_t y = 0; y < decoded->picture.frame.planes[i].height; y++)
+            assert_memory_equal(picture_row(&bands.picture, i, y),
+                                picture_row(&decoded->picture, i, y),
+                                plane_row_bytes(&decoded->picture.frame.planes[i]));
+    decoded_finish(&bands);
+    return result;
 }
 
 void decoded_finish(struct decoded *decoded)
@@ -163,7 +211,7 @@ void decode_good(const struct file *file, const struct decode_options *options, 
                  uint32_t height, uint32_t channels, enum sample_type type, struct decoded *decoded)
 {
     struct fault fault;
-    if (decode_file(file, options, decoded, &fault) != 0)
+    if (decode_both(file, options, decoded, &fault) != 0)
         fail_msg("%s", fault.text);
     assert_int_equal(decoded->plane.width, width);
     assert_int_equal(decoded->plane.height, height);
@@ -186,7 +234,7 @@ void decode_bad(const struct file *file, const struct decode_options *options, i
 {
     struct decoded decoded;
     struct fault fault;
-    if (decode_file(file, options, &decoded, &fault) == 0)
+    if (decode_both(file, options, &decoded, &fault) == 0)
         fail_msg("decoded, where '%s' was expected", says);
     if (fault.code != (enum fault_code)code || !strstr(fault.text, says))
         fail_msg("%s: '%s', where %s: '%s' was expected", fault_name(fault.code), fault.text,
@@ -214,7 +262,24 @@ struct picture picture_of(uint32_t width, uint32_t height, uint32_t channels, en
     return picture;
 }
 
-void encode_picture(const char *text, const struct picture *picture, struct file *file)
+static void encode_bands(const struct format *format, const struct picture *picture,
+                         struct output *output)
+{
+    uint32_t height = picture->frame.planes[0].height;
+    struct fault fault = FAULT_INIT;
+    struct encoder encoder;
+    int result = encoder_open(&encoder, format, 0, output, &fault);
+    for (uint32_t band = 1; encoder.row < height && result == 0; band++) {
+        bool all = format->codec->writes_whole || band > height - encoder.row;
+        result = encoder_rows(&encoder, picture, all ? height : encoder.row + band, &fault);
+    }
+    encoder_close(&encoder);
+    if (result != 0)
+        fail_msg("%s", fault.text);
+}
+
+static void encode_once(const char *text, const struct picture *picture, bool by_bands,
+                        struct file *file)
 {
     struct fault fault = FAULT_INIT;
     struct format format;
@@ -229,10 +294,9 @@ void encode_picture(const char *text, const struct picture *picture, struct file
     }
     struct output *output = output_create(fd);
     assert_non_null(output);
-    int result = format_holds_frame(&format)
-                     ? format.codec->encode_frame(format.config, picture, output, &fault)
-                     : format.codec->encode(format.config, picture, 0, output, &fault);
-    if (result != 0)
+    if (by_bands)
+        encode_bands(&format, picture, output);
+    else if (format_encode(&format, picture, 0, output, &fault) != 0)
         fail_msg("%s", fault.text);
     assert_int_equal(output_flush(output, &fault), 0);
     off_t size = lseek(fd, 0, SEEK_END);
@@ -243,6 +307,17 @@ void encode_picture(const char *text, const struct picture *picture, struct file
     output_destroy(&output);
     format_finish(&format);
     close(fd);
+}
+
+/* By bands it is the same file. */
+void encode_picture(const char *text, const struct picture *picture, struct file *file)
+{
+    struct file bands;
+    encode_once(text, picture, false, file);
+    encode_once(text, picture, true, &bands);
+    assert_int_equal(bands.size, file->size);
+    assert_memory_equal(bands.data, file->data, file->size);
+    free(bands.data);
 }
 
 int fit_plane(const char *text, struct plane *plane, struct fault *fault)

@@ -198,7 +198,7 @@ static void check_full_disk(const char *format_text)
     assert_int_equal(format_parse(&format, format_text, &fault), 0);
     struct output *output = output_create(fd);
     assert_non_null(output);
-    int result = format.codec->encode(format.config, &picture, 0, output, &fault);
+    int result = format_encode(&format, &picture, 0, output, &fault);
     if (result == 0)
         result = output_flush(output, &fault);
     assert_int_equal(result, FAULT_NO_SPACE);

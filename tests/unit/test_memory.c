@@ -94,9 +94,7 @@ static int encode(const struct format *format, const struct picture *picture, st
     static struct output output;
     output = (struct output){.fd = -1};
     fault_clear(&output.fault);
-    if (format_holds_frame(format))
-        return format->codec->encode_frame(format->config, picture, &output, fault);
-    return format->codec->encode(format->config, picture, 0, &output, fault);
+    return format_encode(format, picture, 0, &output, fault);
 }
 
 static void begin(unsigned n, bool and_later)

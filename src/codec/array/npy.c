@@ -292,32 +292,33 @@ static int open_npy(struct decoder *d, struct fault *fault)
 }
 
 /* Reads rows; `have` samples are there, so the last row may be incomplete. */
-static void read_c_order(const struct decoder *d, const struct picture *into, size_t have)
+static void read_c_order(const struct decoder *d, const struct picture *into, uint32_t end,
+                         size_t have)
 {
     const struct npy_state *state = d->state;
     const struct plane *plane = &into->frame.planes[0];
     size_t size = sample_size(plane->type), row = (size_t)plane->width * plane->channels;
-    const uint8_t *from = d->data + state->at;
-    for (uint32_t y = 0; y < plane->height && have > 0; y++, from += row * size) {
-        size_t samples = have < row ? have : row;
-        sample_copy(picture_row(into, 0, y), from, samples, size, state->swap);
-        have -= samples;
+    for (uint32_t y = d->row; y < end && y * row < have; y++) {
+        size_t left = have - y * row;
+        sample_copy(picture_row(into, 0, y), d->data + state->at + y * row * size,
+                    left < row ? left : row, size, state->swap);
     }
 }
 
 /* Reads columns of each channel: sample (y, x, c) is number y + height·(x + width·c) of the file.
  */
-static void read_fortran_order(const struct decoder *d, const struct picture *into, size_t have)
+static void read_fortran_order(const struct decoder *d, const struct picture *into, uint32_t end,
+                               size_t have)
 {
     const struct npy_state *state = d->state;
     const struct plane *plane = &into->frame.planes[0];
     size_t size = sample_size(plane->type), height = plane->height;
     const uint8_t *from = d->data + state->at;
-    for (uint32_t top = 0; top < height; top += BLOCK_ROWS) {
-        uint32_t end = height - top < BLOCK_ROWS ? plane->height : top + BLOCK_ROWS;
+    for (uint32_t top = d->row; top < end; top += BLOCK_ROWS) {
+        uint32_t bottom = end - top < BLOCK_ROWS ? end : top + BLOCK_ROWS;
         for (size_t column = 0; column < (size_t)plane->width * plane->channels; column++) {
             size_t x = column % plane->width, c = column / plane->width;
-            for (uint32_t y = top; y < end && column * height + y < have; y++) {
+            for (uint32_t y = top; y < bottom && column * height + y < have; y++) {
                 uint8_t *to = (uint8_t *)picture_row(into, 0, y) + (x * plane->channels + c) * size;
                 sample_copy(to, from + (column * height + y) * size, 1, size, state->swap);
             }
@@ -325,29 +326,30 @@ static void read_fortran_order(const struct decoder *d, const struct picture *in
     }
 }
 
-static int read_npy(struct decoder *d, struct picture *into, struct fault *fault)
+static int read_npy(struct decoder *d, struct picture *into, uint32_t end, struct fault *fault)
 {
     const struct npy_state *state = d->state;
     const struct plane *plane = &into->frame.planes[0];
     size_t have = (d->size - state->at) / sample_size(plane->type);
     if (d->options.partial)
-        codec_blacken_rows(into, 0);
+        codec_blacken_rows(into, d->row, end);
     if (state->fortran)
-        read_fortran_order(d, into, have);
+        read_fortran_order(d, into, end, have);
     else
-        read_c_order(d, into, have);
+        read_c_order(d, into, end, have);
     return 0;
 }
 
-static int encode_npy(const void *config, const struct picture *picture, size_t index,
-                      struct output *output, struct fault *fault)
+static int encode_npy(struct encoder *e, const struct picture *picture, uint32_t end,
+                      struct fault *fault)
 {
     struct text header = {0};
-    npy_print_header(&picture->frame.planes[index], &header);
+    if (e->row == 0)
+        npy_print_header(&picture->frame.planes[e->plane], &header);
     int result = header.failed ? fault_set(fault, FAULT_MEMORY, "no memory for a header") : 0;
     if (result == 0) {
-        output_write(output, header.data, header.length);
-        output_plane(output, picture, index);
+        output_write(e->output, text_string(&header), header.length);
+        output_rows(e->output, picture, e->plane, e->row, end, HOST_IS_BIG_ENDIAN);
     }
     text_finish(&header);
     return result;

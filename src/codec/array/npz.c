@@ -334,6 +334,7 @@ static int add_frame(struct decoder *d, zip_uint64_t members, struct fault *faul
 static int open_npz(struct decoder *d, struct fault *fault)
 {
     struct npz_state *state = d->state;
+    d->whole = true; /* it may have several planes */
     int result = check_directory(d, fault);
     if (result == 0)
         result = open_archive(d, fault);
@@ -419,7 +420,7 @@ static int read_array(struct npz_state *state, const struct npz_array *array,
     return result;
 }
 
-static int read_npz(struct decoder *d, struct picture *into, struct fault *fault)
+static int read_npz(struct decoder *d, struct picture *into, uint32_t end, struct fault *fault)
 {
     struct npz_state *state = d->state;
     int result = 0;
@@ -457,5 +458,7 @@ const struct codec codec_npz = {
     .params = params,
     .config_size = sizeof(struct npz_config),
     .fit = fit_any,
-    .encode_frame = npz_encode,
+    .holds_frame = true,
+    .writes_whole = true,
+    .encode = npz_encode,
 };

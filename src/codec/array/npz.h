@@ -16,7 +16,7 @@ struct npz_config {
     int64_t level; /* 0 stores, 1 to 9 deflate */
 };
 
-int npz_encode(const void *config, const struct picture *picture, struct output *output,
+int npz_encode(struct encoder *encoder, const struct picture *picture, uint32_t end,
                struct fault *fault);
 
 /* The name of the member that holds a plane: NAME.npy, or image.npy for a plane without a name. */

@@ -290,10 +290,10 @@ static int add_plane(struct zip_writer *writer, const struct picture *picture, s
     return failed ? fault_set(fault, FAULT_MEMORY, "no memory for a header") : 0;
 }
 
-int npz_encode(const void *config_, const struct picture *picture, struct output *output,
-               struct fault *fault)
+int npz_encode(struct encoder *e, const struct picture *picture, uint32_t end, struct fault *fault)
 {
-    const struct npz_config *config = config_;
+    const struct npz_config *config = e->config;
+    struct output *output = e->output;
     const struct frame *frame = &picture->frame;
     struct text meta = {0};
     int result = check_names(frame, fault);

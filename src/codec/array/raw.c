@@ -73,6 +73,7 @@ static int open_raw(struct decoder *d, struct fault *fault)
     const struct decode_options *o = &d->options;
     const struct layout *layout = &layouts[o->raw];
     d->is_copy = true;
+    d->whole = layout->video != VIDEO_NONE; /* it may have several planes */
     int result =
         decoder_set_plane(d, (uint64_t)o->w, (uint64_t)o->h, layout->channels, layout->type, fault);
     if (result == 0 && layout->video)
@@ -129,7 +130,7 @@ static void fill_row(const struct picture *into, size_t index, uint32_t y)
         row[x] = index > 0 || (plane->channels == 4 && x % 2 == 1) ? 128 : 16;
 }
 
-static int read_raw(struct decoder *d, struct picture *into, struct fault *fault)
+static int read_raw(struct decoder *d, struct picture *into, uint32_t end, struct fault *fault)
 {
     const struct raw_state *s = d->state;
     uint32_t whole = rows_there(d, 0);
@@ -138,13 +139,15 @@ static int read_raw(struct decoder *d, struct picture *into, struct fault *fault
     for (size_t i = 0; i < into->frame.n_planes; i++) {
         const struct plane *plane = &into->frame.planes[i];
         size_t size = sample_size(plane->type);
-        uint32_t rows = i == 0 ? whole : rows_there(d, i);
-        for (uint32_t y = 0; y < rows; y++)
+        uint32_t there = i == 0 ? whole : rows_there(d, i), last = d->whole ? plane->height : end;
+        uint32_t rows = there < last ? there : last;
+        for (uint32_t y = d->row; y < rows; y++)
             sample_copy(picture_row(into, i, y), d->data + s->offset[i] + s->stride[i] * y,
                         plane_row_bytes(plane) / size, size, HOST_IS_BIG_ENDIAN);
-        if (!d->frame.video.format && rows < plane->height)
-            codec_blacken_rows(into, rows);
-        for (uint32_t y = rows; y < plane->height && d->frame.video.format; y++)
+        uint32_t y = rows > d->row ? rows : d->row;
+        if (!d->frame.video.format)
+            codec_blacken_rows(into, y, last);
+        for (; y < last && d->frame.video.format; y++)
             fill_row(into, i, y);
     }
     return 0;
@@ -172,10 +175,10 @@ static bool in_place_raw(const struct decoder *d, struct frame *frame)
     return fits;
 }
 
-static int encode_raw(const void *config, const struct picture *picture, size_t plane,
-                      struct output *output, struct fault *fault)
+static int encode_raw(struct encoder *e, const struct picture *picture, uint32_t end,
+                      struct fault *fault)
 {
-    output_plane(output, picture, plane);
+    output_rows(e->output, picture, e->plane, e->row, end, HOST_IS_BIG_ENDIAN);
     return 0;
 }
 

@@ -5,11 +5,11 @@
  * A thread takes a piece, and reports its end, under the device's lock; that also makes the results
  * of one launch visible to the threads that run the next one. */
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/deadline.h"
+#include "base/thread.h"
 #include "device/native/native.h"
 
 /* Work in scalar operations, as passes estimate it. Of a launch of less than SHARED_WORK the
@@ -271,19 +271,13 @@ static void *work(void *native_)
     return NULL;
 }
 
-/* If not all threads can be started, those that were started do the work. They are to handle no
- * signals: they inherit a mask that this thread has for so long. (pthread_attr_setsigmask_np, which
- * does without that, came with glibc 2.32.) */
+/* If not all threads can be started, those that were started do the work. */
 static void start_threads(struct native *native)
 {
-    sigset_t all, before;
     native->threads = calloc(native->n_wanted, sizeof *native->threads);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     while (native->threads && native->n_threads < native->n_wanted &&
-           pthread_create(&native->threads[native->n_threads], NULL, work, native) == 0)
+           thread_start(&native->threads[native->n_threads], work, native))
         native->n_threads++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     native->n_wanted = native->n_threads;
 }
 
