@@ -1,7 +1,10 @@
+/* A claim's life on disk: it is taken, or taken over from a daemon that is gone; it is opened and
+ * begun; its note is written; it ends. */
 #include "daemon/spool/claim.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,32 +14,35 @@
 #include "base/disk.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/name.h"
-#include "daemon/spool/ledger.h"
 
-/* The file's path below the instance's folder. */
-typedef char claim_path[sizeof((struct claim *)0)->folder + 1 + NAME_BYTES + 1];
+#define NOTE        ".note"
+#define TEMPORARY   ".note.tmp"
+#define BEGUN       ".begun"
+#define BEGUN_ALONE ".begun-alone"
+#define NOTE_MAX    (1 << 20)
 
-const char *claim_base(const struct claim *claim)
+/* ---- its folder ---- */
+
+static void finish_note(struct note *note)
 {
-    return path_name(claim->name);
-}
-
-static const char *path_of(const struct claim *claim, claim_path path)
-{
-    snprintf(path, sizeof(claim_path), "%s/%s", claim->folder, claim_base(claim));
-    return path;
+    free(note->results);
+    free(note->reason);
+    *note = (struct note){0};
 }
 
 void claim_destroy(struct claim **claim)
 {
-    if (!*claim)
-        return;
-    claim_close_note(*claim);
-    note_finish(&(*claim)->note);
-    free((*claim)->name);
-    free(*claim);
+    struct claim *c = *claim;
     *claim = NULL;
+    if (!c)
+        return;
+    claim_close_note(c);
+    for (size_t i = 0; i < c->n_drafts; i++)
+        file_close(&c->drafts[i].fd);
+    free(c->drafts);
+    finish_note(&c->note);
+    free(c->name);
+    free(c);
 }
 
 static struct claim *create(struct spool *spool, const char *name)
@@ -46,33 +52,16 @@ static struct claim *create(struct spool *spool, const char *name)
         return NULL;
     claim->spool = spool;
     claim->folder_fd = claim->note_fd = -1;
+    claim->out_fd = spool->out_fd;
     claim->name = strdup(name);
-    snprintf(claim->folder, sizeof claim->folder, "%08x", atomic_fetch_add(&spool->serial, 1));
-    if (!claim->name)
+    if (!claim->name) {
         claim_destroy(&claim);
-    return claim;
-}
-
-static void remove_folder(const struct claim *claim)
-{
-    unlinkat(claim->spool->instance_fd, claim->folder, AT_REMOVEDIR);
-}
-
-/* Writes down from which folder below IN the file comes, as the target of a symbolic link that
- * leads nowhere. A link is made in one step, and is as durable as the directory it is in. */
-static int note_origin(const struct claim *claim, int folder_fd)
-{
-    size_t length = (size_t)(claim_base(claim) - claim->name);
-    char from[PATH_MAX];
-    if (length == 0)
-        return 0;
-    if (length > sizeof from) {
-        errno = ENAMETOOLONG;
-        return -1;
+        return NULL;
     }
-    memcpy(from, claim->name, length - 1);
-    from[length - 1] = '\0';
-    return symlinkat(from, folder_fd, NOTE_FROM);
+    claim->base = path_name(claim->name);
+    snprintf(claim->folder, sizeof claim->folder, "%08x", atomic_fetch_add(&spool->serial, 1));
+    snprintf(claim->path, sizeof claim->path, "%s/%.*s", claim->folder, NAME_BYTES, claim->base);
+    return claim;
 }
 
 /* Returns a descriptor of the claim's folder, which the caller closes, or −1 and errno. */
@@ -81,62 +70,26 @@ static int open_folder(const struct claim *claim)
     return disk_open_directory(claim->spool->instance_fd, claim->folder, 0);
 }
 
-/* Returns 0, or −1 and errno. */
-static int fill_folder(const struct claim *claim)
+/* Removes the claim's folder with all that is ours in it. The file has left it before: in this order
+ * there is at every moment either a file with its note, or no claim. What cannot be removed is
+ * handled by the next start. */
+static void remove_folder(const struct claim *claim)
 {
-    const struct spool *spool = claim->spool;
-    struct disk_place place;
-    claim_path path;
-    int folder = open_folder(claim);
-    if (folder < 0)
-        return -1;
-    int result = note_origin(claim, folder);
-    if (result == 0 && spool->in_place) {
-        /* an empty file stands for the one that stays where it is */
-        int fd = openat(folder, claim_base(claim), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        result = fd < 0 ? -1 : close(fd);
-    } else if (result == 0) {
-        result = disk_place(&place, spool->in_fd, claim->name, 0);
-        if (result == 0) {
-            result = renameat(place.fd, place.name, spool->instance_fd, path_of(claim, path));
-            disk_place_leave(&place);
-        }
-    }
-    int error = errno;
-    if (result != 0)
-        note_remove(folder);
-    close(folder);
+    static const char *const names[] = {BEGUN, BEGUN_ALONE, TEMPORARY, NOTE, CLAIM_FROM};
+    int error = errno, folder = open_folder(claim);
+    for (size_t i = 0; folder >= 0 && i < sizeof names / sizeof *names; i++)
+        unlinkat(folder, names[i], 0);
+    char result[sizeof CLAIM_RESULT + 20];
+    size_t n = 0;
+    do
+        snprintf(result, sizeof result, CLAIM_RESULT, n++);
+    while (folder >= 0 && unlinkat(folder, result, 0) == 0);
+    file_close(&folder);
+    unlinkat(claim->spool->instance_fd, claim->folder, AT_REMOVEDIR);
     errno = error;
-    return result;
 }
 
-static int take(struct claim *claim, const struct identity *expected, struct fault *fault)
-{
-    const struct spool *spool = claim->spool;
-    if (mkdirat(spool->instance_fd, claim->folder, 0700) != 0)
-        return fault_set_errno(fault, FAULT_CREATE, spool->hidden_path);
-    if (fill_folder(claim) != 0) {
-        int error = errno;
-        remove_folder(claim);
-        errno = error;
-        return error == ENOENT ? fault_set(fault, FAULT_BUSY, "gone")
-                               : fault_set_errno(fault, FAULT_IO, spool->hidden_path);
-    }
-    struct stat status;
-    claim_path path;
-    bool same =
-        !spool->in_place &&
-        fstatat(spool->instance_fd, path_of(claim, path), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-        S_ISREG(status.st_mode) && status.st_dev == expected->device &&
-        status.st_ino == expected->inode;
-    if (spool->in_place || same)
-        return 0;
-    /* another file took the name between the look and the claim */
-    if (claim_give_back(claim, NULL) != 0)
-        log_about(claim_subject(claim), LOG_LEVEL_WARNING,
-                  "another file was claimed in its place, and stays claimed");
-    return fault_set(fault, FAULT_BUSY, "another file by now");
-}
+/* ---- it is taken ---- */
 
 int claim_take(struct claim **claim, struct spool *spool, const char *name,
                const struct identity *expected, struct fault *fault)
@@ -145,10 +98,141 @@ int claim_take(struct claim **claim, struct spool *spool, const char *name,
     *claim = NULL;
     if (!c)
         return fault_set(fault, FAULT_MEMORY, "no memory for a claim");
-    int result = take(c, expected, fault);
-    if (result != 0)
+    int result = mkdirat(spool->instance_fd, c->folder, 0700);
+    if (result != 0) {
+        result = fault_set_errno(fault, FAULT_CREATE, spool->hidden_path);
         claim_destroy(&c);
-    *claim = c;
+        return result;
+    }
+
+    /* Where the file comes from, if that is a folder below IN, is the target of a symbolic link that
+     * leads nowhere. A link is made in one step, and is as durable as the directory it is in. */
+    int folder = open_folder(c);
+    result = folder < 0 ? -1 : 0;
+    size_t length = (size_t)(c->base - c->name);
+    if (result == 0 && length > 0) {
+        char from[PATH_MAX];
+        snprintf(from, sizeof from, "%.*s", (int)length - 1, c->name);
+        if (length > sizeof from)
+            errno = ENAMETOOLONG;
+        result = length > sizeof from ? -1 : symlinkat(from, folder, CLAIM_FROM);
+    }
+
+    /* The file moves here under its own name; in place, an empty one stands for it. */
+    struct disk_place place;
+    if (result == 0 && spool->in_place) {
+        int fd = openat(folder, c->base, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        result = fd < 0 ? -1 : close(fd);
+    } else if (result == 0 && (result = disk_place(&place, spool->in_fd, name, 0)) == 0) {
+        result = renameat(place.fd, place.name, spool->instance_fd, c->path);
+        disk_place_leave(&place);
+    }
+    int error = errno;
+    file_close(&folder);
+    errno = error;
+    if (result != 0) {
+        remove_folder(c);
+        claim_destroy(&c);
+        return errno == ENOENT ? fault_set(fault, FAULT_BUSY, "gone")
+                               : fault_set_errno(fault, FAULT_IO, spool->hidden_path);
+    }
+
+    /* Another file may have taken the name between the look and the claim. */
+    struct stat status;
+    if (spool->in_place ||
+        (fstatat(spool->instance_fd, c->path, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISREG(status.st_mode) && status.st_dev == expected->device &&
+         status.st_ino == expected->inode)) {
+        *claim = c;
+        return 0;
+    }
+    if (claim_give_back(c, NULL) != 0)
+        log_about(claim_subject(c), LOG_LEVEL_WARNING,
+                  "another file was claimed in its place, and stays claimed");
+    claim_destroy(&c);
+    return fault_set(fault, FAULT_BUSY, "another file by now");
+}
+
+/* ---- it is taken over ---- */
+
+static bool read_count(const json_t *object, const char *key, unsigned *count)
+{
+    const json_t *value = json_object_get(object, key);
+    json_int_t number = json_integer_value(value);
+    if (!json_is_integer(value) || number < 0 || number > UINT32_MAX)
+        return false;
+    *count = (unsigned)number;
+    return true;
+}
+
+static bool read_text(const json_t *object, const char *key, char *text, size_t size)
+{
+    const char *value = json_string_value(json_object_get(object, key));
+    if (!value || strlen(value) >= size)
+        return false;
+    memcpy(text, value, strlen(value) + 1);
+    return true;
+}
+
+static bool parse_note(const json_t *object, struct note *note)
+{
+    const json_t *done = json_object_get(object, "done");
+    const json_t *failed = json_object_get(object, "failed");
+    const char *reason = json_string_value(json_object_get(failed, "reason"));
+    bool good = read_count(object, "attempts", &note->attempts) &&
+                read_count(object, "crashes", &note->crashes) &&
+                read_count(object, "interruptions", &note->interruptions) &&
+                read_count(object, "alone", &note->alone);
+    if (good && failed) {
+        note->verdict = NOTE_FAILED;
+        note->reason = reason ? strdup(reason) : NULL;
+        good = note->reason && read_count(failed, "number", &note->number);
+    }
+    if (!good || !done)
+        return good;
+    const json_t *list = json_object_get(done, "results");
+    note->verdict = NOTE_DONE;
+    note->n_results = json_array_size(list);
+    note->results = calloc(note->n_results + 1, sizeof *note->results);
+    note->on_exists = (int)json_integer_value(json_object_get(done, "exists"));
+    if (!name_unescape(json_string_value(json_object_get(done, "base")), note->base,
+                       sizeof note->base))
+        note->base[0] = '\0'; /* written by an older daemon: use the original's name */
+    good = note->results && note->n_results > 0 &&
+           read_text(done, "extension", note->extension, sizeof note->extension) &&
+           read_text(done, "tag", note->tag, sizeof note->tag) &&
+           read_count(done, "number", &note->number);
+    for (size_t i = 0; good && i < note->n_results; i++) {
+        const json_t *entry = json_array_get(list, i);
+        struct note_result *result = &note->results[i];
+        good = read_text(entry, "plane", result->plane, sizeof result->plane);
+        result->size = json_integer_value(json_object_get(entry, "size"));
+        result->mtime = json_integer_value(json_object_get(entry, "mtime"));
+    }
+    return good;
+}
+
+/* Reads the note in a claim's folder. Without a note the result is an empty one, as with a damaged
+ * one: FAULT_DATA. */
+static int read_note(int folder_fd, struct note *note, struct fault *fault)
+{
+    struct bytes bytes = {0};
+    int fd = openat(folder_fd, NOTE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT)
+        return 0;
+    if (fd < 0)
+        return fault_set_errno(fault, FAULT_IO, "open the note");
+    int result = file_read(fd, NOTE_MAX, &bytes, fault);
+    close(fd);
+    if (result != 0)
+        return result;
+    json_t *object = json_loadb((const char *)bytes.data, bytes.size, 0, NULL);
+    if (!object || !parse_note(object, note)) {
+        finish_note(note);
+        result = fault_set(fault, FAULT_DATA, "the note is damaged");
+    }
+    json_decref(object);
+    bytes_finish(&bytes);
     return result;
 }
 
@@ -161,19 +245,6 @@ static int keep_visible_name(void *context, const char *name, unsigned char kind
     return 1;
 }
 
-/* The file's name as a path below IN. A link that leads upwards, which only a stranger can have
- * made, is refused; later each component is opened and has to be a directory. */
-static void whole_name(int folder_fd, const char *base, char whole[PATH_MAX])
-{
-    char from[PATH_MAX];
-    ssize_t length = readlinkat(folder_fd, NOTE_FROM, from, sizeof from - 1);
-    from[length > 0 ? length : 0] = '\0';
-    bool good = length > 0 && from[0] != '/' && (size_t)length + NAME_BYTES + 2 < PATH_MAX &&
-                strncmp(from, "..", 2) != 0 && !strstr(from, "/..");
-    snprintf(whole, PATH_MAX, "%.*s%s%.*s", good ? (int)length : 0, from, good ? "/" : "",
-             NAME_BYTES, base);
-}
-
 static int remove_hidden(void *context, const char *name, unsigned char kind)
 {
     if (name[0] == '.')
@@ -181,104 +252,89 @@ static int remove_hidden(void *context, const char *name, unsigned char kind)
     return 0;
 }
 
-/* Counts an interruption. Ten in a row, each while the file was the only job, fail the file; a
- * single one may have had any cause. The count is written before the mark is removed, so that it
- * may be counted twice but never lost. */
-static void count_interruption(struct claim *claim, int folder_fd)
-{
-    bool alone;
-    struct fault fault = FAULT_INIT;
-    if (!note_has_begun(folder_fd, &alone))
-        return;
-    claim->note.interruptions++;
-    claim->note.alone = alone ? claim->note.alone + 1 : 0;
-    if (note_write(folder_fd, &claim->note, true, &fault) == 0)
-        note_clear_begun(folder_fd);
-    else
-        log_about(claim_subject(claim), LOG_LEVEL_WARNING,
-                  "that it was interrupted could not be noted: %s", fault.text);
-}
-
-static int take_over(struct claim *claim, int other_fd, int folder_fd, const char *folder,
-                     struct fault *fault)
-{
-    struct fault damaged = FAULT_INIT;
-    claim->recovered = true;
-    if (renameat(other_fd, folder, claim->spool->instance_fd, claim->folder) != 0)
-        return fault_set_errno(fault, FAULT_IO, "take over a claimed file");
-    if (note_read(folder_fd, &claim->note, &damaged) != 0)
-        log_about(claim_subject(claim), LOG_LEVEL_WARNING, "%s: done again from the start",
-                  damaged.text);
-    count_interruption(claim, folder_fd);
-    if (claim->note.verdict == NOTE_DONE && !claim->note.base[0])
-        snprintf(claim->note.base, sizeof claim->note.base, "%s", claim_base(claim));
-    return 0;
-}
-
-/* False when a file that was claimed in place is gone by now, or known to be done. */
-static int check_left(const struct spool *spool, const char *name, bool *left, struct fault *fault)
-{
-    struct identity identity;
-    bool done = false;
-    int result = 0;
-    enum spool_sight sight = spool->in_place ? spool_look(spool, name, &identity) : SPOOL_FILE;
-    *left = sight == SPOOL_FILE;
-    if (sight == SPOOL_UNREADABLE)
-        result = fault_set(fault, FAULT_IO, "%s: cannot be looked at", name);
-    if (spool->in_place && *left)
-        result = ledger_knows(spool->world->ledger, spool->folder, &identity, &done, fault);
-    *left &= !done;
-    return result;
-}
-
 int claim_adopt(struct claim **claim, struct spool *spool, int other_fd, const char *folder,
                 struct fault *fault)
 {
     name_buffer name = "";
-    char whole[PATH_MAX];
+    char whole[PATH_MAX] = "", from[PATH_MAX];
+    struct claim *c = NULL;
     *claim = NULL;
     int folder_fd = disk_open_directory(other_fd, folder, 0);
     if (folder_fd < 0)
         return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
     int result = 0;
-    bool left = false;
     if (disk_list(folder_fd, keep_visible_name, name) < 0)
         result = fault_set_errno(fault, FAULT_IO, "read a claim's folder");
-    else if (name[0]) {
-        whole_name(folder_fd, name, whole);
-        result = check_left(spool, whole, &left, fault);
+
+    /* The file's name as a path below IN. A link that leads upwards, which only a stranger can have
+     * made, is refused; later each component is opened and has to be a directory. */
+    ssize_t length = readlinkat(folder_fd, CLAIM_FROM, from, sizeof from - 1);
+    from[length > 0 ? length : 0] = '\0';
+    bool below = length > 0 && from[0] != '/' && (size_t)length + NAME_BYTES + 2 < PATH_MAX &&
+                 strncmp(from, "..", 2) != 0 && !strstr(from, "/..");
+    snprintf(whole, sizeof whole, "%.*s%s%.*s", below ? (int)length : 0, from, below ? "/" : "",
+             NAME_BYTES, name);
+
+    /* A file that was claimed in place may be gone by now, or known to be done. */
+    bool left = name[0] != '\0', done = false;
+    if (result == 0 && left && spool->in_place) {
+        struct identity identity;
+        enum spool_sight sight = spool_look(spool, whole, &identity);
+        if (sight == SPOOL_UNREADABLE)
+            result = fault_set(fault, FAULT_IO, "%s: cannot be looked at", whole);
+        else if (sight == SPOOL_FILE)
+            result = ledger_knows(spool->world->ledger, spool->folder, &identity, &done, fault);
+        left = sight == SPOOL_FILE && !done;
     }
     if (result == 0 && !left) {
         if (spool->in_place && name[0])
             unlinkat(folder_fd, name, 0);
         disk_list(folder_fd, remove_hidden, &folder_fd);
         unlinkat(other_fd, folder, AT_REMOVEDIR);
-    } else if (result == 0 && (*claim = create(spool, whole)) == NULL)
+    } else if (result == 0 && (c = create(spool, whole)) == NULL) {
         result = fault_set(fault, FAULT_MEMORY, "no memory for a claim");
-    else if (result == 0)
-        result = take_over(*claim, other_fd, folder_fd, folder, fault);
+    } else if (result == 0 && renameat(other_fd, folder, spool->instance_fd, c->folder) != 0) {
+        result = fault_set_errno(fault, FAULT_IO, "take over a claimed file");
+    }
+    if (result != 0 || !left) {
+        close(folder_fd);
+        claim_destroy(&c);
+        return result;
+    }
+
+    /* It is ours. Ten interruptions in a row, each while the file was the only job, fail the file; a
+     * single one may have had any cause. The count is written before the mark is removed, so that it
+     * may be counted twice but never lost. */
+    struct fault why = FAULT_INIT;
+    struct note *note = &c->note;
+    c->recovered = true;
+    if (read_note(folder_fd, note, &why) != 0)
+        log_about(claim_subject(c), LOG_LEVEL_WARNING, "%s: done again from the start", why.text);
+    fault_clear(&why);
+    bool alone = faccessat(folder_fd, BEGUN_ALONE, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    if (alone || faccessat(folder_fd, BEGUN, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
+        note->interruptions++;
+        note->alone = alone ? note->alone + 1 : 0;
+        if (claim_write_note(c, true, &why) == 0)
+            claim_clear_begun(c);
+        else
+            log_about(claim_subject(c), LOG_LEVEL_WARNING,
+                      "that it was interrupted could not be noted: %s", why.text);
+    }
+    if (note->verdict == NOTE_DONE && !note->base[0])
+        snprintf(note->base, sizeof note->base, "%s", c->base);
     close(folder_fd);
-    if (result != 0)
-        claim_destroy(claim);
-    return result;
+    *claim = c;
+    return 0;
 }
+
+/* ---- it is opened, and begun ---- */
 
 static int open_file(const struct claim *claim)
 {
     const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    claim_path path;
     return claim->spool->in_place ? disk_open(claim->spool->in_fd, claim->name, flags)
-                                  : openat(claim->spool->instance_fd, path_of(claim, path), flags);
-}
-
-bool claim_identify(struct claim *claim)
-{
-    struct stat status;
-    int fd = claim->identity.inode ? -1 : open_file(claim);
-    if (fd >= 0 && fstat(fd, &status) == 0)
-        claim->identity = identity_of(&status);
-    file_close(&fd);
-    return claim->identity.inode != 0;
+                                  : openat(claim->spool->instance_fd, claim->path, flags);
 }
 
 int claim_open(struct claim *claim, int *fd, struct fault *fault)
@@ -287,17 +343,16 @@ int claim_open(struct claim *claim, int *fd, struct fault *fault)
     *fd = open_file(claim);
     if (*fd < 0)
         return fault_set_errno(fault, errno == ENOENT ? FAULT_NO_INPUT : FAULT_IO, "open");
+    int result = 0;
     if (fstat(*fd, &status) != 0)
-        fault_set_errno(fault, FAULT_IO, "fstat");
+        result = fault_set_errno(fault, FAULT_IO, "fstat");
     else if (!S_ISREG(status.st_mode))
-        fault_set(fault, FAULT_NO_INPUT, "no regular file");
-    if (fault->code == FAULT_NONE) {
+        result = fault_set(fault, FAULT_NO_INPUT, "no regular file");
+    else
         claim->identity = identity_of(&status);
-        return 0;
-    }
-    close(*fd);
-    *fd = -1;
-    return fault->code;
+    if (result != 0)
+        file_close(fd);
+    return result;
 }
 
 bool claim_is_unchanged(const struct claim *claim, int fd)
@@ -309,13 +364,19 @@ bool claim_is_unchanged(const struct claim *claim, int fd)
     return identity_equal(&now, &claim->identity);
 }
 
+/* For a file that was interrupted before, the mark is synced: the file may be the cause. */
 int claim_mark_begun(struct claim *claim, bool alone, struct fault *fault)
 {
-    int folder = open_folder(claim);
+    int folder = open_folder(claim), result = 0;
     if (folder < 0)
         return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
-    /* For a file that was interrupted before, the mark is synced: the file may be the cause. */
-    int result = note_mark_begun(folder, alone, claim->recovered, fault);
+    int fd = openat(folder, alone ? BEGUN_ALONE : BEGUN, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        result = fault_set_errno(fault, FAULT_CREATE, "mark a file as begun");
+    else if (claim->recovered && (fsync(fd) != 0 || disk_sync_directory(folder) != 0))
+        result = fault_set_errno(fault, FAULT_IO, "fsync of a mark");
+    if (fd >= 0 && close(fd) != 0 && result == 0)
+        result = fault_set_errno(fault, FAULT_IO, "close");
     close(folder);
     return result;
 }
@@ -325,18 +386,43 @@ void claim_clear_begun(struct claim *claim)
     int folder = open_folder(claim);
     if (folder < 0)
         return;
-    note_clear_begun(folder);
+    unlinkat(folder, BEGUN_ALONE, 0);
+    unlinkat(folder, BEGUN, 0);
     close(folder);
 }
 
-int claim_write_note(struct claim *claim, struct fault *fault)
+/* ---- its note ---- */
+
+/* NULL without memory. */
+static char *print_note(const struct note *note)
 {
-    int folder = open_folder(claim);
-    if (folder < 0)
-        return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
-    int result = note_write(folder, &claim->note, claim->spool->rules->sync != SYNC_OFF, fault);
-    close(folder);
-    return result;
+    char base[3 * sizeof note->base];
+    json_t *object = json_pack("{s:I, s:I, s:I, s:I}", "attempts", (json_int_t)note->attempts,
+                               "crashes", (json_int_t)note->crashes, "interruptions",
+                               (json_int_t)note->interruptions, "alone", (json_int_t)note->alone);
+    int failed = object ? 0 : -1;
+    if (failed == 0 && note->verdict == NOTE_DONE) {
+        json_t *list = json_array();
+        for (size_t i = 0; i < note->n_results && failed == 0; i++) {
+            const struct note_result *r = &note->results[i];
+            failed = json_array_append_new(
+                list, json_pack("{s:s, s:I, s:I}", "plane", r->plane, "size", (json_int_t)r->size,
+                                "mtime", (json_int_t)r->mtime));
+        }
+        name_escape(note->base, base, sizeof base);
+        failed |= json_object_set_new(
+            object, "done",
+            json_pack("{s:I, s:s, s:s, s:s, s:i, s:o}", "number", (json_int_t)note->number,
+                      "extension", note->extension, "base", base, "tag", note->tag, "exists",
+                      note->on_exists, "results", list));
+    }
+    if (failed == 0 && note->verdict == NOTE_FAILED)
+        failed = json_object_set_new(
+            object, "failed",
+            json_pack("{s:I, s:s}", "number", (json_int_t)note->number, "reason", note->reason));
+    char *text = failed == 0 ? json_dumps(object, JSON_COMPACT) : NULL;
+    json_decref(object);
+    return text;
 }
 
 int claim_prepare_note(struct claim *claim, struct fault *fault)
@@ -345,12 +431,23 @@ int claim_prepare_note(struct claim *claim, struct fault *fault)
     claim->folder_fd = open_folder(claim);
     if (claim->folder_fd < 0)
         return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
-    return note_write_aside(claim->folder_fd, &claim->note, &claim->note_fd, fault);
+    struct fault why = FAULT_INIT;
+    char *text = print_note(&claim->note);
+    if (text)
+        file_write_aside(claim->folder_fd, TEMPORARY, text, strlen(text), &claim->note_fd, &why);
+    else
+        fault_set(&why, FAULT_MEMORY, "no memory for a note");
+    free(text);
+    if (why.code == FAULT_CREATE) /* which would fail the file */
+        why.code = FAULT_IO;
+    return why.code ? fault_set(fault, why.code, "%s", why.text) : 0;
 }
 
 int claim_decide(struct claim *claim, struct fault *fault)
 {
-    return note_commit(claim->folder_fd, fault);
+    if (renameat(claim->folder_fd, TEMPORARY, claim->folder_fd, NOTE) != 0)
+        return fault_set_errno(fault, FAULT_IO, NOTE);
+    return 0;
 }
 
 void claim_close_note(struct claim *claim)
@@ -359,16 +456,93 @@ void claim_close_note(struct claim *claim)
     file_close(&claim->folder_fd);
 }
 
+int claim_write_note(struct claim *claim, bool durable, struct fault *fault)
+{
+    int result = claim_prepare_note(claim, fault), fd = claim->note_fd;
+    if (result == 0 && durable && fsync(fd) != 0)
+        result = fault_set_errno(fault, FAULT_IO, "fsync of a note");
+    claim->note_fd = -1;
+    if (fd >= 0 && close(fd) != 0 && result == 0)
+        result = fault_set_errno(fault, FAULT_IO, "close");
+    if (result == 0)
+        result = claim_decide(claim, fault);
+    if (result == 0 && durable && disk_sync_directory(claim->folder_fd) != 0)
+        result = fault_set_errno(fault, FAULT_IO, "fsync of a directory");
+    claim_close_note(claim);
+    return result;
+}
+
 int claim_sync_note(struct claim *claim)
 {
-    if (claim->spool->rules->sync == SYNC_OFF)
+    if (!claim_syncs(claim))
         return 0;
-    int folder = open_folder(claim), result = folder < 0 ? -1 : note_sync(folder);
+    int fd = -1, result = -1, folder = open_folder(claim);
+    if (folder >= 0)
+        fd = openat(folder, NOTE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0 && fsync(fd) == 0)
+        result = disk_sync_directory(folder);
+    file_close(&fd);
     file_close(&folder);
     return result;
 }
 
+void claim_result_name(const struct claim *claim, size_t index, name_buffer name)
+{
+    const struct note *note = &claim->note;
+    name_of_result(name, note->base, note->number, note->results[index].plane, note->extension);
+}
+
+bool claim_fill_entry(struct claim *claim, struct ledger_entry *entry, const char *reason,
+                      name_buffer result)
+{
+    const struct spool *spool = claim->spool;
+    const struct note *note = &claim->note;
+    struct stat status;
+    bool done = note->verdict == NOTE_DONE, has_result = done && note->n_results > 0;
+    if (has_result)
+        claim_result_name(claim, 0, result);
+    int fd = claim->identity.inode ? -1 : open_file(claim); /* it was never opened */
+    if (fd >= 0 && fstat(fd, &status) == 0)
+        claim->identity = identity_of(&status);
+    file_close(&fd);
+    *entry = (struct ledger_entry){
+        .folder = spool->folder,
+        .name = claim->name,
+        .identity = claim->identity,
+        .state = done ? "done" : "failed",
+        .attempts = note->attempts,
+        .reason = reason,
+        .result = has_result ? result : NULL,
+        .remembered = done ? spool_remembers(spool) : spool->in_place,
+    };
+    return claim->identity.inode != 0;
+}
+
 /* ---- the three ends: the file is moved or removed, then the claim's folder is removed ---- */
+
+/* Moves the file into a directory, or removes it where `to_fd` is −1, and then its folder. Returns
+ * 0, or −1 and errno; EEXIST: there is such a file. */
+static int leave(const struct claim *claim, int to_fd, const char *to)
+{
+    int from_fd = claim->spool->instance_fd;
+    int result = to_fd >= 0 ? disk_rename_new(from_fd, claim->path, to_fd, to)
+                            : unlinkat(from_fd, claim->path, 0);
+    if (result != 0 && (to_fd >= 0 || errno != ENOENT))
+        return -1;
+    remove_folder(claim);
+    return 0;
+}
+
+/* Moves the file back to where it was taken. */
+static int leave_to_input(const struct claim *claim)
+{
+    struct disk_place place;
+    if (disk_place(&place, claim->spool->in_fd, claim->name, 0777) != 0)
+        return -1;
+    int result = leave(claim, place.fd, place.name);
+    disk_place_leave(&place);
+    return result;
+}
 
 /* A fault from errno about one of the folders: "PATH: REASON". */
 static int blame(const struct claim *claim, const char *folder, struct fault *fault)
@@ -380,68 +554,26 @@ static int blame(const struct claim *claim, const char *folder, struct fault *fa
     return fault_set_errno(fault, FAULT_IO, path);
 }
 
-/* Removes the claim's folder, once the file has left it: in this order there is at every moment
- * either a file with its note, or no claim. */
-static void forget(const struct claim *claim)
+/* The file's place in done or failed, with its own name or, if a file is where its folder would have
+ * to be, a flat one, "sub_a.pgm". */
+static int place_aside(const struct claim *claim, int root_fd, struct disk_place *place,
+                       name_buffer flat)
 {
-    int folder = open_folder(claim);
-    if (folder >= 0) {
-        note_remove(folder);
-        close(folder);
-    }
-    remove_folder(claim);
-}
-
-/* Moves the file below another directory, and makes folders on the way. EEXIST: there is such a
- * file. */
-static int move_out(struct claim *claim, int root_fd, const char *name)
-{
-    struct disk_place place;
-    claim_path path;
-    if (disk_place(&place, root_fd, name, 0777) != 0)
+    if (disk_place(place, root_fd, claim->name, 0777) == 0)
+        return 0;
+    if (!disk_refuses_name(errno) || claim->base == claim->name)
         return -1;
-    int result =
-        disk_rename_new(claim->spool->instance_fd, path_of(claim, path), place.fd, place.name);
-    disk_place_leave(&place);
-    if (result == 0)
-        forget(claim);
-    return result;
-}
-
-/* Removes the file, or the empty file that stands for it. */
-static int remove_file(struct claim *claim)
-{
-    claim_path path;
-    if (unlinkat(claim->spool->instance_fd, path_of(claim, path), 0) != 0 && errno != ENOENT)
-        return -1;
-    forget(claim);
-    return 0;
-}
-
-/* The file's name in done or failed: its own or, if a file is where its folder would have to be, a
- * flat one, "sub_a.pgm". */
-static const char *name_in(const struct claim *claim, int root_fd, char flat[PATH_MAX])
-{
-    struct disk_place place;
-    if (!strchr(claim->name, '/'))
-        return claim->name;
-    if (disk_place(&place, root_fd, claim->name, 0777) == 0) {
-        disk_place_leave(&place);
-        return claim->name;
-    }
-    if (!disk_refuses_name(errno))
-        return claim->name;
     size_t length = strlen(claim->name);
-    snprintf(flat, PATH_MAX, "%s", claim->name + (length > NAME_BYTES ? length - NAME_BYTES : 0));
+    snprintf(flat, sizeof(name_buffer), "%s",
+             claim->name + (length > NAME_BYTES ? length - NAME_BYTES : 0));
     for (char *slash; (slash = strchr(flat, '/')) != NULL;)
         *slash = '_';
-    return flat;
+    return disk_place(place, root_fd, flat, 0);
 }
 
-/* For finding a free number: the directory, and what else has to be free beside the file's name. */
+/* For finding a free number: where, and what else has to be free beside the file's name. */
 struct original {
-    const char *name;
-    int fd;
+    const struct disk_place *place;
     bool with_reason;
 };
 
@@ -449,61 +581,52 @@ static bool is_taken(void *context, unsigned number)
 {
     const struct original *original = context;
     name_buffer name, reason;
-    name_of_original(name, original->name, number);
+    name_of_original(name, original->place->name, number);
     name_of_reason(reason, name);
-    return disk_may_have(original->fd, name) ||
-           (original->with_reason && disk_may_have(original->fd, reason));
-}
-
-/* The first free number; UINT_MAX: none is free. */
-static unsigned find_number(const struct claim *claim, int root_fd, bool with_reason)
-{
-    struct disk_place place;
-    char flat[PATH_MAX];
-    if (disk_place(&place, root_fd, name_in(claim, root_fd, flat), 0777) != 0)
-        return UINT_MAX;
-    struct original original = {place.name, place.fd, with_reason};
-    unsigned number = name_find_number(is_taken, &original);
-    disk_place_leave(&place);
-    return number;
-}
-
-static int move_to_done(struct claim *claim, struct fault *fault)
-{
-    int done_fd = claim->spool->done_fd;
-    for (unsigned number = 0; number != UINT_MAX; number = find_number(claim, done_fd, false)) {
-        char name[PATH_MAX], flat[PATH_MAX];
-        name_number_path(name, name_in(claim, done_fd, flat), number);
-        if (move_out(claim, done_fd, name) == 0)
-            return 0;
-        if (errno != EEXIST)
-            return blame(claim, "done", fault);
-    }
-    return fault_set(fault, FAULT_CREATE, "%s/done: no name is free", claim->spool->hidden_path);
+    return disk_may_have(original->place->fd, name) ||
+           (original->with_reason && disk_may_have(original->place->fd, reason));
 }
 
 int claim_done(struct claim *claim, struct fault *fault)
 {
-    int rule = claim->spool->rules->originals;
-    if (claim->spool->in_place || rule == ORIGINALS_DELETE) {
-        if (remove_file(claim) == 0)
-            return 0;
-        return blame(claim, "work", fault);
-    }
+    const struct spool *spool = claim->spool;
+    int rule = spool->rules->originals;
+    if (spool->in_place || rule == ORIGINALS_DELETE)
+        return leave(claim, -1, NULL) == 0 ? 0 : blame(claim, "work", fault);
     if (rule == ORIGINALS_KEEP) {
-        if (move_out(claim, claim->spool->in_fd, claim->name) == 0)
+        if (leave_to_input(claim) == 0)
             return 0;
         if (errno != EEXIST && errno != ENOENT)
-            return fault_set_errno(fault, FAULT_IO, claim->spool->in_path);
+            return fault_set_errno(fault, FAULT_IO, spool->in_path);
         log_about(claim_subject(claim), LOG_LEVEL_WARNING,
                   "there is another file of this name by now: the original goes to done");
     }
-    return move_to_done(claim, fault);
+    struct disk_place place;
+    name_buffer flat, name;
+    if (place_aside(claim, spool->done_fd, &place, flat) != 0)
+        return blame(claim, "done", fault);
+    struct original original = {&place, false};
+    unsigned number = 0;
+    int result, error;
+    do {
+        name_of_original(name, place.name, number);
+        result = leave(claim, place.fd, name);
+        error = errno;
+        if (result != 0 && error == EEXIST)
+            number = name_find_number(is_taken, &original);
+    } while (result != 0 && error == EEXIST && number != UINT_MAX);
+    disk_place_leave(&place);
+    if (result != 0 && error == EEXIST)
+        return fault_set(fault, FAULT_CREATE, "%s/done: no name is free", spool->hidden_path);
+    errno = error;
+    return result == 0 ? 0 : blame(claim, "done", fault);
 }
 
-static int choose_failed_number(struct claim *claim, struct fault *fault)
+static int choose_failed_number(struct claim *claim, const struct disk_place *place,
+                                struct fault *fault)
 {
-    claim->note.number = find_number(claim, claim->spool->failed_fd, true);
+    struct original original = {place, true};
+    claim->note.number = name_find_number(is_taken, &original);
     if (claim->note.number == UINT_MAX)
         return fault_set(fault, FAULT_CREATE, "%s/failed: no name is free",
                          claim->spool->hidden_path);
@@ -512,76 +635,59 @@ static int choose_failed_number(struct claim *claim, struct fault *fault)
 
 int claim_note_failure(struct claim *claim, const char *reason, struct fault *fault)
 {
+    struct disk_place place;
+    name_buffer flat;
     char *copy = strdup(reason);
     if (!copy)
         return fault_set(fault, FAULT_MEMORY, "no memory for a note");
     free(claim->note.reason);
     claim->note.reason = copy;
-    claim->note.verdict = NOTE_FAILED;
-    int result = choose_failed_number(claim, fault);
-    if (result != 0)
-        claim->note.verdict = NOTE_OPEN;
+    if (place_aside(claim, claim->spool->failed_fd, &place, flat) != 0)
+        return fault_set(fault, FAULT_CREATE, "%s/failed: no name is free",
+                         claim->spool->hidden_path);
+    int result = choose_failed_number(claim, &place, fault);
+    disk_place_leave(&place);
+    if (result == 0)
+        claim->note.verdict = NOTE_FAILED;
     return result;
 }
 
-/* Writes the reason under its final name. */
-static int write_reason(const struct claim *claim, const char *original, int failed_fd,
-                        name_buffer reason, struct fault *fault)
-{
-    const struct spool *spool = claim->spool;
-    name_buffer name, temporary;
-    char tag[SPOOL_INSTANCE_ID + 32];
-    name_of_original(name, original, claim->note.number);
-    name_of_reason(reason, name);
-    snprintf(tag, sizeof tag, "%s-%s", spool->instance, claim->folder);
-    name_of_temporary(temporary, reason, tag);
-    const char *text = claim->note.reason;
-    return file_write_whole(failed_fd, reason, temporary, text, strlen(text),
-                            spool->rules->sync != SYNC_OFF, fault);
-}
-
-/* Writes the reason before the file is moved, so that no file is in failed without one. Returns 0,
- * or −1 and errno of the move; EEXIST: another file got the name after the number was chosen. */
-static int place_failed(struct claim *claim, struct fault *fault)
-{
-    const struct spool *spool = claim->spool;
-    struct disk_place place;
-    name_buffer reason;
-    char name[PATH_MAX], flat[PATH_MAX];
-    const char *original = name_in(claim, spool->failed_fd, flat);
-    if (disk_place(&place, spool->failed_fd, original, 0777) != 0) {
-        blame(claim, "failed", fault);
-        return -1;
-    }
-    int result = write_reason(claim, place.name, place.fd, reason, fault);
-    int error = 0;
-    if (result == 0) {
-        name_number_path(name, original, claim->note.number);
-        result = spool->in_place ? remove_file(claim) : move_out(claim, spool->failed_fd, name);
-        error = errno;
-        if (result != 0 && error == EEXIST)
-            unlinkat(place.fd, reason, 0);
-        else if (result != 0)
-            blame(claim, "failed", fault);
-    }
-    disk_place_leave(&place);
-    errno = error;
-    return result == 0 ? 0 : -1;
-}
-
+/* The reason is written before the file is moved, so that no file is in failed without one. If
+ * another file got the name after the number was chosen, it is chosen and noted anew. */
 int claim_failed(struct claim *claim, struct fault *fault)
 {
+    const struct spool *spool = claim->spool;
+    const char *text = claim->note.reason;
+    struct disk_place place;
     struct fault why = FAULT_INIT;
-    while (place_failed(claim, &why) != 0)
-        if (why.code != FAULT_NONE || choose_failed_number(claim, &why) != 0 ||
-            claim_write_note(claim, &why) != 0)
-            return fault_set(fault, why.code, "%s", why.text);
-    return 0;
+    name_buffer flat, name, reason, temporary;
+    char tag[SPOOL_INSTANCE_ID + 32];
+    bool moved = false;
+    if (place_aside(claim, spool->failed_fd, &place, flat) != 0)
+        return blame(claim, "failed", fault);
+    snprintf(tag, sizeof tag, "%s-%s", spool->instance, claim->folder);
+    while (!moved && why.code == FAULT_NONE) {
+        name_of_original(name, place.name, claim->note.number);
+        name_of_reason(reason, name);
+        name_of_temporary(temporary, reason, tag);
+        if (file_write_whole(place.fd, reason, temporary, text, strlen(text), claim_syncs(claim),
+                             &why) != 0)
+            break;
+        moved = leave(claim, spool->in_place ? -1 : place.fd, name) == 0;
+        if (!moved && errno != EEXIST) {
+            blame(claim, "failed", &why);
+        } else if (!moved) {
+            unlinkat(place.fd, reason, 0);
+            if (choose_failed_number(claim, &place, &why) == 0)
+                claim_write_note(claim, claim_syncs(claim), &why);
+        }
+    }
+    disk_place_leave(&place);
+    return moved ? 0 : fault_set(fault, why.code, "%s", why.text);
 }
 
 int claim_give_back(struct claim *claim, struct fault *fault)
 {
-    int result = claim->spool->in_place ? remove_file(claim)
-                                        : move_out(claim, claim->spool->in_fd, claim->name);
+    int result = claim->spool->in_place ? leave(claim, -1, NULL) : leave_to_input(claim);
     return result == 0 ? 0 : fault_set_errno(fault, FAULT_CREATE, claim->spool->in_path);
 }

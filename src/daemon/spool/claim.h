@@ -1,22 +1,67 @@
 /* A claim: a file that was moved from the watched directory into a folder of its own below
  * IN/.sluice/work, where nobody else uses its name, until it is done, failed or given back. With
  * `claim: none` (spool.h) the file stays where it is, and an empty file of its name stands in the
- * claim's folder. One thread at a time may use a claim. The owner of the claim holds the reference
- * to its spool. */
+ * claim's folder. Beside it lies its note, `.note`: what is remembered of it, so that it survives
+ * this process. Writing a verdict into that is the commit point of the whole job: before it the file
+ * is done again after a crash, after it only moves are completed (docs/spool.md).
+ *
+ * Everything here waits for the disk: not on the loop. One thread at a time may use a claim. The
+ * owner of the claim holds the reference to its spool. */
 #ifndef SLUICE_DAEMON_SPOOL_CLAIM_H
 #define SLUICE_DAEMON_SPOOL_CLAIM_H
 
 #include "base/log.h"
-#include "daemon/spool/note.h"
+#include "base/name.h"
 #include "daemon/spool/spool.h"
+
+enum note_verdict {
+    NOTE_OPEN,   /* none yet */
+    NOTE_DONE,   /* the results are whole and synced, under temporary or final names */
+    NOTE_FAILED, /* the reason is known */
+};
+
+/* A result as it is recognised later, by size and time under the name that the note gives: nobody
+ * else writes a file of that size at that nanosecond under a name that was free. */
+struct note_result {
+    char plane[32]; /* "" for a picture's only result */
+    int64_t size, mtime;
+};
+
+struct note {
+    unsigned attempts;      /* how often a worker was given the file */
+    unsigned crashes;       /* how often a worker died while it had nothing else to do */
+    unsigned interruptions; /* how often daemon or machine went down after a worker had begun */
+    unsigned alone; /* of the latest interruptions in a row: those while it was the only job */
+    enum note_verdict verdict;
+    unsigned number;    /* in the chosen names, of the results or of the file in failed */
+    char extension[24]; /* done: of the results' names; and before that, of the drafts' */
+    char base[256];     /* done: what the results' names begin with */
+    int on_exists;      /* done: the rule, an enum settings_exists */
+    char tag[48];       /* done: part of the results' temporary names; and before that, the drafts' */
+    size_t n_results;
+    struct note_result *results; /* done; owned */
+    char *reason;                /* failed: the text of NAME.error.json; owned */
+};
+
+/* A result that a worker writes (draft.h). */
+struct draft {
+    int fd;
+    char plane[32]; /* "" until it is known, and for a picture's only result */
+};
 
 struct claim {
     struct spool *spool;
     char folder[24];          /* its serial number: the folder's name in the instance's folder */
     char *name;               /* of the file: a path below IN; owned */
+    const char *base;         /* the last component of it */
+    char path[24 + 1 + NAME_BYTES + 1]; /* of the file, below the instance's folder */
     struct identity identity; /* as claim_open found it; the file has to be the same at the end */
     bool recovered;           /* left behind by a daemon that is gone */
     int folder_fd, note_fd;   /* open between claim_prepare_note and claim_close_note, else −1 */
+    int out_fd;               /* where its results go: OUT of its spool or, while recovery resumes
+                                 it, of the instance that had it */
+    size_t n_drafts;
+    struct draft *drafts; /* owned */
     struct note note;
 };
 
@@ -37,7 +82,8 @@ int claim_take(struct claim **claim, struct spool *spool, const char *name,
 int claim_adopt(struct claim **claim, struct spool *spool, int other_fd, const char *folder,
                 struct fault *fault);
 
-/* Frees the memory only; nothing changes on disk. Takes NULL; clears the pointer. */
+/* Frees the memory, and closes what is open; nothing changes on disk. Takes NULL; clears the
+ * pointer. */
 void claim_destroy(struct claim **claim);
 
 /* Opens the file for reading, and remembers its state. */
@@ -46,13 +92,14 @@ int claim_open(struct claim *claim, int *fd, struct fault *fault);
 /* True while the file's size and time are as they were when it was opened. */
 bool claim_is_unchanged(const struct claim *claim, int fd);
 
-/* Marks that a worker reads the file (note_mark_begun). */
+/* Marks that a worker reads the file, so that a death of the daemon counts as an interruption.
+ * `alone`: it is the only job. */
 int claim_mark_begun(struct claim *claim, bool alone, struct fault *fault);
 void claim_clear_begun(struct claim *claim);
 
-/* Writes the note, synced as the folder's settings ask. A note with a verdict is the commit point.
- */
-int claim_write_note(struct claim *claim, struct fault *fault);
+/* Writes the note. A note with a verdict is the commit point. `durable`: when this returns 0 it
+ * survives a power cut. */
+int claim_write_note(struct claim *claim, bool durable, struct fault *fault);
 
 /* The same in steps, for notes that are synced together: the note is written aside; the caller
  * syncs `note_fd`; claim_decide has the note count, which is the commit point; the caller syncs
@@ -65,11 +112,24 @@ void claim_close_note(struct claim *claim);
  * and errno. */
 int claim_sync_note(struct claim *claim);
 
-/* Sets `identity` of a claim that was not opened. Returns false when the file is gone. */
-bool claim_identify(struct claim *claim);
+/* Whether its folder asks for syncs. */
+static inline bool claim_syncs(const struct claim *claim)
+{
+    return claim->spool->rules->sync != SYNC_OFF;
+}
 
-/* The last component of its name. */
-const char *claim_base(const struct claim *claim);
+/* Puts the verdict "failed" and the reason, the whole text of NAME.error.json, into the note, for
+ * the caller to write. claim_failed then moves the file. */
+int claim_note_failure(struct claim *claim, const char *reason, struct fault *fault);
+
+/* The final name of a result, without the folders on the way. Valid once there is a verdict. */
+void claim_result_name(const struct claim *claim, size_t index, name_buffer name);
+
+/* Fills an entry for the ledger from a claim with a verdict. It points to the claim, to `reason`
+ * (NULL: none) and to `result`. False when the file is gone, so that nothing can be said about it.
+ */
+bool claim_fill_entry(struct claim *claim, struct ledger_entry *entry, const char *reason,
+                      name_buffer result);
 
 /* The three ends. Each moves the file and removes the claim's folder. After a fault the claim is as
  * it was. None replaces another file: done and failed choose a free number, give_back fails with
@@ -80,8 +140,10 @@ int claim_done(struct claim *claim, struct fault *fault);
 int claim_failed(struct claim *claim, struct fault *fault);
 int claim_give_back(struct claim *claim, struct fault *fault);
 
-/* Puts the verdict "failed" and the reason, the whole text of NAME.error.json, into the note, for
- * the caller to write. claim_failed then moves the file. */
-int claim_note_failure(struct claim *claim, const char *reason, struct fault *fault);
+/* A link beside the file that names the folder below the watched one it came from; none for "". */
+#define CLAIM_FROM ".from"
+
+/* The second name of result number N, until the original has moved (draft.c). */
+#define CLAIM_RESULT ".result-%zu"
 
 #endif

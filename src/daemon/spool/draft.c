@@ -1,3 +1,5 @@
+/* A result's life on disk: drafted under a hidden name, described in the note, placed under its
+ * final name, and released when the original has moved. */
 #include "daemon/spool/draft.h"
 
 #include <errno.h>
@@ -11,161 +13,122 @@
 #include "base/disk.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/name.h"
 
-/* The temporary name of a result. It is the same when it is made from the claim and, after a
- * restart, from its note. The plane is not part of it, since the first draft is opened before the
- * planes are known. */
-static void temporary_name(name_buffer name, const struct claim *claim, const char *tag,
-                           const char *extension, size_t index)
-{
-    char whole_tag[80];
-    name_buffer final;
-    name_of_result(final, claim_base(claim), 0, "", extension);
-    snprintf(whole_tag, sizeof whole_tag, "%.47s-%zu", tag, index);
-    name_of_temporary(name, final, whole_tag);
-}
+/* ---- names ---- */
 
-/* A result's second name, a hard link, from before the decision until the original has moved. It
- * shows later that the result was there even if somebody has taken it from OUT. It lies in the
- * claim's folder or, where OUT is on another file system, in OUT. There it is as long as the
- * temporary name, so that both are shortened at the same place. */
-struct reservation {
-    char kept[sizeof((struct claim *)0)->folder + sizeof NOTE_RESULT + 20]; /* below the instance */
+/* All names of one result, without the folders on the way. They are the same when they are made
+ * from the claim and, after a restart, from its note. The plane is not part of the temporary one,
+ * since the first draft is opened before the planes are known.
+ *
+ * A result has a reservation from before the decision until the original has moved: a second name,
+ * a hard link. It shows later that the result was there even if somebody has taken it from OUT. It
+ * lies in the claim's folder or, where OUT is on another file system, in OUT. There it is as long as
+ * the temporary name, so that both are shortened at the same place. */
+struct names {
+    name_buffer temporary;
+    name_buffer final; /* once there is a verdict */
+    char kept[sizeof((struct claim *)0)->folder + sizeof CLAIM_RESULT + 20]; /* below the instance */
     name_buffer in_out;
     name_buffer empty; /* in OUT, where there are no hard links: an empty file */
 };
 
-static void reservation_of(struct reservation *r, const struct claim *claim, size_t index,
-                           const char *temporary)
+static void names_of(struct names *names, const struct claim *claim, size_t index)
 {
-    snprintf(r->kept, sizeof r->kept, "%s/" NOTE_RESULT, claim->folder, index);
-    snprintf(r->in_out, sizeof r->in_out, "%s", temporary);
-    snprintf(r->empty, sizeof r->empty, "%s", temporary);
-    *strrchr(r->in_out, '-') = '+';
-    *strrchr(r->empty, '-') = '=';
+    const struct note *note = &claim->note;
+    char tag[80];
+    name_buffer plain;
+    name_of_result(plain, claim->base, 0, "", note->extension);
+    snprintf(tag, sizeof tag, "%.47s-%zu", note->tag, index);
+    name_of_temporary(names->temporary, plain, tag);
+    names->final[0] = '\0';
+    if (index < note->n_results)
+        claim_result_name(claim, index, names->final);
+    snprintf(names->kept, sizeof names->kept, "%s/" CLAIM_RESULT, claim->folder, index);
+    snprintf(names->in_out, sizeof names->in_out, "%s", names->temporary);
+    snprintf(names->empty, sizeof names->empty, "%s", names->temporary);
+    *strrchr(names->in_out, '-') = '+';
+    *strrchr(names->empty, '-') = '=';
 }
 
-static void unreserve(const struct reservation *r, const struct claim *claim, int fd)
+static void unreserve(const struct names *names, const struct claim *claim, int fd)
 {
-    unlinkat(claim->spool->instance_fd, r->kept, 0);
-    unlinkat(fd, r->in_out, 0);
-    unlinkat(fd, r->empty, 0);
+    unlinkat(claim->spool->instance_fd, names->kept, 0);
+    unlinkat(fd, names->in_out, 0);
+    unlinkat(fd, names->empty, 0);
 }
 
-static void remove_temporary(const struct claim *claim, size_t index, int fd, const char *temporary)
-{
-    struct reservation reservation;
-    reservation_of(&reservation, claim, index, temporary);
-    unlinkat(fd, temporary, 0);
-    unreserve(&reservation, claim, fd);
-}
-
-/* FAULT_CREATE: OUT can never have a file of this name, in this folder. */
 static int blame_out(const struct claim *claim, struct fault *fault)
 {
     return fault_set_errno(fault, disk_refuses_name(errno) ? FAULT_CREATE : FAULT_IO,
                            claim->spool->out_path);
 }
 
-/* Its folder is the same one below OUT that its file had below IN. */
-int draft_open(struct draft *draft, const struct claim *claim, size_t index, const char *extension,
-               struct fault *fault)
+void result_base(const struct spool *spool, const char *original, const char *extension,
+                 const char *day, name_buffer base)
 {
-    char tag[48], path[PATH_MAX];
+    const struct watch_settings *rules = spool->rules;
+    struct name_parts parts = {.original = path_name(original),
+                               .chain = rules->chain_name ? rules->chain_name : rules->chain,
+                               .extension = extension,
+                               .day = day};
+    name_expand(base, rules->name, &parts);
+}
+
+/* ---- drafts ---- */
+
+int drafts_add(struct claim *claim, const char *plane, const char *extension, struct fault *fault)
+{
+    struct note *note = &claim->note;
     struct disk_place place;
-    name_buffer name;
-    *draft = (struct draft)DRAFT_INIT;
-    snprintf(tag, sizeof tag, "%s-%s", claim->spool->instance, claim->folder);
-    temporary_name(name, claim, tag, extension, index);
-    snprintf(path, sizeof path, "%.*s%s", (int)(claim_base(claim) - claim->name), claim->name,
-             name);
-    if (disk_place(&place, claim->spool->out_fd, claim->name, 0777) != 0)
+    struct names names;
+    struct draft *drafts = realloc(claim->drafts, (claim->n_drafts + 1) * sizeof *drafts);
+    if (!drafts)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a result");
+    claim->drafts = drafts;
+    snprintf(note->tag, sizeof note->tag, "%s-%s", claim->spool->instance, claim->folder);
+    snprintf(note->extension, sizeof note->extension, "%s", extension);
+    if (disk_place(&place, claim->out_fd, claim->name, 0777) != 0)
         return blame_out(claim, fault);
-    draft->temporary = strdup(path);
-    if (draft->temporary) {
-        remove_temporary(claim, index, place.fd, name); /* left by an earlier try */
-        draft->fd =
-            openat(place.fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    }
+    names_of(&names, claim, claim->n_drafts);
+    unlinkat(place.fd, names.temporary, 0); /* left by an earlier try */
+    unreserve(&names, claim, place.fd);
+    struct draft *draft = &drafts[claim->n_drafts];
+    snprintf(draft->plane, sizeof draft->plane, "%s", plane);
+    draft->fd = openat(place.fd, names.temporary,
+                       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     disk_place_leave(&place);
-    if (draft->fd >= 0)
-        return 0;
-    if (!draft->temporary)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a name");
-    int result = blame_out(claim, fault);
-    free(draft->temporary);
-    draft->temporary = NULL;
-    return result;
-}
-
-void draft_forget(struct draft *draft)
-{
-    file_close(&draft->fd);
-    free(draft->temporary);
-    *draft = (struct draft)DRAFT_INIT;
-}
-
-void draft_discard(struct draft *draft, const struct claim *claim, size_t index)
-{
-    struct disk_place place;
-    if (draft->temporary && disk_place(&place, claim->spool->out_fd, draft->temporary, 0) == 0) {
-        remove_temporary(claim, index, place.fd, place.name);
-        disk_place_leave(&place);
-    }
-    draft_forget(draft);
-}
-
-/* Makes the reservation: a hard link, which the sync of the result covers, or an empty file where
- * there are no hard links, which is synced here. */
-static int reserve(const struct draft *draft, const struct claim *claim, size_t index)
-{
-    struct disk_place place;
-    struct reservation r;
-    if (disk_place(&place, claim->spool->out_fd, draft->temporary, 0) != 0)
-        return -1;
-    reservation_of(&r, claim, index, place.name);
-    int result = linkat(place.fd, place.name, claim->spool->instance_fd, r.kept, 0);
-    if (result != 0)
-        result = linkat(place.fd, place.name, place.fd, r.in_out, 0);
-    if (result != 0) {
-        int fd =
-            openat(place.fd, r.empty, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-        result = fd < 0 || (claim->spool->rules->sync != SYNC_OFF && fsync(fd) != 0) ? -1 : 0;
-        file_close(&fd);
-    }
-    disk_place_leave(&place);
-    return result;
-}
-
-static int describe(struct draft *draft, const struct claim *claim, size_t index,
-                    struct note_result *result, struct fault *fault)
-{
-    struct stat status;
-    /* before the sync, since what is synced is what is placed */
-    if (disk_end_writing(&draft->fd) != 0)
-        return errno == ETXTBSY ? fault_set(fault, FAULT_CRASHED,
-                                            "the worker kept a result open after it had said that "
-                                            "it was done")
-                                : fault_set_errno(fault, FAULT_IO, claim->spool->out_path);
-    if (reserve(draft, claim, index) != 0 || fstat(draft->fd, &status) != 0)
-        return fault_set_errno(fault, FAULT_IO, claim->spool->out_path);
-    struct identity identity = identity_of(&status);
-    result->size = identity.size;
-    result->mtime = identity.mtime;
-    snprintf(result->plane, sizeof result->plane, "%s", draft->plane);
+    if (draft->fd < 0)
+        return blame_out(claim, fault);
+    claim->n_drafts++;
     return 0;
 }
 
-void draft_final_name(const struct claim *claim, size_t index, char name[256])
+void drafts_forget(struct claim *claim)
 {
-    const struct note *note = &claim->note;
-    name_of_result(name, note->base, note->number, note->results[index].plane, note->extension);
+    while (claim->n_drafts > 0)
+        file_close(&claim->drafts[--claim->n_drafts].fd);
 }
+
+void drafts_discard(struct claim *claim)
+{
+    struct disk_place place;
+    struct names names;
+    if (claim->n_drafts > 0 && disk_place(&place, claim->out_fd, claim->name, 0) == 0) {
+        for (size_t i = 0; i < claim->n_drafts; i++) {
+            names_of(&names, claim, i);
+            unlinkat(place.fd, names.temporary, 0);
+            unreserve(&names, claim, place.fd);
+        }
+        disk_place_leave(&place);
+    }
+    drafts_forget(claim);
+}
+
+/* ---- the verdict ---- */
 
 struct results {
     const struct claim *claim;
-    int out_fd;
+    int fd; /* of their directory in OUT */
 };
 
 /* A number is taken when any of the results would find its name taken, since all get the same
@@ -177,96 +140,115 @@ static bool is_taken(void *context, unsigned number)
     for (size_t i = 0; i < note->n_results; i++) {
         name_buffer name;
         name_of_result(name, note->base, number, note->results[i].plane, note->extension);
-        if (disk_may_have(results->out_fd, name))
+        if (disk_may_have(results->fd, name))
             return true;
     }
     return false;
 }
 
 /* Chooses the number by the folder's rule for existing names. */
-static int choose_number(struct claim *claim, int place_fd, struct fault *fault)
+static int choose_number(struct claim *claim, int fd, struct fault *fault)
 {
-    struct results results = {claim, place_fd};
+    struct results results = {claim, fd};
     struct note *note = &claim->note;
+    name_buffer name;
     note->number = 0;
-    if (note->on_exists == EXISTS_FAIL && is_taken(&results, 0)) {
-        name_buffer name;
-        draft_final_name(claim, 0, name);
-        return fault_set(fault, FAULT_EXISTS, "%s is there already (on_exists: fail)", name);
-    }
     if (note->on_exists == EXISTS_NUMBER)
         note->number = name_find_number(is_taken, &results);
-    if (note->number != UINT_MAX)
+    bool refused = note->on_exists == EXISTS_FAIL && is_taken(&results, 0);
+    if (note->number != UINT_MAX && !refused)
         return 0;
-    name_buffer name;
-    draft_final_name(claim, 0, name);
+    claim_result_name(claim, 0, name);
+    if (refused)
+        return fault_set(fault, FAULT_EXISTS, "%s is there already (on_exists: fail)", name);
     errno = 0;
-    if (faccessat(place_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno != ENOENT)
+    if (faccessat(fd, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno != ENOENT)
         return blame_out(claim, fault);
     return fault_set(fault, FAULT_CREATE, "no free name in %s", claim->spool->out_path);
 }
 
-void draft_base(const struct spool *spool, const char *original, const char *extension,
-                const char *day, char base[256])
-{
-    const struct watch_settings *rules = spool->rules;
-    struct name_parts parts = {.original = path_name(original),
-                               .chain = rules->chain_name ? rules->chain_name : rules->chain,
-                               .extension = extension,
-                               .day = day};
-    name_expand(base, rules->name, &parts);
-}
-
-static int prepare(struct claim *claim, const char *extension, struct fault *fault)
+int drafts_prepare(struct claim *claim, struct fault *fault)
 {
     struct note *note = &claim->note;
     struct disk_place place;
-    char day[NAME_DAY_MAX];
-    note->verdict = NOTE_DONE;
-    note->on_exists = claim->spool->rules->on_exists;
-    snprintf(note->extension, sizeof note->extension, "%s", extension);
-    name_today(day);
-    draft_base(claim->spool, claim->name, extension, day, note->base);
-    snprintf(note->tag, sizeof note->tag, "%s-%s", claim->spool->instance, claim->folder);
-    if (disk_place(&place, claim->spool->out_fd, claim->name, 0777) != 0)
-        return blame_out(claim, fault);
-    int result = choose_number(claim, place.fd, fault);
-    disk_place_leave(&place);
-    return result == 0 ? claim_prepare_note(claim, fault) : result;
-}
-
-int drafts_prepare(struct draft *drafts, size_t count, struct claim *claim, const char *extension,
-                   struct fault *fault)
-{
-    struct note *note = &claim->note;
-    struct note_result *results = calloc(count + 1, sizeof *results);
+    struct stat status;
+    struct note_result *results = calloc(claim->n_drafts + 1, sizeof *results);
     if (!results)
         return fault_set(fault, FAULT_MEMORY, "no memory for results");
-    for (size_t i = 0; i < count; i++) {
-        int result = describe(&drafts[i], claim, i, &results[i], fault);
-        if (result != 0) {
-            free(results);
-            return result;
-        }
+    int result = 0;
+    if (disk_place(&place, claim->out_fd, claim->name, 0) != 0) {
+        result = fault_set_errno(fault, FAULT_IO, claim->spool->out_path);
+        place.fd = -1;
     }
-    free(note->results);
-    note->results = results;
-    note->n_results = count;
-    int result = prepare(claim, extension, fault);
-    if (result != 0)
-        note->verdict = NOTE_OPEN;
+    for (size_t i = 0; result == 0 && i < claim->n_drafts; i++) {
+        struct draft *draft = &claim->drafts[i];
+        struct names names;
+        names_of(&names, claim, i);
+
+        /* Nobody may write to it any more: what is synced later is what is placed. */
+        if (disk_end_writing(&draft->fd) != 0) {
+            result = errno == ETXTBSY
+                         ? fault_set(fault, FAULT_CRASHED,
+                                     "the worker kept a result open after it had said that it was "
+                                     "done")
+                         : fault_set_errno(fault, FAULT_IO, claim->spool->out_path);
+            break;
+        }
+
+        /* Its reservation: a hard link, which the sync of the result covers, or an empty file where
+         * there are no hard links, which is synced here. */
+        bool reserved =
+            linkat(place.fd, names.temporary, claim->spool->instance_fd, names.kept, 0) == 0 ||
+            linkat(place.fd, names.temporary, place.fd, names.in_out, 0) == 0;
+        if (!reserved) {
+            int fd = openat(place.fd, names.empty,
+                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+            reserved = fd >= 0 && (!claim_syncs(claim) || fsync(fd) == 0);
+            file_close(&fd);
+        }
+
+        /* And by what it is recognised. */
+        if (!reserved || fstat(draft->fd, &status) != 0) {
+            result = fault_set_errno(fault, FAULT_IO, claim->spool->out_path);
+            break;
+        }
+        struct identity identity = identity_of(&status);
+        results[i] = (struct note_result){.size = identity.size, .mtime = identity.mtime};
+        snprintf(results[i].plane, sizeof results[i].plane, "%s", draft->plane);
+    }
+    if (result == 0) {
+        char day[NAME_DAY_MAX];
+        free(note->results);
+        note->results = results;
+        note->n_results = claim->n_drafts;
+        note->verdict = NOTE_DONE;
+        note->on_exists = claim->spool->rules->on_exists;
+        name_today(day);
+        result_base(claim->spool, claim->name, note->extension, day, note->base);
+        result = choose_number(claim, place.fd, fault);
+        if (result == 0)
+            result = claim_prepare_note(claim, fault);
+        if (result != 0)
+            note->verdict = NOTE_OPEN;
+    } else {
+        free(results);
+    }
+    if (place.fd >= 0)
+        disk_place_leave(&place);
     return result;
 }
+
+/* ---- results that the note knows ---- */
 
 /* Whether the file is the result that the note describes, by size and time. File systems that keep
  * whole seconds lose the rest of a time when they are mounted again. Two results written in the
  * same tick of the kernel's clock cannot be told apart in this way, so callers look for the
  * temporary name first, which only one claim has. `inode` may be NULL.
  * When it is not, errno is 0 or ENOENT; another value means that nobody can tell. */
-static bool is_result(int out_fd, const char *name, const struct note_result *result, ino_t *inode)
+static bool is_result(int fd, const char *name, const struct note_result *result, ino_t *inode)
 {
     struct stat status;
-    if (fstatat(out_fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+    if (fstatat(fd, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
         return false;
     errno = 0;
     if (!S_ISREG(status.st_mode))
@@ -279,82 +261,20 @@ static bool is_result(int out_fd, const char *name, const struct note_result *re
     return found.size == result->size && (apart == 0 || coarse);
 }
 
-/* All names of one result of a verdict, without the folders on the way. */
-struct names {
-    name_buffer final, temporary;
-    struct reservation reservation;
-};
-
-static void names_of(struct names *names, const struct claim *claim, size_t index)
-{
-    draft_final_name(claim, index, names->final);
-    temporary_name(names->temporary, claim, claim->note.tag, claim->note.extension, index);
-    reservation_of(&names->reservation, claim, index, names->temporary);
-}
-
 /* Whether the result's reservation is there. `inode` becomes the result's if the reservation is a
  * hard link, else 0. When it is not there, errno is ENOENT; another value means that nobody can
  * tell. A link to something of another size shows that the result was never whole on the disk. */
-static bool is_reserved(const struct claim *claim, int fd, const struct reservation *r,
+static bool is_reserved(const struct claim *claim, int fd, const struct names *names,
                         const struct note_result *result, ino_t *inode)
 {
     struct stat status;
     *inode = 0;
-    if (fstatat(claim->spool->instance_fd, r->kept, &status, AT_SYMLINK_NOFOLLOW) != 0 &&
-        (errno != ENOENT || fstatat(fd, r->in_out, &status, AT_SYMLINK_NOFOLLOW) != 0))
-        return errno == ENOENT && fstatat(fd, r->empty, &status, AT_SYMLINK_NOFOLLOW) == 0;
+    if (fstatat(claim->spool->instance_fd, names->kept, &status, AT_SYMLINK_NOFOLLOW) != 0 &&
+        (errno != ENOENT || fstatat(fd, names->in_out, &status, AT_SYMLINK_NOFOLLOW) != 0))
+        return errno == ENOENT && fstatat(fd, names->empty, &status, AT_SYMLINK_NOFOLLOW) == 0;
     *inode = status.st_ino;
     errno = ENOENT;
     return status.st_size == result->size;
-}
-
-/* Where there are no hard links, a run that ended within disk_rename_new left an empty file. */
-static bool is_our_empty(const struct claim *claim, int fd, const struct names *names)
-{
-    struct stat status;
-    return claim->recovered &&
-           fstatat(fd, names->reservation.empty, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-           fstatat(fd, names->final, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-           S_ISREG(status.st_mode) && status.st_size == 0;
-}
-
-/* Gives one result its final name. Returns 0, or −1 and errno: EEXIST: another file has the name;
- * ENOENT: the result is gone without having had its name. A result that had its name and was taken
- * away by somebody has left its reservation, and counts as placed. */
-static int place_one(const struct claim *claim, int fd, size_t index)
-{
-    const struct note_result *result = &claim->note.results[index];
-    struct names names;
-    ino_t placed = 0, waiting = 0, reserved;
-    names_of(&names, claim, index);
-    bool is_placed = is_result(fd, names.final, result, &placed);
-    if (!is_placed && errno != 0 && errno != ENOENT)
-        return -1;
-    bool waits = is_result(fd, names.temporary, result, &waiting);
-    if (!waits && errno != 0 && errno != ENOENT)
-        return -1;
-    if (waits && is_placed && placed == waiting) /* interrupted between link and unlink */
-        return unlinkat(fd, names.temporary, 0);
-    if (!waits)
-        return is_placed || is_reserved(claim, fd, &names.reservation, result, &reserved) ? 0 : -1;
-    return claim->note.on_exists == EXISTS_OVERWRITE || is_our_empty(claim, fd, &names)
-               ? renameat(fd, names.temporary, fd, names.final)
-               : disk_rename_new(fd, names.temporary, fd, names.final);
-}
-
-/* Takes away names that were given under a number that turned out to be taken. */
-static void take_back(const struct claim *claim, int fd)
-{
-    const struct note *note = &claim->note;
-    for (size_t i = 0; i < note->n_results; i++) {
-        struct names names;
-        names_of(&names, claim, i);
-        if (!is_result(fd, names.temporary, &note->results[i], NULL) &&
-            is_result(fd, names.final, &note->results[i], NULL) &&
-            disk_rename_new(fd, names.final, fd, names.temporary) != 0)
-            log_about(claim_subject(claim), LOG_LEVEL_WARNING,
-                      "%s stays beside the result under another number", names.final);
-    }
 }
 
 /* Removes the results under whichever name they have. */
@@ -365,11 +285,12 @@ static void remove_results(const struct claim *claim, int fd)
         struct names names;
         ino_t placed, reserved = 0;
         names_of(&names, claim, i);
-        is_reserved(claim, fd, &names.reservation, result, &reserved);
+        is_reserved(claim, fd, &names, result, &reserved);
         if (!is_result(fd, names.temporary, result, NULL) &&
             is_result(fd, names.final, result, &placed) && (reserved == 0 || placed == reserved))
             unlinkat(fd, names.final, 0);
-        remove_temporary(claim, i, fd, names.temporary);
+        unlinkat(fd, names.temporary, 0);
+        unreserve(&names, claim, fd);
     }
 }
 
@@ -377,131 +298,150 @@ static void take_verdict_back(struct claim *claim)
 {
     struct fault fault = FAULT_INIT;
     claim->note.verdict = NOTE_OPEN;
-    if (claim_write_note(claim, &fault) != 0)
+    if (claim_write_note(claim, claim_syncs(claim), &fault) != 0)
         log_about(claim_subject(claim), LOG_LEVEL_WARNING, "its note could not be renewed: %s",
                   fault.text);
 }
 
-static int place_all(const struct claim *claim, int fd)
+/* Gives one result its final name. Returns 0, or −1 and errno: EEXIST: another file has the name;
+ * ENOENT: the result is gone without having had its name. */
+static int place_one(const struct claim *claim, int fd, size_t index)
 {
-    for (size_t i = 0; i < claim->note.n_results; i++)
-        if (place_one(claim, fd, i) != 0)
-            return -1;
-    return 0;
+    const struct note_result *result = &claim->note.results[index];
+    struct names names;
+    struct stat status;
+    ino_t placed = 0, waiting = 0, reserved;
+    names_of(&names, claim, index);
+    bool is_placed = is_result(fd, names.final, result, &placed);
+    if (!is_placed && errno != 0 && errno != ENOENT)
+        return -1;
+    bool waits = is_result(fd, names.temporary, result, &waiting);
+    if (!waits && errno != 0 && errno != ENOENT)
+        return -1;
+    if (waits && is_placed && placed == waiting) /* interrupted between link and unlink */
+        return unlinkat(fd, names.temporary, 0);
+    if (!waits) /* one that had its name, and was taken away, has left its reservation */
+        return is_placed || is_reserved(claim, fd, &names, result, &reserved) ? 0 : -1;
+    /* where there are no hard links, a run that ended within disk_rename_new left an empty file */
+    bool is_ours = claim->recovered &&
+                   fstatat(fd, names.empty, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                   fstatat(fd, names.final, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                   S_ISREG(status.st_mode) && status.st_size == 0;
+    return claim->note.on_exists == EXISTS_OVERWRITE || is_ours
+               ? renameat(fd, names.temporary, fd, names.final)
+               : disk_rename_new(fd, names.temporary, fd, names.final);
 }
 
-static int place_or_number(struct claim *claim, int fd, struct fault *fault)
+int results_place(struct claim *claim, struct fault *fault)
 {
-    while (place_all(claim, fd) != 0) {
-        if (errno == ENOENT)
-            return fault_set(fault, FAULT_NO_INPUT, "the result is gone");
-        if (errno != EEXIST)
-            return blame_out(claim, fault);
-        take_back(claim, fd);
-        int result = choose_number(claim, fd, fault);
+    const struct note *note = &claim->note;
+    struct disk_place place;
+    int result = 0;
+    if (disk_place(&place, claim->out_fd, claim->name, 0777) != 0)
+        return blame_out(claim, fault);
+    for (size_t i = 0; i < note->n_results && result == 0;) {
+        if (place_one(claim, place.fd, i) == 0) {
+            i++;
+            continue;
+        }
+        if (errno == ENOENT) {
+            result = fault_set(fault, FAULT_NO_INPUT, "the result is gone");
+            break;
+        }
+        if (errno != EEXIST) {
+            result = blame_out(claim, fault);
+            break;
+        }
+        /* Another file got the name since the number was chosen: those that have names lose them,
+         * and all get another number, which the note must have before they do. */
+        for (i = 0; i < note->n_results; i++) {
+            struct names names;
+            names_of(&names, claim, i);
+            if (!is_result(place.fd, names.temporary, &note->results[i], NULL) &&
+                is_result(place.fd, names.final, &note->results[i], NULL) &&
+                disk_rename_new(place.fd, names.final, place.fd, names.temporary) != 0)
+                log_about(claim_subject(claim), LOG_LEVEL_WARNING,
+                          "%s stays beside the result under another number", names.final);
+        }
+        i = 0;
+        result = choose_number(claim, place.fd, fault);
         if (result == 0)
-            result = claim_write_note(claim, fault);
+            result = claim_write_note(claim, claim_syncs(claim), fault);
         if (result != 0 && result != FAULT_EXISTS) { /* it is unknown which number is on the disk */
-            remove_results(claim, fd);
+            remove_results(claim, place.fd);
             take_verdict_back(claim);
         }
-        if (result != 0)
-            return result;
     }
-    return 0;
-}
-
-int drafts_place(struct claim *claim, int out_fd, struct fault *fault)
-{
-    struct disk_place place;
-    if (disk_place(&place, out_fd, claim->name, 0777) != 0)
-        return blame_out(claim, fault);
-    int result = place_or_number(claim, place.fd, fault);
     disk_place_leave(&place);
     return result;
 }
 
-void drafts_withdraw(const struct claim *claim, int out_fd)
+int results_sync_names(const struct claim *claim)
+{
+    if (!claim_syncs(claim))
+        return 0;
+    if (claim->base > claim->name) /* folders on the way may be new: sync them, too */
+        return syncfs(claim->out_fd);
+    return disk_sync_directory(claim->out_fd);
+}
+
+int results_sync(const struct claim *claim)
+{
+    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    struct disk_place place;
+    int result = 0;
+    if (!claim_syncs(claim))
+        return 0;
+    if (disk_place(&place, claim->out_fd, claim->name, 0777) != 0)
+        return -1;
+    for (size_t i = 0; i < claim->note.n_results && result == 0; i++) {
+        struct names names;
+        names_of(&names, claim, i);
+        int fd = openat(place.fd, names.temporary, flags);
+        if (fd < 0 && is_result(place.fd, names.final, &claim->note.results[i], NULL))
+            fd = openat(place.fd, names.final, flags);
+        result = fd < 0 ? 0 : fsync(fd);
+        file_close(&fd);
+    }
+    disk_place_leave(&place);
+    return result;
+}
+
+void results_withdraw(const struct claim *claim)
 {
     struct disk_place place;
-    if (disk_place(&place, out_fd, claim->name, 0777) != 0)
+    if (disk_place(&place, claim->out_fd, claim->name, 0777) != 0)
         return;
     remove_results(claim, place.fd);
     disk_place_leave(&place);
 }
 
-void drafts_void(struct claim *claim, int out_fd)
+void results_void(struct claim *claim)
 {
-    if (claim->spool->rules->sync != SYNC_OFF &&
-        (disk_sync_directory(out_fd) != 0 || disk_sync_directory(claim->spool->instance_fd) != 0))
+    if (claim_syncs(claim) && (disk_sync_directory(claim->out_fd) != 0 ||
+                               disk_sync_directory(claim->spool->instance_fd) != 0))
         return;
     if (claim->note.verdict == NOTE_DONE)
-        drafts_withdraw(claim, out_fd);
+        results_withdraw(claim);
     take_verdict_back(claim);
 }
 
-bool drafts_are_reserved_in(const struct claim *claim, int out_fd)
+void results_release(const struct claim *claim, struct results_synced *synced)
 {
+    const struct spool *spool = claim->spool;
     struct disk_place place;
     struct stat status;
-    bool found = false;
-    if (disk_place(&place, out_fd, claim->name, 0) != 0)
-        return false;
-    for (size_t i = 0; i < claim->note.n_results && !found; i++) {
-        struct names names;
-        names_of(&names, claim, i);
-        found = fstatat(place.fd, names.reservation.in_out, &status, AT_SYMLINK_NOFOLLOW) == 0 ||
-                fstatat(place.fd, names.reservation.empty, &status, AT_SYMLINK_NOFOLLOW) == 0;
-    }
-    disk_place_leave(&place);
-    return found;
-}
-
-void drafts_release(const struct claim *claim, int out_fd)
-{
-    struct disk_place place;
-    if (disk_place(&place, out_fd, claim->name, 0777) != 0)
+    if (disk_place(&place, claim->out_fd, claim->name, 0) != 0)
         return;
     for (size_t i = 0; i < claim->note.n_results; i++) {
         struct names names;
         names_of(&names, claim, i);
-        unreserve(&names.reservation, claim, place.fd);
+        bool in_out = fstatat(place.fd, names.in_out, &status, AT_SYMLINK_NOFOLLOW) == 0 ||
+                      fstatat(place.fd, names.empty, &status, AT_SYMLINK_NOFOLLOW) == 0;
+        if (in_out && claim_syncs(claim) && synced->spool != spool)
+            *synced = (struct results_synced){spool, disk_sync_directory(spool->instance_fd)};
+        if (synced->spool != spool || synced->result == 0)
+            unreserve(&names, claim, place.fd);
     }
     disk_place_leave(&place);
-}
-
-static int sync_result(const struct claim *claim, int fd, size_t index)
-{
-    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    struct names names;
-    names_of(&names, claim, index);
-    int result_fd = openat(fd, names.temporary, flags);
-    if (result_fd < 0 && is_result(fd, names.final, &claim->note.results[index], NULL))
-        result_fd = openat(fd, names.final, flags);
-    int result = result_fd < 0 ? 0 : fsync(result_fd);
-    file_close(&result_fd);
-    return result;
-}
-
-int drafts_sync(const struct claim *claim, int out_fd)
-{
-    struct disk_place place;
-    int result = 0;
-    if (claim->spool->rules->sync == SYNC_OFF)
-        return 0;
-    if (disk_place(&place, out_fd, claim->name, 0777) != 0)
-        return -1;
-    for (size_t i = 0; i < claim->note.n_results && result == 0; i++)
-        result = sync_result(claim, place.fd, i);
-    disk_place_leave(&place);
-    return result;
-}
-
-int drafts_sync_names(const struct claim *claim, int out_fd)
-{
-    if (claim->spool->rules->sync == SYNC_OFF)
-        return 0;
-    if (strchr(claim->name, '/')) /* folders on the way may be new: sync them, too */
-        return syncfs(out_fd);
-    return disk_sync_directory(out_fd);
 }

@@ -20,52 +20,6 @@
 
 /* ---- entries in the ledger ---- */
 
-bool recovery_fill_entry(struct ledger_entry *entry, struct claim *claim, const char *reason,
-                         char result[256])
-{
-    const struct spool *spool = claim->spool;
-    const struct note *note = &claim->note;
-    bool done = note->verdict == NOTE_DONE;
-    result[0] = '\0';
-    if (done && note->n_results > 0)
-        draft_final_name(claim, 0, result);
-    if (!claim_identify(claim))
-        return false;
-    *entry = (struct ledger_entry){
-        .folder = spool->folder,
-        .name = claim->name,
-        .identity = claim->identity,
-        .state = done ? "done" : "failed",
-        .attempts = note->attempts,
-        .reason = reason,
-        .result = result[0] ? result : NULL,
-        .remembered = done ? spool_remembers(spool) : spool->in_place,
-    };
-    return true;
-}
-
-/* The note holds the whole NAME.error.json; the ledger stores its message only. Waits for the disk
- * where the folder depends on the ledger. */
-static int write_entry(struct claim *claim, struct fault *fault)
-{
-    struct ledger_entry entry;
-    char result[256];
-    struct fault why = FAULT_INIT;
-    const char *reason = claim->note.reason;
-    json_t *told = reason ? json_loads(reason, 0, NULL) : NULL;
-    const char *message = json_string_value(json_object_get(told, "message"));
-    bool filled = recovery_fill_entry(&entry, claim, message ? message : reason, result);
-    bool needed = filled && entry.remembered;
-    if (filled)
-        ledger_write(claim->spool->world->ledger, &entry, 1, needed, &why);
-    json_decref(told);
-    if (needed && why.code != FAULT_NONE)
-        return fault_set(fault, why.code, "%s", why.text);
-    if (why.code != FAULT_NONE)
-        log_about(claim_subject(claim), LOG_LEVEL_WARNING, "%s", why.text);
-    return 0;
-}
-
 bool recovery_rebuild(const struct spool *spool, const char *name, const struct identity *identity,
                       const char *extension)
 {
@@ -74,7 +28,7 @@ bool recovery_rebuild(const struct spool *spool, const char *name, const struct 
     name_buffer result;
     if (strstr(spool->rules->name, "{date}"))
         return false; /* the day is not known */
-    draft_base(spool, name, extension, "", result);
+    result_base(spool, name, extension, "", result);
     snprintf(path, sizeof path, "%.*s%s", (int)(path_name(name) - name), name, result);
     if (disk_stat(spool->out_fd, path, &status) != 0 || !S_ISREG(status.st_mode) ||
         identity_of(&status).mtime < identity->mtime)
@@ -90,62 +44,68 @@ bool recovery_rebuild(const struct spool *spool, const char *name, const struct 
 
 /* ---- what a verdict has decided ---- */
 
-/* The file is done again or, on a dead disk, resumed later. */
-static int not_synced(struct claim *claim, int out_fd, struct fault *fault)
+/* The steps after a decision, in the order in which the folder's thread takes them (docs/spool.md),
+ * for a claim whose run ended in between, or met a fault. */
+int recovery_resume(struct claim *claim, bool *ended, struct fault *fault)
 {
-    int error = errno;
-    drafts_void(claim, out_fd);
-    errno = error;
-    if (claim->note.verdict != NOTE_OPEN)
-        return fault_set_errno(fault, FAULT_IO, claim->spool->out_path);
-    log_about(claim_subject(claim), LOG_LEVEL_WARNING, "fsync: %s; it is done again",
-              strerror(error));
-    return 0;
-}
-
-static int resume_done(struct claim *claim, int out_fd, bool *ended, struct fault *fault)
-{
+    const struct spool *spool = claim->spool;
+    bool done = claim->note.verdict == NOTE_DONE;
     struct fault why = FAULT_INIT;
-    /* The run that decided may have ended before its syncs, or made none (`sync: off`). */
-    if (drafts_sync(claim, out_fd) != 0 || claim_sync_note(claim) != 0)
-        return not_synced(claim, out_fd, fault);
-    int placed = drafts_place(claim, out_fd, &why);
-    if (placed == FAULT_NO_INPUT || placed == FAULT_EXISTS || placed == FAULT_CREATE) {
-        /* The file is done again, and fails then where a name is taken or refused. The noted
-         * results match no files from here on, so the note does no harm. */
-        drafts_withdraw(claim, out_fd);
-        claim->note.verdict = NOTE_OPEN;
-        return 0;
-    }
-    if (why.code != FAULT_NONE)
-        return fault_set(fault, why.code, "%s", why.text);
-    if (drafts_sync_names(claim, out_fd) != 0)
-        return not_synced(claim, out_fd, fault);
-    int result = write_entry(claim, fault);
-    bool apart = result == 0 && claim->spool->rules->sync != SYNC_OFF &&
-                 drafts_are_reserved_in(claim, out_fd);
-    if (result == 0)
-        result = claim_done(claim, fault);
-    if (result == 0 && (!apart || disk_sync_directory(claim->spool->instance_fd) == 0))
-        drafts_release(claim, out_fd);
-    *ended = result == 0;
-    return result;
-}
-
-int recovery_resume(struct claim *claim, int out_fd, bool *ended, struct fault *fault)
-{
     *ended = false;
     if (claim->note.verdict == NOTE_OPEN)
         return 0;
-    if (claim->note.verdict == NOTE_DONE)
-        return resume_done(claim, out_fd, ended, fault);
-    if (claim_sync_note(claim) != 0)
-        return fault_set_errno(fault, FAULT_IO, claim->spool->hidden_path);
-    int result = write_entry(claim, fault);
-    if (result == 0)
-        result = claim_failed(claim, fault);
-    *ended = result == 0;
-    return result;
+
+    /* The run that decided may have ended before its syncs, or made none (`sync: off`). */
+    bool synced = (!done || results_sync(claim) == 0) && claim_sync_note(claim) == 0;
+    if (!synced && !done)
+        return fault_set_errno(fault, FAULT_IO, spool->hidden_path);
+
+    /* Names. Where one is taken or refused, or a result is gone, the file is done again, and fails
+     * then. The noted results match no files from here on, so the note does no harm. */
+    int placed = done && synced ? results_place(claim, &why) : 0;
+    if (placed == FAULT_NO_INPUT || placed == FAULT_EXISTS || placed == FAULT_CREATE) {
+        results_withdraw(claim);
+        claim->note.verdict = NOTE_OPEN;
+        return 0;
+    }
+    if (placed != 0)
+        return fault_set(fault, why.code, "%s", why.text);
+    if (synced && done)
+        synced = results_sync_names(claim) == 0;
+    if (!synced) { /* it is done again or, on a dead disk, resumed later */
+        int error = errno;
+        results_void(claim);
+        errno = error;
+        if (claim->note.verdict != NOTE_OPEN)
+            return fault_set_errno(fault, FAULT_IO, spool->out_path);
+        log_about(claim_subject(claim), LOG_LEVEL_WARNING, "fsync: %s; it is done again",
+                  strerror(error));
+        return 0;
+    }
+
+    /* The ledger, of which only a folder that depends on it waits for the disk. It stores the
+     * message of the reason that the note holds. */
+    struct ledger_entry entry;
+    name_buffer result;
+    const char *reason = claim->note.reason;
+    json_t *told = reason ? json_loads(reason, 0, NULL) : NULL;
+    const char *message = json_string_value(json_object_get(told, "message"));
+    bool filled = claim_fill_entry(claim, &entry, message ? message : reason, result);
+    bool needed = filled && entry.remembered;
+    if (filled)
+        ledger_write(spool->world->ledger, &entry, 1, needed, &why);
+    json_decref(told);
+    if (why.code != FAULT_NONE && needed)
+        return fault_set(fault, why.code, "%s", why.text);
+    if (why.code != FAULT_NONE)
+        log_about(claim_subject(claim), LOG_LEVEL_WARNING, "%s", why.text);
+
+    /* The original, and then what was kept for this. */
+    int code = done ? claim_done(claim, fault) : claim_failed(claim, fault);
+    if (code == 0 && done)
+        results_release(claim, &(struct results_synced){0});
+    *ended = code == 0;
+    return code;
 }
 
 /* ---- work of daemons that are gone ---- */
@@ -241,9 +201,11 @@ static int visit_claim(void *context, const char *folder, unsigned char kind)
     bool ended = false;
     if (strcmp(folder, SPOOL_LOCK) == 0)
         return 0;
-    int out_fd = r->at->out_fd >= 0 ? r->at->out_fd : r->spool->out_fd;
-    if (claim_adopt(&claim, r->spool, r->at->fd, folder, &fault) == 0 && claim)
-        recovery_resume(claim, out_fd, &ended, &fault);
+    if (claim_adopt(&claim, r->spool, r->at->fd, folder, &fault) == 0 && claim) {
+        claim->out_fd = r->at->out_fd >= 0 ? r->at->out_fd : r->spool->out_fd;
+        recovery_resume(claim, &ended, &fault);
+        claim->out_fd = r->spool->out_fd;
+    }
     if (fault.code != FAULT_NONE) {
         log_warning("%s/%s: %s", claim ? r->spool->in_path : r->spool->hidden_path,
                     claim ? claim->name : folder, fault.text);

@@ -6,22 +6,16 @@
 
 #include "daemon/spool/claim.h"
 
-/* Completes a claim whose note has a verdict: results get their names in OUT (`out_fd`), the
- * original goes to done or failed. `ended`: the claim is gone from the disk; otherwise, with 0, the
- * file has to be done again. After a fault the claim is as it was, and this may be called again. */
-int recovery_resume(struct claim *claim, int out_fd, bool *ended, struct fault *fault);
+/* Completes a claim whose note has a verdict: results get their names in OUT, the original goes to
+ * done or failed. `ended`: the claim is gone from the disk; otherwise, with 0, the file has to be
+ * done again. After a fault the claim is as it was, and this may be called again. */
+int recovery_resume(struct claim *claim, bool *ended, struct fault *fault);
 
 /* Takes over the work of all instances that are gone, completes what has a verdict, removes their
  * temporary files, and calls `found` with each claim that has to be done again, which the callee
  * then owns. */
 int recovery_run(struct spool *spool, void (*found)(void *context, struct claim *claim),
                  void *context, struct fault *fault);
-
-/* Fills an entry for the ledger from a claim with a verdict. It points to the claim, to `reason`
- * (NULL: none) and to `result`. False when the file is gone, so that nothing can be said about it.
- */
-bool recovery_fill_entry(struct ledger_entry *entry, struct claim *claim, const char *reason,
-                         char result[256]);
 
 /* After a ledger was set aside: enters a file as done whose result is in OUT and not older than the
  * file. Returns true when it has entered it. */

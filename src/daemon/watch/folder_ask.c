@@ -272,7 +272,7 @@ static void explain_trouble(const struct folder_figures *figures, struct fate *f
         fate_set(fate, "waiting", reason, "%s%s", text, end);
 }
 
-void folder_explain_name(const struct folder_thread *t, struct fate *fate)
+static void explain_name(const struct folder_thread *t, struct fate *fate)
 {
     const struct candidate *c = candidates_find(&t->candidates, fate->name);
     if (strcmp(fate->state, "waiting") != 0)
@@ -281,6 +281,96 @@ void folder_explain_name(const struct folder_thread *t, struct fate *fate)
         explain_candidate(t, c, fate);
     else if (!c && strcmp(fate->reason, "not-seen") == 0)
         explain_trouble(&t->now, fate);
+}
+
+static void list_names(const struct candidates *candidates, struct folder_files *files)
+{
+    const struct candidate *c;
+    for (int i = 0; i < CANDIDATE_STATES; i++)
+        TAILQ_FOREACH (c, &candidates->lists[i], in_state)
+            if (i != CANDIDATE_TAKEN)
+                folder_files_offer(files, (struct folder_file){c->name, "waiting", 0});
+}
+
+/* ---- questions, on the folder's thread ---- */
+
+/* On a thread of its own. */
+static void *read_for(void *context)
+{
+    struct probe *probe = (struct probe *)((char *)context - offsetof(struct probe, reader));
+    struct folder_thread *t = probe->reader.thread;
+    inquiry_read(probe, probe->reader.spool);
+    pthread_mutex_lock(&t->lock);
+    LIST_REMOVE(&probe->reader, next);
+    STAILQ_INSERT_TAIL(&t->read, probe, next);
+    folder_thread_wake(t);
+    pthread_mutex_unlock(&t->lock);
+    return NULL;
+}
+
+static void answer(struct folder_thread *t, struct probe *probe)
+{
+    pthread_mutex_lock(&t->lock);
+    STAILQ_INSERT_TAIL(&t->answered, probe, next);
+    if (t->async)
+        uv_async_send(t->async);
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* A file was put back into the folder: it is looked at now. */
+static void take_back(struct folder_thread *t, const char *name, bool counted, bool failed)
+{
+    size_t *count = failed ? &t->now.n_failed : &t->now.n_done;
+    *count -= counted && *count > 0;
+    if (folder_thread_is_live(t))
+        candidates_hear(&t->candidates, name, NEWS_RENAMED, clock_now());
+}
+
+/* What a thread has read is completed by what is known of names, and what it has put back is
+ * looked at. */
+void folder_take_read(struct folder_thread *t, struct probes *read)
+{
+    struct probe *probe;
+    while ((probe = STAILQ_FIRST(read)) != NULL) {
+        STAILQ_REMOVE_HEAD(read, next);
+        t->n_reading--;
+        folder_leave_spool(t, probe->reader.spool);
+        if (probe->kind == INQUIRY_WHY && t->spool)
+            explain_name(t, &probe->fate);
+        bool failed = strcmp(probe->fate.state ? probe->fate.state : "", "failed") == 0;
+        if (probe->put_back)
+            take_back(t, probe->name, failed || probe->fate.where != FATE_KEPT, failed);
+        for (size_t i = 0; i < probe->requeued.n_names; i++)
+            take_back(t, probe->requeued.names[i], true, true);
+        answer(t, probe);
+    }
+}
+
+/* A list has jobs, which the loop has put there; names come to them. */
+static void tell_names(const struct folder_thread *t, struct probe *probe)
+{
+    const char *state = probe->page.state;
+    if (probe->kind == INQUIRY_LIST && probe->live.files &&
+        (!state || strcmp(state, "waiting") == 0))
+        list_names(&t->candidates, &probe->live);
+}
+
+/* Begins to read for questions, as many at a time as may be slow. */
+void folder_begin_reading(struct folder_thread *t)
+{
+    struct probe *probe;
+    while ((probe = STAILQ_FIRST(&t->waiting)) != NULL && t->n_reading < FOLDER_READERS) {
+        STAILQ_REMOVE_HEAD(&t->waiting, next);
+        probe->gone = !t->spool;
+        if (!probe->gone)
+            tell_names(t, probe);
+        if (probe->gone) {
+            answer(t, probe);
+            continue;
+        }
+        t->n_reading++;
+        folder_reader_begin(t, &probe->reader, read_for, false);
+    }
 }
 
 /* ---- on the loop ---- */
@@ -318,13 +408,4 @@ void folder_list_jobs(const struct folder *folder, const char *state, struct fol
         if (job->owner == folder && (!state || strcmp(state, job_words[job->state]) == 0))
             folder_files_offer(files, (struct folder_file){(char *)(uintptr_t)job->label,
                                                            job_words[job->state], job->attempts});
-}
-
-void folder_list_names(const struct candidates *candidates, struct folder_files *files)
-{
-    const struct candidate *c;
-    for (int i = 0; i < CANDIDATE_STATES; i++)
-        TAILQ_FOREACH (c, &candidates->lists[i], in_state)
-            if (i != CANDIDATE_TAKEN)
-                folder_files_offer(files, (struct folder_file){c->name, "waiting", 0});
 }

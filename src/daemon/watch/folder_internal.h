@@ -1,6 +1,6 @@
-/* A watched folder from within: the loop's side (struct folder; folder.c, folder_ask.c), its thread
- * (struct folder_thread; folder_thread.c, folder_settle.c, folder_scan.c), and what they hand each
- * other. Shared by these files alone.
+/* A watched folder from within: the loop's side (struct folder; folder.c), its thread (struct
+ * folder_thread; folder_thread.c, folder_scan.c), what both tell of it (folder_ask.c), and what they
+ * hand each other. Shared by these files alone.
  *
  * A file's way crosses between the two four times: the thread gives the loop an open job; the loop
  * says that a worker has begun it, and how the try has ended; the thread says what became of it. */
@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "daemon/spool/claim.h"
-#include "daemon/spool/draft.h"
 #include "daemon/watch/candidate.h"
 #include "daemon/watch/folder.h"
 #include "daemon/watch/question.h"
@@ -90,9 +89,7 @@ struct folder_job {
     struct claim *claim;
     bool last_chance; /* it was called truncated before, and has not changed since */
     bool unplaceable; /* OUT can never have a file of its result's name; with LETTER_OPEN */
-    size_t n_drafts;
-    struct draft *drafts; /* owned */
-    struct fault end_fault;
+    struct fault end_fault; /* of a step of its end */
     STAILQ_ENTRY(folder_job) next; /* among those that end together */
 };
 
@@ -256,20 +253,9 @@ static inline bool folder_thread_is_live(const struct folder_thread *thread)
     return thread->spool && !thread->stopping;
 }
 
-/* Notes a trouble, or its end with `text` NULL. Returns true when that is a change. */
-bool folder_thread_note(struct folder_thread *thread, struct folder_trouble *trouble,
-                        const char *text);
-
-/* `path` is that of the input, the output, or the hidden folder. */
-void folder_thread_lose(struct folder_thread *thread, const char *path, const char *why);
-
 /* Makes a job of a claim, which it takes over. */
 void folder_thread_add(struct folder_thread *thread, struct claim *claim, bool last_chance);
 
-/* Lets go of the directory of a claim, a scan or a question. */
-void folder_thread_leave_spool(struct folder_thread *thread, struct spool *spool);
-
-void folder_job_discard_drafts(struct folder_job *fj);
 void folder_job_free(struct folder_job *fj);
 
 /* Starts a thread that runs `run` with the reader, whose spool is in use; without one, or with
@@ -277,12 +263,20 @@ void folder_job_free(struct folder_job *fj);
 void folder_reader_begin(struct folder_thread *thread, struct folder_reader *reader,
                          void *(*run)(void *reader), bool here);
 
-/* ---- folder_settle.c ---- */
-
-/* Carries out the ends of these jobs, in the order of steps of docs/spool.md. */
-void folder_settle(struct folder_thread *thread, struct folder_jobs *jobs);
-
 /* ---- folder_scan.c ---- */
+
+/* Opens the directories, and begins to watch; or notes why that is impossible for now. */
+void folder_open_directories(struct folder_thread *thread);
+
+/* The path of the input, the output, or the hidden folder leads elsewhere by now: all directories
+ * are given up, and opened anew later. Jobs of the old ones keep them open until they have ended. */
+void folder_lose_directories(struct folder_thread *thread, const char *path, const char *why);
+
+/* Shows the loop where the paths lead; NULL: they are gone. */
+void folder_show_leads(struct folder_thread *thread, const struct spool *spool);
+
+/* Lets go of the directories of a claim, a scan or a question. */
+void folder_leave_spool(struct folder_thread *thread, struct spool *spool);
 
 /* Checks the paths, and begins a scan, if they are due. */
 void folder_scan_if_due(struct folder_thread *thread, uint64_t now);
@@ -295,10 +289,10 @@ void folder_note_unread(struct folder_thread *thread, const struct fault *fault)
 
 /* ---- folder_ask.c, on the thread ---- */
 
-/* Completes what fate_find says of a file in IN by what is known of its name. */
-void folder_explain_name(const struct folder_thread *thread, struct fate *fate);
+/* Begins to read for questions that wait, as many at a time as may be slow. */
+void folder_begin_reading(struct folder_thread *thread);
 
-/* Adds files that are only names yet to a list. */
-void folder_list_names(const struct candidates *candidates, struct folder_files *files);
+/* Answers what was read for. */
+void folder_take_read(struct folder_thread *thread, struct probes *read);
 
 #endif

@@ -1,16 +1,21 @@
-/* Scans: a second thread reads the folder, since that may take long, and finds what inotify has
- * missed and what daemons that are gone have left; it tidies done and failed, and counts them. The
- * folder's thread looks every few seconds whether the paths still lead to the directories that it
- * has open, since the kernel does not tell when one is removed, or when another file system is
- * mounted over it. */
+/* A folder's directories: they are opened, looked after, scanned, and lost. The folder's thread looks
+ * every few seconds whether the paths still lead to the directories that it has open, since the
+ * kernel does not tell when one is removed, or when another file system is mounted over it. A second
+ * thread reads the folder, since that may take long, and finds what inotify has missed and what
+ * daemons that are gone have left; it tidies done and failed, and counts them. */
 #include "daemon/watch/folder_internal.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "daemon/spool/ledger.h"
 #include "daemon/spool/recovery.h"
 
@@ -21,6 +26,148 @@
 
 /* A folder whose scan took no longer is scanned without a second thread. */
 #define SCAN_QUICK (5 * MILLISECOND)
+
+/* Files of the folder are all that is asked for: written and closed, moved in, made, or opened and
+ * left. IN_MODIFY is not, since its events would fill the kernel's queue. */
+#define EVENTS                                                                                     \
+    (IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_OPEN | IN_CLOSE_NOWRITE | IN_ATTRIB |           \
+     IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+
+/* ---- opened, and lost ---- */
+
+/* Notes a trouble, or its end with `text` NULL. Returns true when that is a change. */
+static bool note_trouble(struct folder_thread *t, struct folder_trouble *trouble, const char *text)
+{
+    bool was = trouble->since != 0;
+    if (text)
+        snprintf(trouble->text, sizeof trouble->text, "%s", text);
+    if (was == (text != NULL))
+        return false;
+    trouble->since = text ? clock_now() : 0;
+    if (!text)
+        t->now.well_since = clock_now();
+    return true;
+}
+
+/* Network and FUSE file systems have to be polled, because inotify misses most events there; the
+ * setting `inotify` insists. Returns a descriptor, or −1 and the fault. */
+static int open_watch(const struct watch_settings *settings, struct fault *fault)
+{
+    const char *path = settings->input;
+    const char *kind = settings->mode == MODE_INOTIFY ? NULL : file_remote_kind(path);
+    if (kind) {
+        fault_set(fault, FAULT_IO, "on %s inotify does not see what others write", kind);
+        return -1;
+    }
+    int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (fd >= 0 && inotify_add_watch(fd, path, EVENTS) >= 0)
+        return fd;
+    if (errno == EMFILE || errno == ENOSPC) /* whose own texts do not say what is meant */
+        fault_set(fault, FAULT_IO, "inotify: no %s left for this user (fs.inotify.max_user_%s)",
+                  errno == EMFILE ? "instance" : "watch",
+                  errno == EMFILE ? "instances" : "watches");
+    else
+        fault_set_errno(fault, FAULT_IO, "inotify");
+    file_close(&fd);
+    return -1;
+}
+
+void folder_show_leads(struct folder_thread *t, const struct spool *spool)
+{
+    char *in = spool ? strdup(spool->folder) : NULL,
+         *out = spool ? strdup(spool->out_folder) : NULL;
+    pthread_mutex_lock(&t->lock);
+    free(t->figures.leads_in);
+    free(t->figures.leads_out);
+    t->now.leads_in = t->figures.leads_in = in;
+    t->now.leads_out = t->figures.leads_out = out;
+    pthread_mutex_unlock(&t->lock);
+}
+
+/* The watch is set up before the scan: a file that comes between the two is then seen twice rather
+ * than never. */
+void folder_open_directories(struct folder_thread *t)
+{
+    const struct watch_settings *settings = t->settings;
+    const char *paths[] = {settings->input, settings->output};
+    struct fault fault = FAULT_INIT, unwatched = FAULT_INIT;
+
+    /* At the first time missing ones are made. Any other fault shows when a path is opened. */
+    for (int i = 0; i < 2 && t->make_folders && !t->now.scanned; i++) {
+        struct fault ignored = FAULT_INIT;
+        if (access(paths[i], F_OK) != 0 && errno == ENOENT &&
+            path_make_directories(paths[i], 0777, &ignored) == 0)
+            log_info("%s: there was no such folder; it is made", paths[i]);
+    }
+
+    /* Tried again after 1 s, 2 s, 4 s, then every 8 s, so that a folder that works again is used
+     * soon. */
+    if (spool_open(&t->spool, settings, t->spools, &fault) != 0) {
+        size_t length = strlen(settings->output);
+        bool same = t->now.lost.since && strcmp(t->now.lost.text, fault.text) == 0;
+        bool of_out = strncmp(fault.text, settings->output, length) == 0 &&
+                      fault.text[length] == ':';
+        t->lost_path = of_out ? settings->output : settings->input;
+        t->now.unusable = fault.code != FAULT_NO_INPUT;
+        t->now.next_try = clock_now() + (SECOND << t->n_tries);
+        t->n_tries += t->n_tries < 3;
+        note_trouble(t, &t->now.lost, fault.text);
+        if (!same)
+            log_warning("%s; it is tried again", fault.text);
+        t->now.scanned = true; /* the start of the daemon need not wait for it */
+        return;
+    }
+    folder_thread_moves(t);
+    if (settings->mode != MODE_POLL)
+        t->watch_fd = open_watch(settings, &unwatched);
+    if (note_trouble(t, &t->now.lost, NULL))
+        log_info("%s is back", t->lost_path);
+    t->now.n_backs++;
+    t->now.well_since = clock_now();
+    t->n_tries = 0;
+    folder_show_leads(t, t->spool);
+    if (settings->mode == MODE_POLL)
+        log_info("watching %s by reading it every %s, chain '%s', results as %s in %s", paths[0],
+                 number_duration(POLL_EVERY), settings->chain, settings->format, paths[1]);
+    else if (t->watch_fd >= 0)
+        log_info("watching %s (inotify%s), chain '%s', results as %s in %s", paths[0],
+                 settings->recursive ? "; folders below are read every 2s" : "", settings->chain,
+                 settings->format, paths[1]);
+    else
+        log_warning("watching %s by reading it every %s: %s", paths[0],
+                    number_duration(POLL_EVERY), unwatched.text);
+    t->now.next_try = clock_now();
+}
+
+void folder_leave_spool(struct folder_thread *t, struct spool *spool)
+{
+    /* a scan may now take over the claims that were left in it */
+    if (spool_leave(spool) && folder_thread_is_live(t))
+        t->now.next_try = clock_now();
+}
+
+void folder_lose_directories(struct folder_thread *t, const char *path, const char *why)
+{
+    char text[sizeof t->now.lost.text];
+    struct spool *spool = t->spool;
+    bool own = path == spool->hidden_path;
+    snprintf(text, sizeof text, "%s: %s", path, why);
+    log_warning("%s; it is %s", text, own ? "made anew" : "taken up again when it returns");
+    t->now.unusable = own;
+    note_trouble(t, &t->now.lost, text);
+    note_trouble(t, &t->now.unread, NULL);
+    note_trouble(t, &t->now.no_space, NULL);
+    t->lost_path = own ? t->settings->input : path;
+    t->lost_why = NULL;
+    t->now.next_try = clock_now();
+    file_close(&t->watch_fd);
+    candidates_clear(&t->candidates);
+    folder_show_leads(t, NULL);
+    t->spool = NULL;
+    folder_leave_spool(t, spool);
+}
+
+/* ---- scanned, on a thread of its own ---- */
 
 struct found {
     char *name;
@@ -44,8 +191,6 @@ struct folder_scan {
     struct claim **claims; /* taken over from daemons that are gone */
     struct fault fault;
 };
-
-/* ---- on a thread of its own ---- */
 
 /* Makes room for one more; false without memory. */
 static bool grow(void **array, size_t count, size_t *capacity, size_t size)
@@ -150,7 +295,7 @@ void folder_note_space(struct folder_thread *t, const char *short_of_space)
     snprintf(text, sizeof text,
              "%s: less space is free than min_free: nothing new is claimed until there is more",
              short_of_space ? short_of_space : "");
-    if (!folder_thread_note(t, &t->now.no_space, short_of_space ? text : NULL))
+    if (!note_trouble(t, &t->now.no_space, short_of_space ? text : NULL))
         return;
     if (short_of_space)
         log_warning("%s", text);
@@ -163,7 +308,7 @@ void folder_note_unread(struct folder_thread *t, const struct fault *fault)
 {
     if (fault->code)
         t->now.next_try = t->now.next_check;
-    if (folder_thread_note(t, &t->now.unread, fault->code ? fault->text : NULL) && fault->code)
+    if (note_trouble(t, &t->now.unread, fault->code ? fault->text : NULL) && fault->code)
         log_warning("%s; it is tried again", fault->text);
 }
 
@@ -210,7 +355,7 @@ void folder_scan_take(struct folder_thread *t, struct folder_scan *scan)
     free(scan->found);
     free(scan->claims);
     free(scan);
-    folder_thread_leave_spool(t, spool);
+    folder_leave_spool(t, spool);
 }
 
 /* Tidying is due once a minute, more often where the settings' ages are shorter, and early when
@@ -246,7 +391,7 @@ void folder_scan_if_due(struct folder_thread *t, uint64_t now)
     t->now.next_check = now + CHECK_EVERY;
     const char *lost_path = spool_lost_path(t->spool, &lost);
     if (lost_path) {
-        folder_thread_lose(t, lost_path, lost.text);
+        folder_lose_directories(t, lost_path, lost.text);
         t->now.scanned = true; /* it is impossible for now */
         return;
     }

@@ -1,9 +1,7 @@
 /* A folder's thread, and with it a file's life, from the first hint to its result. The thread owns
  * the folder's directories, its inotify, its names and its claims, and waits for their disk, so
- * that a folder that hangs delays no other. A round of it (at the end of this file) goes through
- * these sections:
- *
- * - the directories: they are opened, and lost
+ * that a folder that hangs delays no other. A file goes through these sections, a round of the
+ * thread (at the end of this file) through all of them:
  *
  * - hints: inotify and scans (folder_scan.c) name files (candidate.h)
  *
@@ -11,9 +9,10 @@
  *
  * - letters: the loop's queue (work/queue.c) has a worker do it, which asks for outputs
  *
- * - ends: results and original are put in their places (folder_settle.c)
+ * - ends: it is decided what becomes of the file, and results and original are put in their places
+ *   (spool/draft.h)
  *
- * - questions: they are read for by threads of their own (inquiry.h)
+ * Directories that come and go are folder_scan.c's, questions folder_ask.c's.
  */
 #include "daemon/watch/folder_internal.h"
 
@@ -28,13 +27,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/name.h"
-#include "base/number.h"
+#include "daemon/spool/draft.h"
+#include "daemon/spool/fate.h"
 #include "daemon/spool/recovery.h"
-
-#define POLL_EVERY (2 * SECOND) /* time between scans where there is no inotify */
 
 #define LOOKS_AT_ONCE 64 /* names that one round looks at */
 
@@ -49,184 +48,9 @@
 
 #define INTERRUPTIONS_UNTIL_LAST 3
 
-/* Files of the folder are all that is asked for: written and closed, moved in, made, or opened and
- * left. IN_MODIFY is not, since its events would fill the kernel's queue. */
-#define EVENTS                                                                                     \
-    (IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_OPEN | IN_CLOSE_NOWRITE | IN_ATTRIB |           \
-     IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 #define EVENTS_OF_END (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED)
 
-/* ---- the directories ---- */
-
-bool folder_thread_note(struct folder_thread *t, struct folder_trouble *trouble, const char *text)
-{
-    bool was = trouble->since != 0;
-    if (text)
-        snprintf(trouble->text, sizeof trouble->text, "%s", text);
-    if (was == (text != NULL))
-        return false;
-    trouble->since = text ? clock_now() : 0;
-    if (!text)
-        t->now.well_since = clock_now();
-    return true;
-}
-
-/* Makes the directory if it is missing. Any other fault shows when the path is opened. */
-static void make_if_missing(const char *path)
-{
-    struct fault fault = FAULT_INIT;
-    if (access(path, F_OK) == 0 || errno != ENOENT)
-        return;
-    if (path_make_directories(path, 0777, &fault) == 0)
-        log_info("%s: there was no such folder; it is made", path);
-}
-
-/* Network and FUSE file systems have to be polled, because inotify misses most events there; the
- * setting `inotify` insists. Returns a descriptor, or −1 and the fault. */
-static int open_watch(const struct watch_settings *settings, struct fault *fault)
-{
-    const char *path = settings->input;
-    const char *kind = settings->mode == MODE_INOTIFY ? NULL : file_remote_kind(path);
-    if (kind) {
-        fault_set(fault, FAULT_IO, "on %s inotify does not see what others write", kind);
-        return -1;
-    }
-    int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    if (fd >= 0 && inotify_add_watch(fd, path, EVENTS) >= 0)
-        return fd;
-    if (errno == EMFILE || errno == ENOSPC) /* whose own texts do not say what is meant */
-        fault_set(fault, FAULT_IO, "inotify: no %s left for this user (fs.inotify.max_user_%s)",
-                  errno == EMFILE ? "instance" : "watch",
-                  errno == EMFILE ? "instances" : "watches");
-    else
-        fault_set_errno(fault, FAULT_IO, "inotify");
-    file_close(&fd);
-    return -1;
-}
-
-/* Where the paths lead, for questions; NULL: they are gone. */
-static void show_leads(struct folder_thread *t, const struct spool *spool)
-{
-    char *in = spool ? strdup(spool->folder) : NULL,
-         *out = spool ? strdup(spool->out_folder) : NULL;
-    pthread_mutex_lock(&t->lock);
-    free(t->figures.leads_in);
-    free(t->figures.leads_out);
-    t->now.leads_in = t->figures.leads_in = in;
-    t->now.leads_out = t->figures.leads_out = out;
-    pthread_mutex_unlock(&t->lock);
-}
-
-/* Tried again after 1 s, 2 s, 4 s, then every 8 s, so that a folder that works again is used soon.
- */
-static void note_refusal(struct folder_thread *t, const struct fault *fault)
-{
-    const char *out = t->settings->output;
-    size_t length = strlen(out);
-    bool same = t->now.lost.since && strcmp(t->now.lost.text, fault->text) == 0;
-    bool of_out = strncmp(fault->text, out, length) == 0 && fault->text[length] == ':';
-    t->lost_path = of_out ? out : t->settings->input;
-    t->now.unusable = fault->code != FAULT_NO_INPUT;
-    t->now.next_try = clock_now() + (SECOND << t->n_tries);
-    t->n_tries += t->n_tries < 3;
-    folder_thread_note(t, &t->now.lost, fault->text);
-    if (!same)
-        log_warning("%s; it is tried again", fault->text);
-    t->now.scanned = true; /* the start of the daemon need not wait for it */
-}
-
-/* The watch is set up before the scan: a file that comes between the two is then seen twice rather
- * than never. */
-static void open_directories(struct folder_thread *t)
-{
-    const struct watch_settings *settings = t->settings;
-    const char *path = settings->input;
-    struct fault fault = FAULT_INIT, unwatched = FAULT_INIT;
-    if (t->make_folders && !t->now.scanned) {
-        make_if_missing(settings->input);
-        make_if_missing(settings->output);
-    }
-    if (spool_open(&t->spool, settings, t->spools, &fault) != 0) {
-        note_refusal(t, &fault);
-        return;
-    }
-    folder_thread_moves(t);
-    if (settings->mode != MODE_POLL)
-        t->watch_fd = open_watch(settings, &unwatched);
-    if (folder_thread_note(t, &t->now.lost, NULL))
-        log_info("%s is back", t->lost_path);
-    t->now.n_backs++;
-    t->now.well_since = clock_now();
-    t->n_tries = 0;
-    show_leads(t, t->spool);
-    if (settings->mode == MODE_POLL)
-        log_info("watching %s by reading it every %s, chain '%s', results as %s in %s", path,
-                 number_duration(POLL_EVERY), settings->chain, settings->format, settings->output);
-    else if (t->watch_fd >= 0)
-        log_info("watching %s (inotify%s), chain '%s', results as %s in %s", path,
-                 settings->recursive ? "; folders below are read every 2s" : "", settings->chain,
-                 settings->format, settings->output);
-    else
-        log_warning("watching %s by reading it every %s: %s", path, number_duration(POLL_EVERY),
-                    unwatched.text);
-    t->now.next_try = clock_now();
-}
-
-void folder_thread_leave_spool(struct folder_thread *t, struct spool *spool)
-{
-    /* a scan may now take over the claims that were left in it */
-    if (spool_leave(spool) && folder_thread_is_live(t))
-        t->now.next_try = clock_now();
-}
-
-/* Jobs of the old directory keep it open until they have ended. */
-void folder_thread_lose(struct folder_thread *t, const char *path, const char *why)
-{
-    char text[sizeof t->now.lost.text];
-    struct spool *spool = t->spool;
-    bool own = path == spool->hidden_path;
-    snprintf(text, sizeof text, "%s: %s", path, why);
-    log_warning("%s; it is %s", text, own ? "made anew" : "taken up again when it returns");
-    t->now.unusable = own;
-    folder_thread_note(t, &t->now.lost, text);
-    folder_thread_note(t, &t->now.unread, NULL);
-    folder_thread_note(t, &t->now.no_space, NULL);
-    t->lost_path = own ? t->settings->input : path;
-    t->lost_why = NULL;
-    t->now.next_try = clock_now();
-    file_close(&t->watch_fd);
-    candidates_clear(&t->candidates);
-    show_leads(t, NULL);
-    t->spool = NULL;
-    folder_thread_leave_spool(t, spool);
-}
-
 /* ---- hints ---- */
-
-static void take_event(struct folder_thread *t, const struct inotify_event *event)
-{
-    uint32_t mask = event->mask;
-    if (mask & IN_Q_OVERFLOW) {
-        t->now.n_overflows++;
-        log_info("%s: more happened than inotify could tell; the folder is read again",
-                 t->settings->input);
-        t->now.next_try = clock_now();
-    } else if (mask & EVENTS_OF_END) {
-        t->lost_why = mask & IN_UNMOUNT       ? "unmounted"
-                      : mask & IN_MOVE_SELF   ? "moved away"
-                      : mask & IN_DELETE_SELF ? "removed"
-                                              : "no longer watched by the kernel";
-    } else if (event->len > 0 && !(mask & IN_ISDIR) &&
-               !name_is_ignored(event->name, t->settings->ignore)) {
-        enum candidate_news news = mask & IN_MOVED_TO        ? NEWS_RENAMED
-                                   : mask & IN_CLOSE_WRITE   ? NEWS_CLOSED
-                                   : mask & IN_CREATE        ? NEWS_CREATED
-                                   : mask & IN_OPEN          ? NEWS_OPENED
-                                   : mask & IN_CLOSE_NOWRITE ? NEWS_LEFT
-                                                             : NEWS_CHANGED;
-        candidates_hear(&t->candidates, event->name, news, clock_now());
-    }
-}
 
 /* Reads the events that the kernel has now. They are hints only: a name may be gone by now, and
  * after an overflow names are missing; scans find everything. Returns false when some may be
@@ -244,8 +68,28 @@ static bool hear(struct folder_thread *t)
             t->read_after = clock_now() + READ_EVERY;
         for (char *at = buffer; at < buffer + length && !t->lost_why;) {
             const struct inotify_event *event = (const struct inotify_event *)at;
-            take_event(t, event);
+            uint32_t mask = event->mask;
             at += sizeof *event + event->len;
+            if (mask & IN_Q_OVERFLOW) {
+                t->now.n_overflows++;
+                log_info("%s: more happened than inotify could tell; the folder is read again",
+                         t->settings->input);
+                t->now.next_try = clock_now();
+            } else if (mask & EVENTS_OF_END) {
+                t->lost_why = mask & IN_UNMOUNT       ? "unmounted"
+                              : mask & IN_MOVE_SELF   ? "moved away"
+                              : mask & IN_DELETE_SELF ? "removed"
+                                                      : "no longer watched by the kernel";
+            } else if (event->len > 0 && !(mask & IN_ISDIR) &&
+                       !name_is_ignored(event->name, t->settings->ignore)) {
+                enum candidate_news news = mask & IN_MOVED_TO        ? NEWS_RENAMED
+                                           : mask & IN_CLOSE_WRITE   ? NEWS_CLOSED
+                                           : mask & IN_CREATE        ? NEWS_CREATED
+                                           : mask & IN_OPEN          ? NEWS_OPENED
+                                           : mask & IN_CLOSE_NOWRITE ? NEWS_LEFT
+                                                                     : NEWS_CHANGED;
+                candidates_hear(&t->candidates, event->name, news, clock_now());
+            }
         }
     }
     return length <= 0 && t->watch_fd >= 0 && !t->lost_why && overflows == t->now.n_overflows;
@@ -259,9 +103,6 @@ static void tell_first(struct folder_thread *t, const struct claim *claim)
 {
     const struct spool *spool = claim->spool;
     int rule = spool->rules->originals;
-    if (t->told_first)
-        return;
-    t->told_first = true;
     log_info("%s/%s is the first file taken here: originals %s%s%s when their results are in %s; "
              "%s%s/failed%s",
              t->settings->input, claim->name,
@@ -274,25 +115,6 @@ static void tell_first(struct folder_thread *t, const struct claim *claim)
              spool->hidden_path, spool->in_place ? "" : " with the reason");
 }
 
-void folder_job_discard_drafts(struct folder_job *fj)
-{
-    for (size_t i = 0; i < fj->n_drafts; i++)
-        draft_discard(&fj->drafts[i], fj->claim, i);
-    fj->n_drafts = 0;
-}
-
-static int add_draft(struct folder_thread *t, struct folder_job *fj, struct fault *fault)
-{
-    struct draft *drafts = realloc(fj->drafts, (fj->n_drafts + 1) * sizeof *drafts);
-    if (!drafts)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a result");
-    fj->drafts = drafts;
-    int result = draft_open(&drafts[fj->n_drafts], fj->claim, fj->n_drafts, t->extension, fault);
-    if (result == 0)
-        fj->n_drafts++;
-    return result;
-}
-
 /* Opens input and first output anew, whatever an earlier try left. `end` says so if the file has
  * ended without another try. */
 static void open_job(struct folder_thread *t, struct folder_job *fj, struct fault *fault)
@@ -303,16 +125,16 @@ static void open_job(struct folder_thread *t, struct folder_job *fj, struct faul
     file_close(&fj->in_fd);
     fj->out_fd = -1;
     fj->end = END_NONE;
-    folder_job_discard_drafts(fj);
+    drafts_discard(claim);
     /* attempts and crashes so far are written down before the next try */
     bool crashed = note->crashes != fj->job.crashes;
     note->attempts = fj->job.attempts;
     note->crashes = fj->job.crashes;
     if (fj->job.attempts > 0)
         claim_clear_begun(claim);
-    int result = crashed ? claim_write_note(claim, fault) : 0;
+    int result = crashed ? claim_write_note(claim, claim_syncs(claim), fault) : 0;
     if (result == 0 && note->verdict != NOTE_OPEN)
-        result = recovery_resume(claim, claim->spool->out_fd, &ended, fault);
+        result = recovery_resume(claim, &ended, fault);
     if (result == 0 && !ended)
         result = claim_open(claim, &fj->in_fd, fault);
     /* a file that was moved into our folder is left alone: it may be there although it could not be
@@ -321,14 +143,14 @@ static void open_job(struct folder_thread *t, struct folder_job *fj, struct faul
         claim_give_back(claim, NULL);
     if (result == FAULT_NO_INPUT || ended)
         fj->end = ended ? END_BEFORE : END_GONE;
-    if (result == 0 && !ended) {
-        result = add_draft(t, fj, fault);
-        fj->unplaceable = result == FAULT_CREATE;
-        if (result == 0)
-            fj->out_fd = fj->drafts[0].fd;
-        else
-            file_close(&fj->in_fd);
-    }
+    if (result != 0 || ended)
+        return;
+    result = drafts_add(claim, "", t->extension, fault);
+    fj->unplaceable = result == FAULT_CREATE;
+    if (result == 0)
+        fj->out_fd = claim->drafts[0].fd;
+    else
+        file_close(&fj->in_fd);
 }
 
 /* Closes what is open of a job that has ended, or is left to the next start. */
@@ -337,20 +159,16 @@ static void close_job(struct folder_thread *t, struct folder_job *fj)
     struct spool *spool = fj->claim->spool;
     file_close(&fj->in_fd);
     fj->out_fd = -1;
-    for (size_t i = 0; i < fj->n_drafts; i++)
-        draft_forget(&fj->drafts[i]);
-    fj->n_drafts = 0;
     if (spool->in_place)
         candidates_let_go(&t->candidates, fj->name);
     claim_destroy(&fj->claim);
-    folder_thread_leave_spool(t, spool);
+    folder_leave_spool(t, spool);
     t->n_jobs--;
 }
 
 void folder_job_free(struct folder_job *fj)
 {
     free(fj->name);
-    free(fj->drafts);
     free(fj->planes);
     free(fj);
 }
@@ -410,7 +228,9 @@ void folder_thread_add(struct folder_thread *t, struct claim *claim, bool last_c
                            .attempts = note->attempts,
                            .crashes = note->crashes};
     t->n_jobs++;
-    tell_first(t, claim);
+    if (!t->told_first)
+        tell_first(t, claim);
+    t->told_first = true;
     /* What cannot be opened now is opened in its turn. So is what an earlier run has left, which
      * may be any number of files, and what stays in the folder, where it may be changed until then.
      */
@@ -424,6 +244,15 @@ void folder_thread_add(struct folder_thread *t, struct claim *claim, bool last_c
     post(t, letter);
 }
 
+/* How many names may be looked at: those that are hinted at, and complete ones when there is room for
+ * more jobs. `room` becomes how many. */
+static bool has_names(const struct folder_thread *t, unsigned *room)
+{
+    const size_t *counts = t->candidates.counts;
+    *room = t->now.no_space.since || t->n_jobs >= t->most ? 0 : t->most - t->n_jobs;
+    return counts[CANDIDATE_HINTED] > 0 || (counts[CANDIDATE_READY] > 0 && *room > 0);
+}
+
 /* A name that is looked at. */
 struct look {
     struct candidate *candidate;
@@ -434,111 +263,23 @@ struct look {
     struct fault fault;
 };
 
-/* Looks at a file, and claims it if it is complete and there is room. */
-static void look_at(struct folder_thread *t, struct look *look, bool room, struct fault *unknown)
-{
-    const struct spool *spool = t->spool;
-    const char *name = look->candidate->name;
-    const struct candidate_times *times = &t->candidates.times;
-    struct identity identity = {0};
-    uint64_t now = clock_now();
-    enum spool_writer writer = SPOOL_WRITER_UNKNOWN;
-    enum spool_sight sight = spool_look(spool, name, &identity);
-    bool done = false;
-    look->verdict = CANDIDATE_WAIT;
-    if (sight == SPOOL_FILE && spool_remembers(spool) &&
-        ledger_knows(spool->world->ledger, spool->folder, &identity, &done, unknown) != 0)
-        return;
-    look->verdict = CANDIDATE_DROP;
-    if (done)
-        return;
-    look->verdict =
-        candidate_judge(&look->facts, &look->heard, sight, &identity, writer, now, times);
-    if (look->verdict == CANDIDATE_REST && (look->heard.closed || look->heard.whole))
-        log_about((struct log_subject){.folder = spool->in_path, .file = name}, LOG_LEVEL_INFO,
-                  "empty; it waits until something is written to it");
-    /* Probing opens the file, and the event of that would look like somebody else's. */
-    if (look->verdict == CANDIDATE_TAKE && room) {
-        sight = spool_probe(spool, name, &writer);
-        look->verdict =
-            candidate_judge(&look->facts, &look->heard, sight, &identity, writer, now, times);
-    }
-    if (look->facts.unreadable)
-        fault_set(&look->fault, FAULT_PERMISSION, "cannot be read yet");
-    if (look->verdict != CANDIDATE_TAKE || !room)
-        return;
-    int result = claim_take(&look->claim, t->spool, name, &look->facts.seen, &look->fault);
-    if (result != 0)
-        look->verdict = CANDIDATE_WAIT; /* it is looked at again, whatever it is now */
-    if (result == FAULT_BUSY)
-        fault_clear(&look->fault);
-}
-
-/* What the look, and events since, mean for a candidate. `caught_up`: all events up to the look are
- * known, so a file with content that was never opened must have been linked in. */
-static void apply(struct folder_thread *t, struct look *look, bool caught_up)
-{
-    struct candidates *candidates = &t->candidates;
-    struct candidate *c = look->candidate;
-    bool forget = look->claim || look->verdict == CANDIDATE_DROP;
-    if (look->fault.code != FAULT_NONE && !c->complained)
-        log_about((struct log_subject){.folder = t->settings->input, .file = c->name},
-                  LOG_LEVEL_WARNING, "%s; it is tried again", look->fault.text);
-    c->complained = look->fault.code != FAULT_NONE;
-    if (look->fault.code == FAULT_CREATE || look->fault.code == FAULT_IO)
-        t->now.next_check = 0; /* our hidden folder may be gone: check it now */
-    c->facts = forget ? (struct candidate_facts){0} : look->facts;
-    if (forget && !c->hinted)
-        c->heard = (struct candidate_heard){0};
-    if (caught_up && c->heard.created && look->heard.created && look->verdict == CANDIDATE_WAIT &&
-        !look->facts.unreadable) {
-        c->heard = (struct candidate_heard){.touched = c->heard.touched, .whole = true};
-        c->hinted = true;
-    }
-    if (look->claim && t->spool->in_place)
-        /* further events are kept until the job ends */
-        candidates_move(candidates, c, CANDIDATE_TAKEN);
-    else if (c->hinted)
-        candidates_move(candidates, c, CANDIDATE_HINTED);
-    else if (forget)
-        candidates_remove(candidates, c);
-    else if (look->verdict == CANDIDATE_TAKE)
-        candidates_move(candidates, c, CANDIDATE_READY);
-    else if (look->verdict == CANDIDATE_REST)
-        candidates_rest(candidates, c);
-    else
-        candidates_wait(candidates, c, clock_now());
-}
-
-/* How many more files may be claimed. */
-static unsigned room_of(const struct folder_thread *t)
-{
-    return t->now.no_space.since || t->n_jobs >= t->most ? 0 : t->most - t->n_jobs;
-}
-
-static bool has_names(const struct folder_thread *t)
-{
-    const struct candidates *c = &t->candidates;
-    return c->counts[CANDIDATE_HINTED] > 0 || (c->counts[CANDIDATE_READY] > 0 && room_of(t) > 0);
-}
-
-/* Looks at names: complete ones first, as many as there is room for. */
-static void look_at_names(struct folder_thread *t)
+/* Looks at names, and claims those that are complete, as many as there is room for. */
+static void look_at_names(struct folder_thread *t, unsigned room)
 {
     static const enum candidate_state states[] = {CANDIDATE_READY, CANDIDATE_HINTED};
     struct candidates *candidates = &t->candidates;
+    struct spool *spool = t->spool;
     struct fault unknown = FAULT_INIT; /* the ledger did not tell what is done */
+    struct look *looks = malloc(LOOKS_AT_ONCE * sizeof *looks), *look;
+    struct candidate *c;
     size_t count = 0;
-    unsigned room = room_of(t);
-    if (!has_names(t))
-        return;
-    struct look *looks = malloc(LOOKS_AT_ONCE * sizeof *looks);
     if (!looks) { /* the next round tries it again */
         clock_sleep(SECOND / 10);
         return;
     }
+
+    /* Which: complete ones first. Events that come while they are looked at are kept apart. */
     for (int i = 0; i < 2; i++) {
-        struct candidate *c;
         while (count < LOOKS_AT_ONCE && (states[i] != CANDIDATE_READY || count < room) &&
                (c = TAILQ_FIRST(&candidates->lists[states[i]])) != NULL) {
             candidates_move(candidates, c, CANDIDATE_LOOKING);
@@ -547,18 +288,84 @@ static void look_at_names(struct folder_thread *t)
             fault_clear(&looks[count++].fault);
         }
     }
-    const char *short_of_space = spool_short_of_space(t->spool);
+    const char *short_of_space = spool_short_of_space(spool);
     if (short_of_space)
         room = 0;
-    for (size_t i = 0; i < count; i++, folder_thread_moves(t)) {
-        look_at(t, &looks[i], room > 0, &unknown);
-        room -= looks[i].claim != NULL;
+
+    /* Is it there, is it known as done, is it complete by the rule of candidate.h? Then it is
+     * claimed. Only what would be claimed is probed: that opens the file, and the event of it would
+     * look like somebody else's. */
+    for (look = looks; look < looks + count; look++) {
+        const char *name = look->candidate->name;
+        struct identity identity = {0};
+        uint64_t now = clock_now();
+        enum spool_writer writer = SPOOL_WRITER_UNKNOWN;
+        enum spool_sight sight = spool_look(spool, name, &identity);
+        bool done = false, told = true;
+        if (sight == SPOOL_FILE && spool_remembers(spool))
+            told = ledger_knows(spool->world->ledger, spool->folder, &identity, &done, &unknown) == 0;
+        folder_thread_moves(t);
+        look->verdict = done ? CANDIDATE_DROP : CANDIDATE_WAIT;
+        if (done || !told)
+            continue;
+        look->verdict = candidate_judge(&look->facts, &look->heard, sight, &identity, writer, now,
+                                        &candidates->times);
+        if (look->verdict == CANDIDATE_REST && (look->heard.closed || look->heard.whole))
+            log_about((struct log_subject){.folder = spool->in_path, .file = name}, LOG_LEVEL_INFO,
+                      "empty; it waits until something is written to it");
+        if (look->verdict == CANDIDATE_TAKE && room > 0) {
+            sight = spool_probe(spool, name, &writer);
+            look->verdict = candidate_judge(&look->facts, &look->heard, sight, &identity, writer,
+                                            now, &candidates->times);
+        }
+        if (look->facts.unreadable)
+            fault_set(&look->fault, FAULT_PERMISSION, "cannot be read yet");
+        if (look->verdict != CANDIDATE_TAKE || room == 0)
+            continue;
+        int result = claim_take(&look->claim, spool, name, &look->facts.seen, &look->fault);
+        room -= look->claim != NULL;
+        if (result != 0)
+            look->verdict = CANDIDATE_WAIT; /* it is looked at again, whatever it is now */
+        if (result == FAULT_BUSY)
+            fault_clear(&look->fault);
+        folder_thread_moves(t);
     }
+
+    /* What the looks, and events since, mean. If all events up to the looks are known, a file with
+     * content that was never opened must have been linked in. */
     bool caught_up = hear(t);
-    for (size_t i = 0; i < count; i++) {
-        apply(t, &looks[i], caught_up);
-        if (looks[i].claim)
-            folder_thread_add(t, looks[i].claim, looks[i].facts.truncated);
+    for (look = looks; look < looks + count; look++) {
+        enum fault_code code = look->fault.code;
+        bool forget = look->claim || look->verdict == CANDIDATE_DROP;
+        c = look->candidate;
+        if (code != FAULT_NONE && !c->complained)
+            log_about((struct log_subject){.folder = t->settings->input, .file = c->name},
+                      LOG_LEVEL_WARNING, "%s; it is tried again", look->fault.text);
+        c->complained = code != FAULT_NONE;
+        if (code == FAULT_CREATE || code == FAULT_IO)
+            t->now.next_check = 0; /* our hidden folder may be gone: check it now */
+        c->facts = forget ? (struct candidate_facts){0} : look->facts;
+        if (forget && !c->hinted)
+            c->heard = (struct candidate_heard){0};
+        if (caught_up && c->heard.created && look->heard.created &&
+            look->verdict == CANDIDATE_WAIT && !look->facts.unreadable) {
+            c->heard = (struct candidate_heard){.touched = c->heard.touched, .whole = true};
+            c->hinted = true;
+        }
+        if (look->claim && spool->in_place) /* further events are kept until the job ends */
+            candidates_move(candidates, c, CANDIDATE_TAKEN);
+        else if (c->hinted)
+            candidates_move(candidates, c, CANDIDATE_HINTED);
+        else if (forget)
+            candidates_remove(candidates, c);
+        else if (look->verdict == CANDIDATE_TAKE)
+            candidates_move(candidates, c, CANDIDATE_READY);
+        else if (look->verdict == CANDIDATE_REST)
+            candidates_rest(candidates, c);
+        else
+            candidates_wait(candidates, c, clock_now());
+        if (look->claim)
+            folder_thread_add(t, look->claim, look->facts.truncated);
         folder_thread_moves(t);
     }
     if (unknown.code)
@@ -582,36 +389,331 @@ static bool is_left_behind(struct folder_thread *t, struct folder_job *fj)
     return true;
 }
 
-/* Opens a job in its turn. A fault in opening never counts against the file, unless OUT can never
- * have its result. */
-static void open_in_turn(struct folder_thread *t, struct letter *letter)
+static void take_letters(struct folder_thread *t, struct letters *letters)
 {
-    struct folder_job *fj = letter->fj;
-    fault_clear(&letter->fault);
-    t->n_open -= fj->in_fd >= 0;
-    open_job(t, fj, &letter->fault);
-    t->n_open += fj->in_fd >= 0;
-    if (fj->end == END_BEFORE)
-        log_about(job_subject(&fj->job), LOG_LEVEL_INFO,
-                  "%s, as decided before; the last steps are done now",
-                  fj->claim->note.verdict == NOTE_DONE ? "done" : "failed");
-    else if (fj->end == END_GONE)
-        log_about(job_subject(&fj->job), LOG_LEVEL_WARNING, "the claimed file is gone: %s",
-                  letter->fault.text);
-    else if (letter->fault.code != FAULT_NONE && !fj->unplaceable && !is_left_behind(t, fj))
-        t->now.next_try = clock_now(); /* the scan notices when a directory is gone */
-    if (fj->end != END_NONE)
-        close_job(t, fj);
-    post(t, letter);
+    struct letter *letter;
+    while ((letter = STAILQ_FIRST(letters)) != NULL) {
+        struct folder_job *fj = letter->fj;
+        struct fault *fault = &letter->fault;
+        STAILQ_REMOVE_HEAD(letters, next);
+        if ((t->seen & FOLDER_FORGET) != 0) {
+            /* what no worker has is left to whoever takes it over */
+            if (letter->kind == LETTER_OPEN || letter->kind == LETTER_END)
+                post(t, letter);
+            continue;
+        }
+        fault_clear(fault);
+        switch (letter->kind) {
+        case LETTER_OPEN: /* in its turn; a fault never counts against the file, unless OUT can never
+                             have its result */
+            t->n_open -= fj->in_fd >= 0;
+            open_job(t, fj, fault);
+            t->n_open += fj->in_fd >= 0;
+            if (fj->end == END_BEFORE)
+                log_about(job_subject(&fj->job), LOG_LEVEL_INFO,
+                          "%s, as decided before; the last steps are done now",
+                          fj->claim->note.verdict == NOTE_DONE ? "done" : "failed");
+            else if (fj->end == END_GONE)
+                log_about(job_subject(&fj->job), LOG_LEVEL_WARNING, "the claimed file is gone: %s",
+                          fault->text);
+            else if (fault->code != FAULT_NONE && !fj->unplaceable && !is_left_behind(t, fj))
+                t->now.next_try = clock_now(); /* the scan notices when a directory is gone */
+            if (fj->end != END_NONE)
+                close_job(t, fj);
+            post(t, letter);
+            break;
+        case LETTER_BEGAN:
+            if (claim_mark_begun(fj->claim, fj->alone, fault) != 0)
+                log_about(job_subject(&fj->job), LOG_LEVEL_DEBUG, "%s", fault->text);
+            break;
+        case LETTER_OUTPUT:
+            fj->plane_fd = -1;
+            if (drafts_add(fj->claim, fj->plane, t->extension, fault) == 0)
+                fj->plane_fd = fj->claim->drafts[fj->claim->n_drafts - 1].fd;
+            post(t, letter);
+            break;
+        default: /* jobs that end at the same time are ended together */
+            STAILQ_INSERT_TAIL(&t->ends, fj, next);
+            break;
+        }
+        folder_thread_moves(t);
+    }
 }
 
-/* Carries out how jobs ended, all of them together: they share their syncs. */
+/* ---- ends ---- */
+
+/* How a job's try ends (enum folder_end) was chosen before, by job_done() in folder.c. Here are the
+ * steps on disk, in the order of the table in docs/spool.md. Jobs that end meanwhile wait for the
+ * next round and are ended together, so that one sync serves them all: of results and notes, of
+ * decisions, of names in OUT.
+ *
+ * A step that fails, for instance because the disk is full, leaves its fault in end_fault. No later
+ * step then runs for that job, its file stays claimed, and it is tried again: from the start or,
+ * once the verdict is written, from the step that failed (recovery_resume). */
+
+static bool is_well(const struct folder_job *fj, enum folder_end end)
+{
+    return fj->end == end && fj->end_fault.code == FAULT_NONE;
+}
+
+static bool is_decided(const struct folder_job *fj)
+{
+    return is_well(fj, END_DONE) || is_well(fj, END_FAILED);
+}
+
+/* Decides that the file fails if its try says so, or if a result's name is taken and the folder's
+ * rule forbids that, or OUT can never have it, or the worker did not let go of a result. The note
+ * with the reason is written, or only prepared, to be synced with others. */
+static void fail_if_so(struct folder_job *fj, bool only_prepare)
+{
+    struct claim *claim = fj->claim;
+    const struct job *job = &fj->job;
+    enum fault_code code = fj->end_fault.code;
+    if (fj->end == END_DONE &&
+        (code == FAULT_EXISTS || code == FAULT_CREATE || code == FAULT_CRASHED)) {
+        fj->job.fault = fj->end_fault;
+        fault_clear(&fj->end_fault);
+        snprintf(fj->step, sizeof fj->step, "%s", code == FAULT_CRASHED ? "worker" : "write");
+        fj->end = END_FAILED;
+    }
+    if (!is_well(fj, END_FAILED))
+        return;
+    char *text = fate_print_reason(claim->name, &job->fault, fj->step, job->attempts, job->chain,
+                                   job->format);
+    if (!text)
+        fault_set(&fj->end_fault, FAULT_MEMORY, "no memory for a reason");
+    else if (claim_note_failure(claim, text, &fj->end_fault) == 0 &&
+             (only_prepare ? claim_prepare_note(claim, &fj->end_fault)
+                           : claim_write_note(claim, claim_syncs(claim), &fj->end_fault)) != 0)
+        claim->note.verdict = NOTE_OPEN;
+    free(text);
+}
+
+/* Everything up to the decision: what it depends on is written, and its note beside the one that
+ * counts. Files that are given back end here. */
+static void prepare(struct folder_thread *t, struct folder_job *fj)
+{
+    struct claim *claim = fj->claim;
+    struct note *note = &claim->note;
+    /* somebody wrote to the file while it was read, so its results mean nothing */
+    if ((fj->end == END_DONE || fj->end == END_FAILED) && fj->in_fd >= 0 &&
+        !claim_is_unchanged(claim, fj->in_fd)) {
+        fault_clear(&fj->job.fault);
+        fj->end = END_RETURNED;
+    }
+    file_close(&fj->in_fd);
+    note->attempts = fj->job.attempts;
+    switch (fj->end) {
+    case END_DONE: {
+        /* results are for the planes for which the worker asked, and the first, which it reports */
+        bool same = fj->n_planes == claim->n_drafts;
+        for (size_t i = 1; same && i < claim->n_drafts; i++)
+            same = strcmp(fj->planes[i], claim->drafts[i].plane) == 0;
+        if (!same) {
+            fault_set(&fj->end_fault, FAULT_INTERNAL,
+                      "the worker wrote %zu results and speaks of %zu", claim->n_drafts,
+                      fj->n_planes);
+            break;
+        }
+        memcpy(claim->drafts[0].plane, fj->planes[0], sizeof claim->drafts->plane);
+        drafts_prepare(claim, &fj->end_fault);
+        break;
+    }
+    case END_RETURNED: {
+        /* The name must be known before the file appears in the folder again. If a new file has it
+         * by now, nobody can complete one that is truncated. */
+        bool truncated = fj->job.fault.code == FAULT_TRUNCATED, known = claim->spool == t->spool;
+        drafts_discard(claim);
+        if (known && folder_thread_is_live(t))
+            candidates_return(&t->candidates, claim->name, &claim->identity, truncated,
+                              clock_now());
+        if (claim_give_back(claim, &fj->end_fault) != 0 && truncated && known) {
+            fault_clear(&fj->end_fault);
+            fj->end = END_FAILED;
+        }
+        break;
+    }
+    case END_GIVEN_BACK:
+        drafts_discard(claim);
+        claim_clear_begun(claim); /* an orderly end of the daemon is no interruption */
+        /* a file whose note has to be kept stays claimed, and the next start finds it */
+        if (note->verdict == NOTE_OPEN && note->crashes == 0 && note->interruptions == 0)
+            claim_give_back(claim, NULL);
+        break;
+    default:
+        break;
+    }
+    if (!is_well(fj, END_DONE))
+        drafts_discard(claim);
+    fail_if_so(fj, true);
+}
+
+/* Nothing was decided, so the results go. */
+static void do_again(struct folder_job *fj, int error, const char *path)
+{
+    errno = error;
+    fault_set_errno(&fj->end_fault, FAULT_IO, path);
+    drafts_discard(fj->claim);
+    fj->claim->note.verdict = NOTE_OPEN;
+}
+
+/* A failed sync undoes the verdict of every job that it was to cover. */
+static void not_synced(struct folder_job *fj, int error, const char *path)
+{
+    errno = error;
+    fault_set_errno(&fj->end_fault, FAULT_IO, path);
+    results_void(fj->claim);
+}
+
+/* From the end of the work to the decision. */
+static void decide(struct folder_thread *t, struct folder_jobs *jobs)
+{
+    struct folder_job *fj;
+    size_t count = 0, most = 1;
+    STAILQ_FOREACH (fj, jobs, next) {
+        prepare(t, fj);
+        most += fj->claim->n_drafts + 1;
+        folder_thread_moves(t);
+    }
+
+    /* Results and notes are synced, once for all jobs. Those whose sync failed are done again. */
+    struct disk_sync *items = calloc(most, sizeof *items);
+    STAILQ_FOREACH (fj, jobs, next) {
+        const struct claim *claim = fj->claim;
+        if (!items || !is_decided(fj) || !claim_syncs(claim))
+            continue;
+        for (size_t i = 0; i < claim->n_drafts; i++)
+            items[count++].fd = claim->drafts[i].fd;
+        items[count++].fd = claim->note_fd;
+    }
+    disk_sync_all(items, count);
+    count = 0;
+    STAILQ_FOREACH (fj, jobs, next) {
+        const struct claim *claim = fj->claim;
+        int of_results = items ? 0 : ENOMEM;
+        if (!is_decided(fj) || !claim_syncs(claim))
+            continue;
+        for (size_t i = 0; items && i < claim->n_drafts; i++, count++)
+            of_results = of_results ? of_results : items[count].error;
+        int of_note = items ? items[count++].error : 0;
+        if (of_results || of_note)
+            do_again(fj, of_results ? of_results : of_note,
+                     of_results ? claim->spool->out_path : claim->spool->hidden_path);
+    }
+
+    /* The commit point. From here on the note knows the results; names and the original follow in
+     * later steps. */
+    STAILQ_FOREACH (fj, jobs, next) {
+        if (is_decided(fj) && claim_decide(fj->claim, &fj->end_fault) != 0)
+            do_again(fj, errno, fj->claim->spool->hidden_path);
+        if (is_decided(fj))
+            drafts_forget(fj->claim);
+        folder_thread_moves(t);
+    }
+
+    /* The claims' folders are synced, once for all jobs that were decided. */
+    count = 0;
+    STAILQ_FOREACH (fj, jobs, next)
+        if (items && is_decided(fj) && claim_syncs(fj->claim))
+            items[count++] = (struct disk_sync){.fd = fj->claim->folder_fd};
+    disk_sync_all(items, count);
+    count = 0;
+    STAILQ_FOREACH (fj, jobs, next) {
+        if (is_decided(fj) && claim_syncs(fj->claim)) {
+            int error = items ? items[count++].error : ENOMEM;
+            if (error != 0)
+                not_synced(fj, error, fj->claim->spool->hidden_path);
+        }
+        claim_close_note(fj->claim);
+    }
+    free(items);
+}
+
+/* From the decision to the end: everything gets its place. */
+static void publish(struct folder_thread *t, struct folder_jobs *jobs)
+{
+    struct folder_job *fj;
+    size_t most = 1, count = 0;
+    STAILQ_FOREACH (fj, jobs, next) {
+        struct claim *claim = fj->claim;
+        int placed = is_well(fj, END_DONE) ? results_place(claim, &fj->end_fault) : FAULT_NONE;
+        if (placed == FAULT_EXISTS || placed == FAULT_CREATE)
+            results_withdraw(claim);
+        if (fj->end == END_DONE)
+            fail_if_so(fj, false);
+        most++;
+        folder_thread_moves(t);
+    }
+
+    /* OUT is synced once for all results that got their names there. Another spool's OUT, and
+     * folders below OUT, need a sync of their own. */
+    const struct spool *synced = NULL;
+    int error = 0;
+    STAILQ_FOREACH (fj, jobs, next) {
+        const struct spool *spool = fj->claim->spool;
+        if (!is_well(fj, END_DONE))
+            continue;
+        if (synced != spool || spool->rules->recursive)
+            error = results_sync_names(fj->claim) == 0 ? 0 : errno;
+        synced = spool;
+        if (error != 0)
+            not_synced(fj, error, spool->out_path);
+    }
+
+    /* The files are entered in the ledger before the originals move: a file that stays in its folder
+     * must be known as done before it can be seen there again. Only a folder that depends on the
+     * ledger waits for its disk, and for its faults. */
+    struct fault fault = FAULT_INIT;
+    struct ledger_entry *entries = calloc(most, sizeof *entries);
+    name_buffer *results = calloc(most, sizeof *results);
+    bool needed = !results || !entries; /* then every job of this call goes on later */
+    if (needed)
+        fault_set(&fault, FAULT_MEMORY, "no memory for the ledger");
+    STAILQ_FOREACH (fj, jobs, next)
+        if (fault.code == FAULT_NONE && is_decided(fj) &&
+            claim_fill_entry(fj->claim, &entries[count],
+                             fj->end == END_FAILED ? fj->job.fault.text : NULL, results[count]))
+            needed |= entries[count++].remembered;
+    if (count > 0)
+        ledger_write(t->spools->ledger, entries, count, needed, &fault);
+    if (fault.code != FAULT_NONE)
+        log_warning("%s", fault.text);
+    free(results);
+    free(entries);
+
+    /* The originals leave, each with its note. */
+    STAILQ_FOREACH (fj, jobs, next) {
+        struct claim *claim = fj->claim;
+        name_buffer name;
+        if (fault.code != FAULT_NONE && needed && is_decided(fj))
+            fault_set(&fj->end_fault, fault.code, "%s", fault.text);
+        if (is_well(fj, END_DONE)) {
+            size_t more = claim->note.n_results - 1;
+            claim_result_name(claim, 0, name);
+            if (more > 0)
+                snprintf(fj->told, sizeof fj->told, "%s and %zu more", name, more);
+            else
+                snprintf(fj->told, sizeof fj->told, "%s", name);
+            claim_done(claim, &fj->end_fault);
+        } else if (is_well(fj, END_FAILED)) {
+            claim_failed(claim, &fj->end_fault);
+        }
+        folder_thread_moves(t);
+    }
+    struct results_synced released = {0};
+    STAILQ_FOREACH (fj, jobs, next)
+        if (is_well(fj, END_DONE))
+            results_release(fj->claim, &released);
+}
+
+/* Carries out how jobs ended, and tells the loop. */
 static void end_jobs(struct folder_thread *t)
 {
     struct folder_job *fj;
     STAILQ_FOREACH (fj, &t->ends, next)
         t->n_open -= fj->in_fd >= 0;
-    folder_settle(t, &t->ends);
+    decide(t, &t->ends);
+    publish(t, &t->ends);
     while ((fj = STAILQ_FIRST(&t->ends)) != NULL) {
         STAILQ_REMOVE_HEAD(&t->ends, next);
         struct letter *letter = &fj->letters[LETTER_END];
@@ -633,47 +735,7 @@ static void end_jobs(struct folder_thread *t)
     }
 }
 
-static void take_letters(struct folder_thread *t, struct letters *letters)
-{
-    struct letter *letter;
-    while ((letter = STAILQ_FIRST(letters)) != NULL) {
-        struct folder_job *fj = letter->fj;
-        STAILQ_REMOVE_HEAD(letters, next);
-        if ((t->seen & FOLDER_FORGET) !=
-            0) { /* what no worker has is left to whoever takes it over */
-            if (letter->kind == LETTER_OPEN || letter->kind == LETTER_END)
-                post(t, letter);
-            continue;
-        }
-        switch (letter->kind) {
-        case LETTER_OPEN:
-            open_in_turn(t, letter);
-            break;
-        case LETTER_BEGAN:
-            fault_clear(&letter->fault);
-            if (claim_mark_begun(fj->claim, fj->alone, &letter->fault) != 0)
-                log_about(job_subject(&fj->job), LOG_LEVEL_DEBUG, "%s", letter->fault.text);
-            break;
-        case LETTER_OUTPUT:
-            fault_clear(&letter->fault);
-            if (add_draft(t, fj, &letter->fault) == 0) {
-                struct draft *draft = &fj->drafts[fj->n_drafts - 1];
-                snprintf(draft->plane, sizeof draft->plane, "%s", fj->plane);
-                fj->plane_fd = draft->fd;
-            } else {
-                fj->plane_fd = -1;
-            }
-            post(t, letter);
-            break;
-        default:
-            STAILQ_INSERT_TAIL(&t->ends, fj, next);
-            break;
-        }
-        folder_thread_moves(t);
-    }
-}
-
-/* ---- questions ---- */
+/* ---- rounds ---- */
 
 void folder_reader_begin(struct folder_thread *t, struct folder_reader *reader,
                          void *(*run)(void *reader), bool here)
@@ -692,108 +754,11 @@ void folder_reader_begin(struct folder_thread *t, struct folder_reader *reader,
         run(reader);
 }
 
-/* On a thread of its own. */
-static void *read_for(void *context)
-{
-    struct probe *probe = (struct probe *)((char *)context - offsetof(struct probe, reader));
-    struct folder_thread *t = probe->reader.thread;
-    inquiry_read(probe, probe->reader.spool);
-    pthread_mutex_lock(&t->lock);
-    LIST_REMOVE(&probe->reader, next);
-    STAILQ_INSERT_TAIL(&t->read, probe, next);
-    folder_thread_wake(t);
-    pthread_mutex_unlock(&t->lock);
-    return NULL;
-}
-
-static void answer(struct folder_thread *t, struct probe *probe)
-{
-    pthread_mutex_lock(&t->lock);
-    STAILQ_INSERT_TAIL(&t->answered, probe, next);
-    if (t->async)
-        uv_async_send(t->async);
-    pthread_mutex_unlock(&t->lock);
-}
-
-/* A file was put back into the folder: it is looked at now. */
-static void take_back(struct folder_thread *t, const char *name, bool counted, bool failed)
-{
-    size_t *count = failed ? &t->now.n_failed : &t->now.n_done;
-    *count -= counted && *count > 0;
-    if (folder_thread_is_live(t))
-        candidates_hear(&t->candidates, name, NEWS_RENAMED, clock_now());
-}
-
-/* What a thread has read is completed by what is known of names, and what it has put back is
- * looked at. */
-static void take_read(struct folder_thread *t, struct probes *read)
-{
-    struct probe *probe;
-    while ((probe = STAILQ_FIRST(read)) != NULL) {
-        STAILQ_REMOVE_HEAD(read, next);
-        t->n_reading--;
-        folder_thread_leave_spool(t, probe->reader.spool);
-        if (probe->kind == INQUIRY_WHY && t->spool)
-            folder_explain_name(t, &probe->fate);
-        bool failed = strcmp(probe->fate.state ? probe->fate.state : "", "failed") == 0;
-        if (probe->put_back)
-            take_back(t, probe->name, failed || probe->fate.where != FATE_KEPT, failed);
-        for (size_t i = 0; i < probe->requeued.n_names; i++)
-            take_back(t, probe->requeued.names[i], true, true);
-        answer(t, probe);
-    }
-}
-
-/* A list has jobs, which the loop has put there; names come to them. */
-static void tell_names(const struct folder_thread *t, struct probe *probe)
-{
-    const char *state = probe->page.state;
-    if (probe->kind == INQUIRY_LIST && probe->live.files &&
-        (!state || strcmp(state, "waiting") == 0))
-        folder_list_names(&t->candidates, &probe->live);
-}
-
-/* Begins to read for questions, as many at a time as may be slow. */
-static void begin_reading(struct folder_thread *t)
-{
-    struct probe *probe;
-    while ((probe = STAILQ_FIRST(&t->waiting)) != NULL && t->n_reading < FOLDER_READERS) {
-        STAILQ_REMOVE_HEAD(&t->waiting, next);
-        probe->gone = !t->spool;
-        if (!probe->gone)
-            tell_names(t, probe);
-        if (probe->gone) {
-            answer(t, probe);
-            continue;
-        }
-        t->n_reading++;
-        folder_reader_begin(t, &probe->reader, read_for, false);
-    }
-}
-
-/* ---- rounds ---- */
-
 void folder_thread_wake(struct folder_thread *t)
 {
     if (t->waits)
         eventfd_write(t->wake_fd, 1);
     t->waits = false;
-}
-
-/* When the next round is due at the latest. */
-static uint64_t next_round(struct folder_thread *t, uint64_t now)
-{
-    uint64_t due = UINT64_MAX;
-    if ((t->seen & FOLDER_BEGIN) == 0 || t->stopping)
-        return due;
-    if (!t->spool)
-        return t->now.next_try;
-    if (t->lost_why || has_names(t))
-        return now;
-    if (!t->scanning)
-        due = t->now.next_try < t->now.next_check ? t->now.next_try : t->now.next_check;
-    uint64_t wake = candidates_wake(&t->candidates, now);
-    return wake != 0 && wake < due ? wake : due;
 }
 
 /* Shows the loop how things are, which wakes it only where somebody waits for that. */
@@ -819,7 +784,18 @@ static void show(struct folder_thread *t)
 /* Sleeps until the next round is due, or there is news. */
 static void wait_for_news(struct folder_thread *t)
 {
-    uint64_t now = clock_now(), due = next_round(t, now);
+    uint64_t now = clock_now(), due = UINT64_MAX, wake;
+    unsigned room;
+    if ((t->seen & FOLDER_BEGIN) != 0 && !t->stopping) {
+        if (!t->spool)
+            due = t->now.next_try;
+        else if (t->lost_why || has_names(t, &room))
+            due = now;
+        else if (!t->scanning)
+            due = t->now.next_try < t->now.next_check ? t->now.next_try : t->now.next_check;
+        wake = t->spool ? candidates_wake(&t->candidates, now) : 0;
+        due = wake != 0 && wake < due ? wake : due;
+    }
     bool reads = t->watch_fd >= 0 && now >= t->read_after;
     if (t->watch_fd >= 0 && !reads && t->read_after < due)
         due = t->read_after;
@@ -867,29 +843,31 @@ static bool go_round(struct folder_thread *t)
     }
     if ((t->seen & FOLDER_BEGIN) != 0 && !t->stopping && !t->spool &&
         clock_now() >= t->now.next_try)
-        open_directories(t);
+        folder_open_directories(t);
     if (clock_now() >= t->read_after)
         hear(t);
     if (t->lost_why && folder_thread_is_live(t))
-        folder_thread_lose(t, t->settings->input, t->lost_why);
+        folder_lose_directories(t, t->settings->input, t->lost_why);
     take_letters(t, &letters);
-    take_read(t, &read);
+    folder_take_read(t, &read);
     if (scan)
         folder_scan_take(t, scan);
+    unsigned room;
+    bool more = false;
     if (folder_thread_is_live(t))
         folder_scan_if_due(t, clock_now());
-    bool more = false;
     if (folder_thread_is_live(t)) {
         candidates_wake(&t->candidates, clock_now());
-        look_at_names(t);
-        more = has_names(t);
+        if (has_names(t, &room))
+            look_at_names(t, room);
+        more = has_names(t, &room);
     }
     /* while there is more to claim, workers have something to do meanwhile */
     if (!STAILQ_EMPTY(&t->ends) && (!more || ++t->n_postponed == POSTPONED_MOST)) {
         end_jobs(t);
         t->n_postponed = 0;
     }
-    begin_reading(t);
+    folder_begin_reading(t);
 
     if (!t->stopping || t->n_jobs > 0 || t->n_reading > 0 || t->scanning) {
         show(t);
@@ -899,9 +877,9 @@ static bool go_round(struct folder_thread *t)
         struct spool *spool = t->spool;
         t->spool = NULL;
         spool_leave(spool);
-        show_leads(t, NULL);
+        folder_show_leads(t, NULL);
     }
-    begin_reading(t); /* there is nothing to read any more */
+    folder_begin_reading(t); /* there is nothing to read any more */
     pthread_mutex_lock(&t->lock);
     more = !STAILQ_EMPTY(&t->in) || !STAILQ_EMPTY(&t->asked);
     t->ended = !more;
