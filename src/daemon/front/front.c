@@ -249,8 +249,6 @@ static void on_turn(uv_check_t *check)
     struct front *front = check->data;
     struct queue *queue = &front->queue;
     struct crew *crew, *next;
-    if (queue->turn_wanted && queue->n_jobs > 0 && queue_wants_quarantine(queue))
-        supervisor_want_quarantine(&front->crew->supervisor);
     for (crew = LIST_FIRST(&front->crews); crew; crew = next) {
         next = LIST_NEXT(crew, in_list);
         crew_turn(crew);
@@ -263,6 +261,8 @@ static void on_turn(uv_check_t *check)
         return;
     queue_turn(queue, slot_ready(&s->main), slot_ready(&s->quarantine),
                !TAILQ_EMPTY(&queue->queued[JOB_LAST]) && is_quiet(front));
+    if (queue->wants_quarantine)
+        supervisor_want_quarantine(s);
     if (front->reload == RELOAD_RETIRING)
         reload_go_on(front);
     if (front->state < FRONT_DRAINING)

@@ -73,36 +73,6 @@ static void need_output(struct job *job, unsigned of, const char *plane)
     hand_over(fj, LETTER_OUTPUT);
 }
 
-static bool keep_planes(struct folder_job *fj, const struct message *report)
-{
-    free(fj->planes);
-    fj->n_planes = 0;
-    fj->planes = calloc(report->n_planes + 1, sizeof *fj->planes);
-    if (!fj->planes)
-        return false;
-    for (size_t i = 0; i < report->n_planes; i++)
-        snprintf(fj->planes[i], sizeof *fj->planes, "%s", report->planes[i]);
-    fj->n_planes = report->n_planes;
-    return true;
-}
-
-/* Decides how the try ended, which decides what becomes of the file (enum folder_end). */
-static enum folder_end end_for(const struct folder_job *fj)
-{
-    enum fault_code code = fj->job.fault.code;
-    if (code == FAULT_NONE)
-        return END_DONE;
-    if (code == FAULT_EMPTY || (code == FAULT_TRUNCATED && !fj->last_chance))
-        return END_RETURNED;
-    /* Faults that are not the file's: a full disk, a directory that is gone. The job is tried
-     * again, and its file stays claimed. */
-    bool writing = strcmp(fj->step, "encode") == 0 || strcmp(fj->step, "write") == 0;
-    bool passing = fault_is_temporary(code) ||
-                   (writing && !fj->unplaceable &&
-                    (code == FAULT_IO || code == FAULT_CREATE || code == FAULT_PERMISSION));
-    return passing ? END_RETRIED : END_FAILED;
-}
-
 static void free_if_unused(struct folder *folder)
 {
     if (!folder->destroyed || folder->n_handles > 0 || folder->n_jobs > 0)
@@ -134,9 +104,11 @@ static void lay_down(struct folder_job *fj)
     free_if_unused(folder);
 }
 
+/* Decides how the try ended, which decides what becomes of the file (enum folder_end). */
 static void job_done(struct job *job, const struct message *report)
 {
     struct folder_job *fj = folder_job_of(job);
+    enum fault_code code = job->fault.code;
     if (fj->folder->state == FOLDER_ABANDONED) {
         lay_down(fj);
         return;
@@ -145,9 +117,24 @@ static void job_done(struct job *job, const struct message *report)
              report && report->step ? report->step
              : fj->unplaceable      ? "write"
                                     : "worker");
-    if (report && !keep_planes(fj, report))
-        fault_set(&job->fault, FAULT_MEMORY, "no memory for the names of planes");
-    fj->end = end_for(fj);
+    free(fj->planes);
+    fj->n_planes = report ? report->n_planes : 0;
+    fj->planes = calloc(fj->n_planes + 1, sizeof *fj->planes);
+    for (size_t i = 0; fj->planes && i < fj->n_planes; i++)
+        snprintf(fj->planes[i], sizeof *fj->planes, "%s", report->planes[i]);
+    if (!fj->planes)
+        code = fault_set(&job->fault, FAULT_MEMORY, "no memory for the names of planes");
+    /* Faults that are not the file's: a full disk, a directory that is gone. The job is tried
+     * again, and its file stays claimed. */
+    bool writing = strcmp(fj->step, "encode") == 0 || strcmp(fj->step, "write") == 0;
+    bool passing = fault_is_temporary(code) ||
+                   (writing && !fj->unplaceable &&
+                    (code == FAULT_IO || code == FAULT_CREATE || code == FAULT_PERMISSION));
+    bool incomplete = code == FAULT_EMPTY || (code == FAULT_TRUNCATED && !fj->last_chance);
+    fj->end = code == FAULT_NONE ? END_DONE
+              : incomplete       ? END_RETURNED
+              : passing          ? END_RETRIED
+                                 : END_FAILED;
     hand_over(fj, LETTER_END);
 }
 
@@ -170,129 +157,104 @@ static const struct job_source source = {.open = open_job,
 
 /* ---- letters of the thread ---- */
 
-/* A file was claimed. */
-static void add_job(struct folder_job *fj)
-{
-    struct folder *folder = fj->folder;
-    fj->job.source = &source;
-    fj->job.origin = "watch";
-    fj->job.owner = folder;
-    fj->job.stalled = &folder->stalled;
-    fj->job.ready = fj->in_fd >= 0;
-    if (folder->n_jobs++ == 0)
-        rate_begin(&folder->past.rate, clock_now());
-    queue_add(folder->queue, &fj->job);
-    if (folder->state == FOLDER_STOPPING)
-        queue_withdraw(folder->queue, folder);
-}
-
-static void retry(struct folder_job *fj)
-{
-    struct folder *folder = fj->folder;
-    queue_retry(folder->queue, &fj->job);
-    if (folder->state == FOLDER_STOPPING) /* its successor, or the next start, tries it again */
-        queue_withdraw(folder->queue, folder);
-}
-
-static void opened(struct letter *letter)
-{
-    struct folder_job *fj = letter->fj;
-    struct job *job = &fj->job;
-    if (fj->end != END_NONE) {
-        leave_queue(fj);
-        folder_job_free(fj);
-    } else if (letter->fault.code != FAULT_NONE) {
-        job->fault = letter->fault;
-        if (fj->unplaceable)
-            queue_give_up(fj->folder->queue, job);
-        else
-            retry(fj);
-    } else if (fj->n_alone >= INTERRUPTIONS_UNTIL_FAILED) {
-        fault_set(
-            &job->fault, FAULT_INTERRUPTED,
-            "the daemon or the machine went down %u times in a row at this file, while it did "
-            "nothing else",
-            fj->n_alone);
-        queue_give_up(fj->folder->queue, job);
-    } else {
-        job->in_fd = fj->in_fd;
-        job->out_fd = fj->out_fd;
-        queue_opened(fj->folder->queue, job);
-    }
-}
-
-static void tell_end(struct folder_job *fj)
-{
-    struct folder *folder = fj->folder;
-    struct folder_failure *failure = &folder->past.failure;
-    const struct job *job = &fj->job;
-    char times[JOB_TIMES_MAX];
-    job_print_times(job, times);
-    switch (fj->end) {
-    case END_DONE:
-        queue_count_end(folder->queue, job, true);
-        folder->past.n_done++;
-        rate_count(&folder->past.rate, clock_now());
-        log_about(job_subject(job), LOG_LEVEL_INFO, "done in %s: %s", times, fj->told);
-        break;
-    case END_FAILED:
-        queue_count_end(folder->queue, job, false);
-        folder->past.n_failed++;
-        rate_count(&folder->past.rate, clock_now());
-        snprintf(failure->name, sizeof failure->name, "%s", job->label);
-        failure->fault = job->fault;
-        failure->time = (int64_t)time(NULL);
-        log_about(job_subject(job), LOG_LEVEL_WARNING, "failed: %s: %s (in %s)",
-                  fault_name(job->fault.code), job->fault.text, times);
-        break;
-    case END_RETURNED:
-        log_about(job_subject(job), LOG_LEVEL_INFO,
-                  "%s; it waits until it has not changed for a while",
-                  job->fault.code ? job->fault.text : "changed while it was read");
-        break;
-    default:
-        break;
-    }
-}
-
-/* A try has ended on disk, and the file with it unless it is tried again. */
-static void ended(struct letter *letter)
-{
-    struct folder_job *fj = letter->fj;
-    if (fj->job.fault.code == FAULT_CRASHED)
-        queue_accuse(fj->folder->queue, &fj->job);
-    if (fj->end == END_RETRIED) {
-        fj->job.fault = letter->fault;
-        retry(fj);
-        return;
-    }
-    tell_end(fj);
-    leave_queue(fj);
-    folder_job_free(fj);
-}
-
-static void take_letter(struct letter *letter)
-{
-    struct folder_job *fj = letter->fj;
-    if (letter->kind == LETTER_OPEN && !fj->job.source)
-        add_job(fj);
-    else if (letter->kind == LETTER_OPEN)
-        opened(letter);
-    else if (letter->kind == LETTER_OUTPUT)
-        queue_give_output(fj->folder->queue, &fj->job, fj->of, fj->plane, fj->plane_fd,
-                          &letter->fault);
-    else
-        ended(letter);
-}
-
 /* The first scan is over, or is impossible for now: the start of the daemon need not wait for it.
  */
 static void tell_scanned(struct folder *folder)
 {
-    if (folder->told_scanned)
-        return;
     folder->told_scanned = true;
     folder->world->events->scanned(folder->world->context);
+}
+
+/* The fault may pass: the job is tried again later, by our successor or the next start where the
+ * folder stops. */
+static void retry(struct folder_job *fj, const struct fault *fault)
+{
+    struct folder *folder = fj->folder;
+    fj->job.fault = *fault;
+    queue_retry(folder->queue, &fj->job);
+    if (folder->state == FOLDER_STOPPING)
+        queue_withdraw(folder->queue, folder);
+}
+
+/* What the thread says of a job, from a claimed file to its end. */
+static void take_letter(struct letter *letter)
+{
+    struct folder_job *fj = letter->fj;
+    struct folder *folder = fj->folder;
+    struct queue *queue = folder->queue;
+    struct job *job = &fj->job;
+    if (letter->kind == LETTER_OUTPUT) {
+        queue_give_output(queue, job, fj->of, fj->plane, fj->plane_fd, &letter->fault);
+        return;
+    }
+
+    /* a file was claimed */
+    if (letter->kind == LETTER_OPEN && !job->source) {
+        job->source = &source;
+        job->origin = "watch";
+        job->owner = folder;
+        job->stalled = &folder->stalled;
+        job->ready = fj->in_fd >= 0;
+        if (folder->n_jobs++ == 0)
+            rate_begin(&folder->past.rate, clock_now());
+        queue_add(queue, job);
+        if (folder->state == FOLDER_STOPPING)
+            queue_withdraw(queue, folder);
+        return;
+    }
+
+    /* it is open, or cannot be opened */
+    if (letter->kind == LETTER_OPEN && fj->end == END_NONE) {
+        if (letter->fault.code != FAULT_NONE && !fj->unplaceable) {
+            retry(fj, &letter->fault);
+        } else if (letter->fault.code != FAULT_NONE) {
+            job->fault = letter->fault;
+            queue_give_up(queue, job);
+        } else if (fj->n_alone >= INTERRUPTIONS_UNTIL_FAILED) {
+            fault_set(&job->fault, FAULT_INTERRUPTED,
+                      "the daemon or the machine went down %u times in a row at this file, while it "
+                      "did nothing else",
+                      fj->n_alone);
+            queue_give_up(queue, job);
+        } else {
+            job->in_fd = fj->in_fd;
+            job->out_fd = fj->out_fd;
+            queue_opened(queue, job);
+        }
+        return;
+    }
+
+    /* A try has ended on disk, and the file with it unless it is tried again. */
+    if (job->fault.code == FAULT_CRASHED && letter->kind == LETTER_END)
+        queue_accuse(queue, job);
+    if (fj->end == END_RETRIED) {
+        retry(fj, &letter->fault);
+        return;
+    }
+    struct folder_past *past = &folder->past;
+    bool done = fj->end == END_DONE, failed = fj->end == END_FAILED;
+    char times[JOB_TIMES_MAX];
+    job_print_times(job, times);
+    if (done || failed) {
+        queue_count_end(queue, job, done);
+        *(done ? &past->n_done : &past->n_failed) += 1;
+        rate_count(&past->rate, clock_now());
+    }
+    if (done)
+        log_about(job_subject(job), LOG_LEVEL_INFO, "done in %s: %s", times, fj->told);
+    if (failed) {
+        snprintf(past->failure.name, sizeof past->failure.name, "%s", job->label);
+        past->failure.fault = job->fault;
+        past->failure.time = (int64_t)time(NULL);
+        log_about(job_subject(job), LOG_LEVEL_WARNING, "failed: %s: %s (in %s)",
+                  fault_name(job->fault.code), job->fault.text, times);
+    }
+    if (fj->end == END_RETURNED)
+        log_about(job_subject(job), LOG_LEVEL_INFO,
+                  "%s; it waits until it has not changed for a while",
+                  job->fault.code ? job->fault.text : "changed while it was read");
+    leave_queue(fj);
+    folder_job_free(fj);
 }
 
 static void tell_stopped(struct folder *folder, enum folder_state state)
@@ -302,8 +264,9 @@ static void tell_stopped(struct folder *folder, enum folder_state state)
     folder->world->events->stopped(folder->world->context, folder);
 }
 
-static void take_mail(struct folder *folder)
+static void take_mail(uv_async_t *mail)
 {
+    struct folder *folder = mail->data;
     struct folder_thread *t = folder->thread;
     struct letters letters = STAILQ_HEAD_INITIALIZER(letters);
     struct probes answered = STAILQ_HEAD_INITIALIZER(answered);
@@ -323,7 +286,7 @@ static void take_mail(struct folder *folder)
         STAILQ_REMOVE_HEAD(&answered, next);
         inquiry_answered(probe);
     }
-    if (scanned)
+    if (scanned && !folder->told_scanned)
         tell_scanned(folder);
     if (n_backs != folder->n_backs) /* the cause of faults may be gone */
         queue_hurry(folder->queue);
@@ -332,11 +295,6 @@ static void take_mail(struct folder *folder)
         queue_wake(folder->queue);
     if (has_ended && folder->state != FOLDER_STOPPED && folder->state != FOLDER_ABANDONED)
         tell_stopped(folder, FOLDER_STOPPED);
-}
-
-static void on_mail(uv_async_t *async)
-{
-    take_mail(async->data);
 }
 
 /* ---- questions ---- */
@@ -398,7 +356,7 @@ static void abandon(struct folder *folder)
 {
     struct job *job, *next;
     do
-        take_mail(folder);
+        take_mail(&folder->mail);
     while (folder->state == FOLDER_STOPPING && !forget(folder));
     if (folder->state != FOLDER_STOPPING)
         return;
@@ -431,7 +389,7 @@ static void on_timer(uv_timer_t *timer)
     }
     folder->stalled = stalled;
     folder->hanging = hanging;
-    if (hanging)
+    if (hanging && !folder->told_scanned)
         tell_scanned(folder);
     arm_timer(folder, waits > 0);
     if (folder->state == FOLDER_STOPPING && waits > ABANDON_AFTER)
@@ -472,7 +430,7 @@ int folder_create(struct folder **folder, const struct folder_world *world, stru
                          .share = UINT_MAX,
                          .ahead = UINT_MAX};
     f->mail.data = f->timer.data = f;
-    int error = uv_async_init(world->loop, &f->mail, on_mail);
+    int error = uv_async_init(world->loop, &f->mail, take_mail);
     if (error < 0) {
         free(f);
         return fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));

@@ -35,46 +35,12 @@ static bool is_stalled(const struct job *job)
     return job->stalled && *job->stalled;
 }
 
-/* Jobs from being opened to their end in a worker: in quarantine, or in the main one. */
-static unsigned under_way(const struct queue *queue, bool quarantine)
-{
-    unsigned count = 0;
-    const struct job *job;
-    for (int state = JOB_OPENING; state <= JOB_BEGUN; state++)
-        TAILQ_FOREACH (job, &queue->lists[state], in_list)
-            count += (job->lane == JOB_SUSPECT) == quarantine && !is_stalled(job);
-    return count;
-}
-
-static struct job *first_not_stalled(const struct job_list *list)
-{
-    struct job *job = TAILQ_FIRST(list);
-    while (job && is_stalled(job))
-        job = TAILQ_NEXT(job, in_list);
-    return job;
-}
-
 /* The flow of the job's user. */
 static struct job_flow *user_of(struct turns *turns, const struct job *job)
 {
     if (!job->flow)
         return &turns->folders;
     return job->flow->user ? job->flow->user : job->flow;
-}
-
-/* Counts a job that enters (1) or leaves (−1) the state. */
-static void count(struct queue *queue, const struct job *job, enum job_state state, int by)
-{
-    struct job_flow *user = user_of(&queue->turns, job);
-    bool sent = state == JOB_SENT || state == JOB_BEGUN;
-    queue->counts[state] += (unsigned)by;
-    user->n_sent += sent ? (unsigned)by : 0;
-    user->n_opened += sent || state == JOB_OPENING || state == JOB_OPEN ? (unsigned)by : 0;
-}
-
-static struct job_list *list_of(struct queue *queue, const struct job *job)
-{
-    return job->state == JOB_QUEUED ? &queue->queued[job->lane] : &queue->lists[job->state];
 }
 
 double job_queue_seconds(const struct job *job)
@@ -87,6 +53,26 @@ void job_print_times(const struct job *job, char text[JOB_TIMES_MAX])
     uint64_t now = clock_now(), begun = job->sent > 0 ? job->sent : now;
     snprintf(text, JOB_TIMES_MAX, "%s, after %s in the queue", number_duration(now - begun),
              number_duration(begun - job->added));
+}
+
+static struct job_list *list_of(struct queue *queue, const struct job *job)
+{
+    return job->state == JOB_QUEUED ? &queue->queued[job->lane] : &queue->lists[job->state];
+}
+
+/* Has the job enter (1) or leave (−1) the list of its state. */
+static void list(struct queue *queue, struct job *job, int by)
+{
+    struct job_flow *user = user_of(&queue->turns, job);
+    bool sent = job->state == JOB_SENT || job->state == JOB_BEGUN;
+    bool opened = sent || job->state == JOB_OPENING || job->state == JOB_OPEN;
+    if (by > 0)
+        TAILQ_INSERT_TAIL(list_of(queue, job), job, in_list);
+    else
+        TAILQ_REMOVE(list_of(queue, job), job, in_list);
+    queue->counts[job->state] += (unsigned)by;
+    user->n_sent += sent ? (unsigned)by : 0;
+    user->n_opened += opened ? (unsigned)by : 0;
 }
 
 /* The one place where a job's state changes. */
@@ -106,12 +92,10 @@ static void enter(struct queue *queue, struct job *job, enum job_state state)
                   (int)state);
         abort(); /* a defect of ours; what is on disk is safe, and the next start finds it */
     }
-    TAILQ_REMOVE(list_of(queue, job), job, in_list);
-    count(queue, job, job->state, -1);
+    list(queue, job, -1);
     job->state = state;
     job->since = clock_now();
-    TAILQ_INSERT_TAIL(list_of(queue, job), job, in_list);
-    count(queue, job, state, 1);
+    list(queue, job, 1);
 }
 
 static void on_idle(uv_idle_t *idle)
@@ -150,23 +134,23 @@ static void give_back_one(struct queue *queue, struct job *job)
 
 /* ---- whose job is next ---- */
 
-static uint64_t user_served(const struct job *job)
-{
-    return job->flow->user ? job->flow->user->served : 0;
-}
-
 struct job *turns_next(const struct turns *turns, const struct job_list *list, bool idle)
 {
     struct job *job, *client = NULL, *backlog = NULL;
+    uint64_t least = 0; /* when the client's user was served */
     TAILQ_FOREACH (job, list, in_list) {
         if (is_stalled(job) || (idle && user_of((struct turns *)turns, job)->n_opened > 0))
             continue;
-        if (!job->flow)
+        if (!job->flow) {
             backlog = backlog ? backlog : job;
-        else if (!client || user_served(job) < user_served(client) ||
-                 (user_served(job) == user_served(client) &&
-                  job->flow->served < client->flow->served))
+            continue;
+        }
+        uint64_t served = job->flow->user ? job->flow->user->served : 0;
+        if (!client || served < least ||
+            (served == least && job->flow->served < client->flow->served)) {
             client = job;
+            least = served;
+        }
     }
     if (!client || (backlog && turns->n_ahead >= AHEAD_MAX))
         return backlog;
@@ -196,45 +180,12 @@ struct job *turns_send(struct turns *turns, const struct job_list *list, unsigne
     return next;
 }
 
-/* ---- what is sent to workers, what they say of jobs, and the jobs of one that died ---- */
+/* ---- what workers say of jobs, and the jobs of one that died ---- */
 
 static void kill_worker(struct queue *queue, struct worker *worker, enum worker_cause cause)
 {
     worker_kill(worker, cause);
     queue_wake(queue); /* the supervisor sees to it that it dies */
-}
-
-static void send_job(struct queue *queue, struct job *job, struct worker *worker)
-{
-    struct message message;
-    message_init(&message, MESSAGE_JOB);
-    message.id = job->id;
-    message.chain = job->chain;
-    message.format = job->format;
-    message.input = job->input;
-    message.time = (int64_t)queue->job_time;
-    message.say_began = job->source->began != NULL;
-    message.fds[0] = job->in_fd;
-    message.fds[1] = job->out_fd;
-    message.n_fds = 2;
-    job->worker = worker;
-    worker->in_flight++;
-    child_send(worker->child, &message);
-    if (!job->source->began)
-        enter(queue, job, JOB_BEGUN); /* as far as anybody knows */
-}
-
-/* Answers a request for one more output. A worker that asks for more outputs than a picture can
- * have planes gets no answer. */
-static void need_output(struct queue *queue, struct job *job, unsigned of, const char *plane)
-{
-    if (++job->n_outputs < MESSAGE_PLANES_MAX) {
-        job->source->need_output(job, of, plane);
-    } else if (job->n_outputs == MESSAGE_PLANES_MAX) {
-        log_error("the worker asks for more than %d outputs of one job: it is killed",
-                  MESSAGE_PLANES_MAX);
-        kill_worker(queue, job->worker, WORKER_CRASHED);
-    }
 }
 
 /* From now on the job runs in the quarantine worker, where it harms no other job. */
@@ -251,13 +202,42 @@ static bool was_alone(const struct job *job)
     return job->lane != JOB_NORMAL || job->worker->in_flight == 1;
 }
 
-static void job_done(struct queue *queue, struct job *job, const struct message *message)
+const char *queue_hear(struct queue *queue, struct worker *worker, const struct message *message)
 {
+    struct job *job = TAILQ_FIRST(&queue->all);
+    while (job && (job->id != message->id || job->worker != worker ||
+                   (job->state != JOB_SENT && job->state != JOB_BEGUN)))
+        job = TAILQ_NEXT(job, in_all);
+    if (!job)
+        return "speaks of a job that it does not have";
+
+    if (message->kind == MESSAGE_BEGAN) {
+        if (job->state != JOB_SENT)
+            return "begins a job that it has begun, or need not tell of";
+        enter(queue, job, JOB_BEGUN);
+        job->source->began(job);
+        return NULL;
+    }
+
+    /* One more output. A worker that asks for more of them than a picture can have planes gets no
+     * answer. */
+    if (message->kind == MESSAGE_NEED_OUTPUT) {
+        if (++job->n_outputs < MESSAGE_PLANES_MAX) {
+            job->source->need_output(job, (unsigned)message->result_of, message->plane);
+        } else if (job->n_outputs == MESSAGE_PLANES_MAX) {
+            log_error("the worker asks for more than %d outputs of one job: it is killed",
+                      MESSAGE_PLANES_MAX);
+            kill_worker(queue, job->worker, WORKER_CRASHED);
+        }
+        return NULL;
+    }
+
+    /* It is done: well, or not, or too late, for which others beside it may be the reason. */
     message_get_fault(message, &job->fault);
     if (job->fault.code == FAULT_TIME && !was_alone(job)) {
         put_in_quarantine(queue, job);
         try_again(queue, job);
-        return;
+        return NULL;
     }
     /* clients get their warnings in the answer */
     enum log_level level = job->folder ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO;
@@ -267,26 +247,6 @@ static void job_done(struct queue *queue, struct job *job, const struct message 
     if (job->fault.code == FAULT_NONE)
         metrics_count_report(queue->metrics, message);
     settle(queue, job, message);
-}
-
-const char *queue_hear(struct queue *queue, struct worker *worker, const struct message *message)
-{
-    struct job *job = TAILQ_FIRST(&queue->all);
-    while (job && (job->id != message->id || job->worker != worker ||
-                   (job->state != JOB_SENT && job->state != JOB_BEGUN)))
-        job = TAILQ_NEXT(job, in_all);
-    if (!job)
-        return "speaks of a job that it does not have";
-    if (message->kind == MESSAGE_NEED_OUTPUT) {
-        need_output(queue, job, (unsigned)message->result_of, message->plane);
-    } else if (message->kind == MESSAGE_DONE) {
-        job_done(queue, job, message);
-    } else if (job->state == JOB_SENT) {
-        enter(queue, job, JOB_BEGUN);
-        job->source->began(job);
-    } else {
-        return "begins a job that it has begun, or need not tell of";
-    }
     return NULL;
 }
 
@@ -346,142 +306,78 @@ void queue_lose(struct queue *queue, struct worker *worker)
 
 /* ---- once a turn of the loop ---- */
 
-/* A job whose owner's disk does not answer, which is open already: it goes when others leave room.
- */
-static struct job *first_ready(const struct queue *queue)
-{
-    struct job *job = TAILQ_FIRST(&queue->queued[JOB_NORMAL]);
-    unsigned opened = 0;
-    for (int state = JOB_OPENING; state <= JOB_BEGUN; state++)
-        opened += queue->counts[state];
-    while (job && !job->ready)
-        job = TAILQ_NEXT(job, in_list);
-    return opened < queue->slots + AHEAD ? job : NULL;
-}
-
 /* Opens are answered later, so a handful of them at a time is all that this starts. */
 static struct job *next_to_open(struct queue *queue, bool quiet)
 {
-    struct job *suspect = turns_next(&queue->suspect_turns, &queue->queued[JOB_SUSPECT], false);
-    struct job *normal = turns_next(&queue->turns, &queue->queued[JOB_NORMAL], false);
-    unsigned busy = under_way(queue, false), quarantined = under_way(queue, true);
+    struct job *job, *suspect, *normal, *ready, *last;
+    unsigned opened = 0, busy = 0, quarantined = 0; /* of all; of those whose disk answers */
     for (int state = JOB_OPENING; state <= JOB_BEGUN; state++) {
-        const struct job_list *list = &queue->lists[state];
-        const struct job *job = state == JOB_OPENING ? first_not_stalled(list) : TAILQ_FIRST(list);
-        if (job && job->lane == JOB_LAST)
-            return NULL; /* it is alone */
+        TAILQ_FOREACH (job, &queue->lists[state], in_list) {
+            bool stalled = is_stalled(job);
+            if (job->lane == JOB_LAST && !(stalled && state == JOB_OPENING))
+                return NULL; /* it is alone */
+            opened++;
+            busy += !stalled && job->lane != JOB_SUSPECT;
+            quarantined += !stalled && job->lane == JOB_SUSPECT;
+        }
     }
+    suspect = turns_next(&queue->suspect_turns, &queue->queued[JOB_SUSPECT], false);
     if (suspect && quarantined == 0)
         return suspect;
+    normal = turns_next(&queue->turns, &queue->queued[JOB_NORMAL], false);
     if (normal && busy >= queue->slots + AHEAD) /* others wait behind nobody's jobs */
         return turns_next(&queue->turns, &queue->queued[JOB_NORMAL], true);
     if (normal)
         return normal;
-    struct job *ready = first_ready(queue);
-    if (ready)
-        return ready;
-    struct job *last = first_not_stalled(&queue->queued[JOB_LAST]);
+    /* one whose owner's disk does not answer, and which is open already, goes when others leave room
+     */
+    TAILQ_FOREACH (ready, &queue->queued[JOB_NORMAL], in_list)
+        if (ready->ready && opened < queue->slots + AHEAD)
+            return ready;
+    TAILQ_FOREACH (last, &queue->queued[JOB_LAST], in_list)
+        if (!is_stalled(last))
+            break;
     if (suspect || busy + quarantined > 0 || !last)
         return NULL;
     return quiet || clock_now() >= last->not_before ? last : NULL;
 }
 
-static void open_jobs(struct queue *queue, bool quiet)
-{
-    struct job *job;
-    while (!queue->draining && (job = next_to_open(queue, quiet)) != NULL) {
-        turns_took(job->lane == JOB_SUSPECT ? &queue->suspect_turns : &queue->turns, job);
-        enter(queue, job, JOB_OPENING);
-        job->source->open(job);
-    }
-}
-
-static void send_one(struct queue *queue, struct job *job, struct worker *worker)
+static void send_job(struct queue *queue, struct job *job, struct worker *worker, uint64_t now)
 {
     /* a job that is late by so much more ends with its worker, which stops late jobs where it can
      */
     uint64_t part = queue->job_time / 10;
     uint64_t grace = part < SECOND ? SECOND : part < 10 * SECOND ? part : 10 * SECOND;
-    uint64_t now = clock_now();
+    struct message message;
     if (job->attempts++ == 0)
         metrics_observe(queue->metrics, METRIC_SPAN_DURATION, "span=\"queue\"",
                         (double)(now - job->added) * 1e-9);
     job->late = false;
     job->n_outputs = 0;
     job->sent = now;
-    events_add_job(queue->events, "begun", job);
     job->deadline = now + queue->job_time + grace;
+    job->worker = worker;
+    events_add_job(queue->events, "begun", job);
     enter(queue, job, JOB_SENT);
-    send_job(queue, job, worker);
-}
-
-bool queue_wants_quarantine(const struct queue *queue)
-{
-    const struct job *job;
-    TAILQ_FOREACH (job, &queue->lists[JOB_OPEN], in_list)
-        if (job->lane == JOB_SUSPECT)
-            return !queue->held;
-    return false;
-}
-
-static void send_jobs(struct queue *queue, struct worker *main, struct worker *quarantine)
-{
-    const struct job_list *open = &queue->lists[JOB_OPEN];
-    struct job *job, *next;
-    for (job = TAILQ_FIRST(open); job; job = next) {
-        next = TAILQ_NEXT(job, in_list);
-        if (job->lane == JOB_SUSPECT && quarantine && quarantine->in_flight == 0)
-            send_one(queue, job, quarantine);
-    }
-    while (main && main->state == WORKER_READY &&
-           (job = turns_send(&queue->turns, open, main->in_flight, queue->slots)) != NULL)
-        send_one(queue, job, main);
-}
-
-/* A job past its deadline, which its worker could not stop, hangs in it: there is no other way to
- * end it than to end the worker. `judge` sorts out the rest. */
-static void check_deadlines(struct queue *queue, uint64_t now)
-{
-    struct job *job;
-    for (int state = JOB_SENT; state <= JOB_BEGUN; state++) {
-        TAILQ_FOREACH (job, &queue->lists[state], in_list) {
-            if (job->deadline > now)
-                continue;
-            log_about(job_subject(job), LOG_LEVEL_WARNING,
-                      "still not done after its time: the worker is killed");
-            job->late = true;
-            job->deadline = UINT64_MAX;
-            kill_worker(queue, job->worker, WORKER_LATE);
-        }
-    }
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
+    worker->in_flight++;
+    message_init(&message, MESSAGE_JOB);
+    message.id = job->id;
+    message.chain = job->chain;
+    message.format = job->format;
+    message.input = job->input;
+    message.time = (int64_t)queue->job_time;
+    message.say_began = job->source->began != NULL;
+    message.fds[0] = job->in_fd;
+    message.fds[1] = job->out_fd;
+    message.n_fds = 2;
+    child_send(worker->child, &message);
+    if (!job->source->began)
+        enter(queue, job, JOB_BEGUN); /* as far as anybody knows */
 }
 
 static void on_timer(uv_timer_t *timer)
 {
     queue_wake(timer->data);
-}
-
-static void arm_timer(struct queue *queue, uint64_t now)
-{
-    uint64_t due = UINT64_MAX;
-    const struct job *job;
-    TAILQ_FOREACH (job, &queue->lists[JOB_WAITING], in_list)
-        due = earlier(due, job->not_before);
-    for (int i = JOB_SENT; i <= JOB_BEGUN; i++)
-        TAILQ_FOREACH (job, &queue->lists[i], in_list)
-            due = earlier(due, job->deadline);
-    job = TAILQ_FIRST(&queue->queued[JOB_LAST]);
-    if (job && job->not_before > now)
-        due = earlier(due, job->not_before);
-    if (due == UINT64_MAX)
-        uv_timer_stop(&queue->timer);
-    else
-        uv_timer_start(&queue->timer, on_timer, due > now ? (due - now) / MILLISECOND + 1 : 0, 0);
 }
 
 /* Gives back the jobs that no worker has: those of one owner or, for NULL, all. */
@@ -498,31 +394,73 @@ static void give_back(struct queue *queue, const void *owner)
 
 bool queue_turn(struct queue *queue, struct worker *main, struct worker *quarantine, bool quiet)
 {
+    const struct job_list *waiting = &queue->lists[JOB_WAITING], *open = &queue->lists[JOB_OPEN];
     struct job *job, *next;
-    uint64_t now = clock_now();
+    uint64_t now = clock_now(), due = UINT64_MAX; /* when the next turn is, at the latest */
     if (!queue->turn_wanted)
         return false;
-    queue->turn_wanted = false;
+    queue->turn_wanted = queue->wants_quarantine = false;
     uv_idle_stop(&queue->idle);
     if (queue->n_jobs == 0) {
         uv_timer_stop(&queue->timer);
         return true;
     }
-    check_deadlines(queue, now);
-    if (queue->draining) {
-        give_back(queue, NULL);
-    } else {
-        for (job = TAILQ_FIRST(&queue->lists[JOB_WAITING]); job; job = next) {
-            next = TAILQ_NEXT(job, in_list);
-            if (job->not_before <= now)
-                enter(queue, job, JOB_QUEUED);
-        }
-        if (!queue->held) {
-            open_jobs(queue, quiet);
-            send_jobs(queue, main, quarantine);
+
+    /* A job past its deadline, which its worker could not stop, hangs in it: there is no other way to
+     * end it than to end the worker. `judge` sorts out the rest. */
+    for (int state = JOB_SENT; state <= JOB_BEGUN; state++) {
+        TAILQ_FOREACH (job, &queue->lists[state], in_list) {
+            if (job->deadline > now)
+                continue;
+            log_about(job_subject(job), LOG_LEVEL_WARNING,
+                      "still not done after its time: the worker is killed");
+            job->late = true;
+            job->deadline = UINT64_MAX;
+            kill_worker(queue, job->worker, WORKER_LATE);
         }
     }
-    arm_timer(queue, now);
+
+    /* Those that wait to be tried again are, when their time has come. */
+    if (queue->draining)
+        give_back(queue, NULL);
+    for (job = TAILQ_FIRST(waiting); job; job = next) {
+        next = TAILQ_NEXT(job, in_list);
+        if (job->not_before <= now)
+            enter(queue, job, JOB_QUEUED);
+    }
+
+    /* Jobs are opened, a few more than workers have room for, and sent: suspects one at a time to
+     * quarantine, the others to the main worker. */
+    while (!queue->draining && !queue->held && (job = next_to_open(queue, quiet)) != NULL) {
+        turns_took(job->lane == JOB_SUSPECT ? &queue->suspect_turns : &queue->turns, job);
+        enter(queue, job, JOB_OPENING);
+        job->source->open(job);
+    }
+    for (job = queue->draining || queue->held ? NULL : TAILQ_FIRST(open); job; job = next) {
+        next = TAILQ_NEXT(job, in_list);
+        if (job->lane != JOB_SUSPECT)
+            continue;
+        if (quarantine && quarantine->in_flight == 0)
+            send_job(queue, job, quarantine, now);
+        else
+            queue->wants_quarantine = true;
+    }
+    while (!queue->draining && !queue->held && main && main->state == WORKER_READY &&
+           (job = turns_send(&queue->turns, open, main->in_flight, queue->slots)) != NULL)
+        send_job(queue, job, main, now);
+
+    TAILQ_FOREACH (job, waiting, in_list)
+        due = job->not_before < due ? job->not_before : due;
+    for (int state = JOB_SENT; state <= JOB_BEGUN; state++)
+        TAILQ_FOREACH (job, &queue->lists[state], in_list)
+            due = job->deadline < due ? job->deadline : due;
+    job = TAILQ_FIRST(&queue->queued[JOB_LAST]);
+    if (job && job->not_before > now && job->not_before < due)
+        due = job->not_before;
+    if (due == UINT64_MAX)
+        uv_timer_stop(&queue->timer);
+    else
+        uv_timer_start(&queue->timer, on_timer, due > now ? (due - now) / MILLISECOND + 1 : 0, 0);
     return true;
 }
 
@@ -565,11 +503,12 @@ unsigned queue_retried(const struct queue *queue, const void *owner)
 
 unsigned queue_in_quarantine(const struct queue *queue)
 {
-    unsigned waiting = 0;
+    unsigned count = 0;
     const struct job *job;
-    TAILQ_FOREACH (job, &queue->queued[JOB_SUSPECT], in_list)
-        waiting++;
-    return waiting + under_way(queue, true);
+    TAILQ_FOREACH (job, &queue->all, in_all)
+        count += job->lane == JOB_SUSPECT && job->state <= JOB_BEGUN &&
+                 (job->state == JOB_QUEUED || !is_stalled(job));
+    return count;
 }
 
 void queue_add(struct queue *queue, struct job *job)
@@ -581,8 +520,7 @@ void queue_add(struct queue *queue, struct job *job)
     job->not_before = job->lane == JOB_LAST ? clock_now() + LAST_WAITS : 0;
     fault_clear(&job->fault);
     TAILQ_INSERT_TAIL(&queue->all, job, in_all);
-    TAILQ_INSERT_TAIL(list_of(queue, job), job, in_list);
-    count(queue, job, JOB_QUEUED, 1);
+    list(queue, job, 1);
     if (queue->n_jobs++ == 0)
         rate_begin(&queue->rate, job->added);
     queue->n_client_jobs += job->flow != NULL;
@@ -616,8 +554,7 @@ void queue_give_output(struct queue *queue, struct job *job, unsigned of, const 
 void queue_remove(struct queue *queue, struct job *job)
 {
     TAILQ_REMOVE(&queue->all, job, in_all);
-    TAILQ_REMOVE(list_of(queue, job), job, in_list);
-    count(queue, job, job->state, -1);
+    list(queue, job, -1);
     queue->n_jobs--;
     queue->n_client_jobs -= job->flow != NULL;
     queue_wake(queue);

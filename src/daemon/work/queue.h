@@ -58,6 +58,7 @@ struct queue {
     uv_timer_t timer; /* for deadlines and for jobs that wait */
     uv_idle_t idle;   /* keeps the loop from sleeping before the next turn */
     bool turn_wanted;
+    bool wants_quarantine; /* a job was to be sent, and the worker in quarantine took none */
 };
 
 /* The caller sets the members above the blank line first. */
@@ -104,9 +105,6 @@ void queue_wake(struct queue *queue);
  * (NULL: it takes no jobs now). `quiet`: no source has anything in sight, so it is time for jobs
  * that go last. Returns false, having done nothing, when nobody has asked for a turn. */
 bool queue_turn(struct queue *queue, struct worker *main, struct worker *quarantine, bool quiet);
-
-/* True while a job that is to be sent needs the worker in quarantine. */
-bool queue_wants_quarantine(const struct queue *queue);
 
 /* A worker says something of a job: began, need-output, done. Returns NULL, or what makes no sense
  * about it: completes "the worker …". */
