@@ -270,13 +270,18 @@ bool requeue_failed(const struct spool *spool, struct requeued *requeued)
     return slice.count >= REQUEUE_SLICE;
 }
 
-void requeued_finish(struct requeued *requeued)
+void requeued_forget(struct requeued *requeued, bool with_skipped)
 {
     for (size_t i = 0; i < requeued->n_names; i++)
         free(requeued->names[i]);
-    for (size_t i = 0; i < requeued->n_skipped; i++)
-        free(requeued->skipped[i]);
     free(requeued->names);
+    requeued->names = NULL;
+    requeued->n_names = 0;
+    for (size_t i = 0; with_skipped && i < requeued->n_skipped; i++)
+        free(requeued->skipped[i]);
+    if (!with_skipped)
+        return;
     free(requeued->skipped);
-    *requeued = (struct requeued){0};
+    requeued->skipped = NULL;
+    requeued->n_skipped = 0;
 }

@@ -25,7 +25,8 @@ struct requeued {
 #define REQUEUE_SLICE 128
 bool requeue_failed(const struct spool *spool, struct requeued *requeued);
 
-void requeued_finish(struct requeued *requeued);
+/* Forgets the names and, at the end of a folder, those that were skipped in it. */
+void requeued_forget(struct requeued *requeued, bool with_skipped);
 
 /* Gives such a reason its name back if its file is still in failed; otherwise removes it. */
 void requeue_clear_up(const struct spool *spool, int directory_fd, const char *name);
