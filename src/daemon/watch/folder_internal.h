@@ -11,7 +11,7 @@
 #include "daemon/spool/claim.h"
 #include "daemon/watch/candidate.h"
 #include "daemon/watch/folder.h"
-#include "daemon/watch/inquiry.h"
+#include "daemon/watch/question.h"
 #include <pthread.h>
 
 /* A folder hangs when one of its threads has made no progress for so long. */
