@@ -11,6 +11,19 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+struct identity identity_of(const struct stat *status)
+{
+    return (struct identity){status->st_dev, status->st_ino, status->st_size,
+                             status->st_mtim.tv_sec * INT64_C(1000000000) +
+                                 status->st_mtim.tv_nsec};
+}
+
+bool identity_equal(const struct identity *a, const struct identity *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+           a->mtime == b->mtime;
+}
+
 #define WRITERS_PAUSE_MAX 512000 /* microseconds; all pauses together take twice that */
 
 int disk_rename_new(int from_fd, const char *from, int to_fd, const char *to)

@@ -7,8 +7,21 @@
 #include "base/fault.h"
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+
+/* Identifies a file and its content: device, inode, size and modification time. The change time is
+ * left out, since our own renames change it. */
+struct identity {
+    dev_t device;
+    ino_t inode;
+    int64_t size;
+    int64_t mtime; /* nanoseconds since 1970, as the file system has it */
+};
+
+struct identity identity_of(const struct stat *status);
+bool identity_equal(const struct identity *a, const struct identity *b);
 
 /* Renames a file to `to` unless that name is taken: then −1 and EEXIST. Uses
  * renameat2(RENAME_NOREPLACE); on file systems without it link and unlink, and without hard links

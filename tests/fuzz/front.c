@@ -7,7 +7,7 @@
 
 #include "daemon/work/child.h"
 #include "fuzz.h"
-#include "daemon/work/events.h"
+#include "daemon/work/metrics.h"
 #include "worker/message.h"
 
 static struct events events;

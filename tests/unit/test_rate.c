@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "daemon/work/rate.h"
+#include "daemon/work/metrics.h"
 
 #define S UINT64_C(1000000000)
 

@@ -6,7 +6,7 @@
 #include "daemon/front/options.h"
 #include "daemon/serve/service.h"
 #include "daemon/watch/folder.h"
-#include "daemon/work/events.h"
+#include "daemon/work/metrics.h"
 #include "daemon/work/queue.h"
 #include "daemon/work/supervise.h"
 

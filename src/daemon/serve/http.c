@@ -133,7 +133,8 @@ static void on_tick(uv_timer_t *timer)
     }
     if (++http->n_ticks % TICKS_OF_LOOK == 0)
         http_events_look(http);
-    http_events_wake(http);
+    if (http->n_followers > 0)
+        http_events_wake(http);
 }
 
 /* ---- hang-ups ---- */

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "daemon/watch/folder.h"
-#include "daemon/work/events.h"
+#include "daemon/work/metrics.h"
 
 #define FOLLOWERS_MAX  64
 #define BEAT_SECONDS   15 /* a comment, by which both sides see that the other one is there */

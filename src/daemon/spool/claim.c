@@ -474,7 +474,7 @@ int claim_write_note(struct claim *claim, bool durable, struct fault *fault)
 
 int claim_sync_note(struct claim *claim)
 {
-    if (!claim_syncs(claim))
+    if (!claim->spool->syncs)
         return 0;
     int fd = -1, result = -1, folder = open_folder(claim);
     if (folder >= 0)
@@ -513,7 +513,7 @@ bool claim_fill_entry(struct claim *claim, struct ledger_entry *entry, const cha
         .attempts = note->attempts,
         .reason = reason,
         .result = has_result ? result : NULL,
-        .remembered = done ? spool_remembers(spool) : spool->in_place,
+        .remembered = done ? spool->remembers : spool->in_place,
     };
     return claim->identity.inode != 0;
 }
@@ -670,7 +670,7 @@ int claim_failed(struct claim *claim, struct fault *fault)
         name_of_original(name, place.name, claim->note.number);
         name_of_reason(reason, name);
         name_of_temporary(temporary, reason, tag);
-        if (file_write_whole(place.fd, reason, temporary, text, strlen(text), claim_syncs(claim),
+        if (file_write_whole(place.fd, reason, temporary, text, strlen(text), claim->spool->syncs,
                              &why) != 0)
             break;
         moved = leave(claim, spool->in_place ? -1 : place.fd, name) == 0;
@@ -679,7 +679,7 @@ int claim_failed(struct claim *claim, struct fault *fault)
         } else if (!moved) {
             unlinkat(place.fd, reason, 0);
             if (choose_failed_number(claim, &place, &why) == 0)
-                claim_write_note(claim, claim_syncs(claim), &why);
+                claim_write_note(claim, claim->spool->syncs, &why);
         }
     }
     disk_place_leave(&place);

@@ -112,12 +112,6 @@ void claim_close_note(struct claim *claim);
  * and errno. */
 int claim_sync_note(struct claim *claim);
 
-/* Whether its folder asks for syncs. */
-static inline bool claim_syncs(const struct claim *claim)
-{
-    return claim->spool->rules->sync != SYNC_OFF;
-}
-
 /* Puts the verdict "failed" and the reason, the whole text of NAME.error.json, into the note, for
  * the caller to write. claim_failed then moves the file. */
 int claim_note_failure(struct claim *claim, const char *reason, struct fault *fault);

@@ -203,7 +203,7 @@ int drafts_prepare(struct claim *claim, struct fault *fault)
         if (!reserved) {
             int fd = openat(place.fd, names.empty,
                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-            reserved = fd >= 0 && (!claim_syncs(claim) || fsync(fd) == 0);
+            reserved = fd >= 0 && (!claim->spool->syncs || fsync(fd) == 0);
             file_close(&fd);
         }
 
@@ -298,7 +298,7 @@ static void take_verdict_back(struct claim *claim)
 {
     struct fault fault = FAULT_INIT;
     claim->note.verdict = NOTE_OPEN;
-    if (claim_write_note(claim, claim_syncs(claim), &fault) != 0)
+    if (claim_write_note(claim, claim->spool->syncs, &fault) != 0)
         log_about(claim_subject(claim), LOG_LEVEL_WARNING, "its note could not be renewed: %s",
                   fault.text);
 }
@@ -366,7 +366,7 @@ int results_place(struct claim *claim, struct fault *fault)
         i = 0;
         result = choose_number(claim, place.fd, fault);
         if (result == 0)
-            result = claim_write_note(claim, claim_syncs(claim), fault);
+            result = claim_write_note(claim, claim->spool->syncs, fault);
         if (result != 0 && result != FAULT_EXISTS) { /* it is unknown which number is on the disk */
             remove_results(claim, place.fd);
             take_verdict_back(claim);
@@ -378,7 +378,7 @@ int results_place(struct claim *claim, struct fault *fault)
 
 int results_sync_names(const struct claim *claim)
 {
-    if (!claim_syncs(claim))
+    if (!claim->spool->syncs)
         return 0;
     if (claim->base > claim->name) /* folders on the way may be new: sync them, too */
         return syncfs(claim->out_fd);
@@ -390,7 +390,7 @@ int results_sync(const struct claim *claim)
     const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     struct disk_place place;
     int result = 0;
-    if (!claim_syncs(claim))
+    if (!claim->spool->syncs)
         return 0;
     if (disk_place(&place, claim->out_fd, claim->name, 0777) != 0)
         return -1;
@@ -418,7 +418,7 @@ void results_withdraw(const struct claim *claim)
 
 void results_void(struct claim *claim)
 {
-    if (claim_syncs(claim) && (disk_sync_directory(claim->out_fd) != 0 ||
+    if (claim->spool->syncs && (disk_sync_directory(claim->out_fd) != 0 ||
                                disk_sync_directory(claim->spool->instance_fd) != 0))
         return;
     if (claim->note.verdict == NOTE_DONE)
@@ -438,7 +438,7 @@ void results_release(const struct claim *claim, struct results_synced *synced)
         names_of(&names, claim, i);
         bool in_out = fstatat(place.fd, names.in_out, &status, AT_SYMLINK_NOFOLLOW) == 0 ||
                       fstatat(place.fd, names.empty, &status, AT_SYMLINK_NOFOLLOW) == 0;
-        if (in_out && claim_syncs(claim) && synced->spool != spool)
+        if (in_out && claim->spool->syncs && synced->spool != spool)
             *synced = (struct results_synced){spool, disk_sync_directory(spool->instance_fd)};
         if (synced->spool != spool || synced->result == 0)
             unreserve(&names, claim, place.fd);

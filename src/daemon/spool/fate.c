@@ -348,7 +348,7 @@ static void find_input(struct fate *fate, const struct spool *spool)
         return;
     }
     fate->identity = identity_of(&status);
-    if (spool_remembers(spool) &&
+    if (spool->remembers &&
         ledger_knows(spool->world->ledger, spool->folder, &fate->identity, &known, &fault) != 0) {
         fate->where = FATE_IN_PLACE;
         fate_set(fate, "waiting", "folder-unreadable", "%s", fault.text);

@@ -271,28 +271,6 @@ int ledger_ask(struct ledger *ledger, struct ledger_request *request, struct fau
     return request->fault.code; /* `fault` may hold an earlier one */
 }
 
-/* Leaves a request to the thread, when there is room for its entries. Those that are not `needed`
- * do not wait for room: they are lost, and a log line tells. */
-static int leave_to_thread(struct ledger *ledger, struct ledger_request *request, bool needed,
-                           struct fault *fault)
-{
-    size_t count = request->count;
-    bool patient = true;
-    pthread_mutex_lock(&ledger->lock);
-    while (needed && patient && ledger->n_waiting > 0 && ledger->n_waiting + count > BACKLOG)
-        patient = wait_a_little(ledger);
-    bool full = ledger->n_waiting > 0 && ledger->n_waiting + count > BACKLOG;
-    if (full) {
-        ledger->n_lost += (unsigned)count;
-        free(request);
-    } else {
-        ledger->n_waiting += count;
-        enqueue(ledger, request);
-    }
-    pthread_mutex_unlock(&ledger->lock);
-    return full && needed ? tell_silence(ledger, fault) : 0;
-}
-
 /* The thread also opens and closes the database: checking a large one takes long. */
 static void *work(void *context)
 {
@@ -450,7 +428,22 @@ int ledger_write(struct ledger *ledger, const struct ledger_entry *entries, size
         at += copy_texts(&left->entries[i], at);
         needed |= entries[i].remembered;
     }
-    return leave_to_thread(ledger, &left->request, needed, fault);
+
+    /* Those that are not needed do not wait for room: they are lost, and a log line tells. */
+    bool patient = true;
+    pthread_mutex_lock(&ledger->lock);
+    while (needed && patient && ledger->n_waiting > 0 && ledger->n_waiting + count > BACKLOG)
+        patient = wait_a_little(ledger);
+    bool full = ledger->n_waiting > 0 && ledger->n_waiting + count > BACKLOG;
+    if (full) {
+        ledger->n_lost += (unsigned)count;
+        free(left);
+    } else {
+        ledger->n_waiting += count;
+        enqueue(ledger, &left->request);
+    }
+    pthread_mutex_unlock(&ledger->lock);
+    return full && needed ? tell_silence(ledger, fault) : 0;
 }
 
 int ledger_forget(struct ledger *ledger, const char *folder, const struct identity *identities,

@@ -12,34 +12,11 @@
 #ifndef SLUICE_DAEMON_SPOOL_LEDGER_H
 #define SLUICE_DAEMON_SPOOL_LEDGER_H
 
+#include "base/disk.h"
 #include "base/fault.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/stat.h>
-
-/* Identifies a file and its content: device, inode, size and modification time. These must stay the
- * same from the first look to the end of the job. The change time is left out, since our own
- * renames change it. */
-struct identity {
-    dev_t device;
-    ino_t inode;
-    int64_t size;
-    int64_t mtime; /* nanoseconds since 1970, as the file system has it */
-};
-
-static inline struct identity identity_of(const struct stat *status)
-{
-    return (struct identity){status->st_dev, status->st_ino, status->st_size,
-                             status->st_mtim.tv_sec * INT64_C(1000000000) +
-                                 status->st_mtim.tv_nsec};
-}
-
-static inline bool identity_equal(const struct identity *a, const struct identity *b)
-{
-    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-           a->mtime == b->mtime;
-}
 
 typedef bool identity_visit(void *context, const char *name, const struct identity *identity);
 

@@ -256,7 +256,7 @@ static void bury(struct recovery *r, struct remains *remains)
     if (remains->has_work || remains->is_needed)
         return;
     /* its claims are ours on the disk, too, before their reservations go */
-    if (r->spool->rules->sync != SYNC_OFF && disk_sync_directory(r->spool->instance_fd) != 0)
+    if (r->spool->syncs && disk_sync_directory(r->spool->instance_fd) != 0)
         return;
     if (remains->out_fd >= 0 && walk(remains->out_fd, visit_temporary, tell_unreadable, &sweep) < 0)
         return;

@@ -177,7 +177,7 @@ static int put_back_one(const struct spool *spool, const struct fate *fate, char
  * there a power cut may leave a file where it was. */
 static void sync_names(const struct spool *spool)
 {
-    if (spool->rules->sync != SYNC_OFF && disk_sync_directory(spool->in_fd) != 0)
+    if (spool->syncs && disk_sync_directory(spool->in_fd) != 0)
         log_warning("%s: fsync: %s", spool->in_path, strerror(errno));
 }
 

@@ -33,11 +33,6 @@ static int open_watched(const char *path, enum fault_code missing, struct fault 
     return -1;
 }
 
-bool spool_remembers(const struct spool *spool)
-{
-    return spool->rules->originals == ORIGINALS_KEEP;
-}
-
 const char *spool_short_of_space(const struct spool *spool)
 {
     const struct free_space *min = &spool->rules->min_free;
@@ -266,6 +261,8 @@ int spool_open(struct spool **spool, const struct watch_settings *rules,
     *s = (struct spool){.rules = rules,
                         .world = world,
                         .in_place = rules->claim == CLAIM_NONE,
+                        .remembers = rules->originals == ORIGINALS_KEEP,
+                        .syncs = rules->sync != SYNC_OFF,
                         .in_path = strdup(in_path),
                         .out_path = strdup(out_path),
                         .in_fd = -1,
@@ -297,20 +294,6 @@ int spool_open(struct spool **spool, const struct watch_settings *rules,
     else
         *spool = s;
     return result;
-}
-
-struct spool *spool_use(struct spool *spool)
-{
-    spool->users++;
-    return spool;
-}
-
-bool spool_leave(struct spool *spool)
-{
-    bool last = --spool->users == 0;
-    if (last)
-        spool_destroy(spool);
-    return last;
 }
 
 static bool leads_to(const char *path, int fd, struct fault *fault)
@@ -425,7 +408,7 @@ static enum walk_answer visit(void *context, const struct walk_entry *entry)
     } else if (errno == ENOENT) {
         return WALK_ON;
     }
-    if (identity.size > 0 && spool_remembers(spool) &&
+    if (identity.size > 0 && spool->remembers &&
         ledger_knows(spool->world->ledger, spool->folder, &identity, &done, scan->fault) != 0)
         return WALK_STOP;
     if (done)

@@ -41,6 +41,8 @@ struct spool {
     const struct watch_settings *rules; /* they outlive the spool */
     const struct spool_world *world;
     bool in_place;            /* `claim: none`: files are never moved */
+    bool remembers;           /* only the ledger knows which files are done */
+    bool syncs;               /* what counts is synced before it does */
     char *in_path, *out_path; /* as configured; owned */
     char *hidden_path;        /* path of the hidden folder, for messages; owned */
     char *folder;             /* where in_path leads, as the ledger knows it; owned */
@@ -54,7 +56,7 @@ struct spool {
     size_t n_held;
     atomic_uint serial; /* of the latest claim */
     unsigned users; /* references, counted on the folder's thread: its own, and one for each claim,
-                       scan and question */
+                       scan and question; the last one to leave destroys it */
 };
 
 /* Opens the folders, and makes a locked instance. FAULT_NO_INPUT: IN or OUT is missing;
@@ -63,17 +65,9 @@ struct spool {
 int spool_open(struct spool **spool, const struct watch_settings *rules,
                const struct spool_world *world, struct fault *fault);
 
-/* True when only the ledger knows which files are done. */
-bool spool_remembers(const struct spool *spool);
-
 /* The directory, of results or of claimed files, that has less than `min_free` left; NULL: there is
  * enough. */
 const char *spool_short_of_space(const struct spool *spool);
-
-/* Reference counting, on the folder's thread alone. The last spool_leave destroys the spool, and
- * returns true. */
-struct spool *spool_use(struct spool *spool);
-bool spool_leave(struct spool *spool);
 
 /* Removes the folder of an instance without work, once the removal of its temporary files in OUT is
  * on the disk, which may be another one: the folder tells of them. */

@@ -75,19 +75,20 @@ void candidates_clear(struct candidates *candidates)
     candidates->overflowed = false;
 }
 
-static struct candidate **bucket_of(const struct candidates *candidates, const char *name)
+/* The link that leads to the candidate of that name or, where there is none, would. */
+static struct candidate **link_of(const struct candidates *candidates, const char *name)
 {
     uint64_t hash = hash_bytes(HASH_INIT ^ candidates->seed, name, strlen(name));
     hash ^= hash >> 32; /* FNV's low bits are the weaker ones for short names */
-    return &candidates->buckets[hash & (candidates->n_buckets - 1)];
+    struct candidate **link = &candidates->buckets[hash & (candidates->n_buckets - 1)];
+    while (*link && strcmp((*link)->name, name) != 0)
+        link = &(*link)->next_in_bucket;
+    return link;
 }
 
 struct candidate *candidates_find(const struct candidates *candidates, const char *name)
 {
-    struct candidate *c = *bucket_of(candidates, name);
-    while (c && strcmp(c->name, name) != 0)
-        c = c->next_in_bucket;
-    return c;
+    return *link_of(candidates, name);
 }
 
 /* Doubles the number of buckets. Without memory for that, their chains just get longer. */
@@ -102,10 +103,10 @@ static void grow(struct candidates *candidates)
     candidates->n_buckets = 2 * n_old;
     for (size_t i = 0; i < n_old; i++) {
         for (struct candidate *c = old[i], *next; c; c = next) {
-            struct candidate **bucket = bucket_of(candidates, c->name);
+            struct candidate **link = link_of(candidates, c->name);
             next = c->next_in_bucket;
-            c->next_in_bucket = *bucket;
-            *bucket = c;
+            c->next_in_bucket = NULL;
+            *link = c;
         }
     }
     free(old);
@@ -114,7 +115,7 @@ static void grow(struct candidates *candidates)
 /* Finds or adds a name (state CANDIDATE_HINTED, no facts). NULL when there is no room. */
 static struct candidate *add_candidate(struct candidates *candidates, const char *name)
 {
-    struct candidate *c = candidates_find(candidates, name);
+    struct candidate *c = *link_of(candidates, name);
     if (c)
         return c;
     if (candidates->count < CANDIDATES_MAX)
@@ -129,9 +130,7 @@ static struct candidate *add_candidate(struct candidates *candidates, const char
     }
     if (candidates->count >= candidates->n_buckets)
         grow(candidates);
-    struct candidate **bucket = bucket_of(candidates, name);
-    c->next_in_bucket = *bucket;
-    *bucket = c;
+    *link_of(candidates, name) = c;
     c->state = CANDIDATE_HINTED;
     TAILQ_INSERT_TAIL(&candidates->lists[CANDIDATE_HINTED], c, in_state);
     candidates->counts[CANDIDATE_HINTED]++;
@@ -141,10 +140,7 @@ static struct candidate *add_candidate(struct candidates *candidates, const char
 
 void candidates_remove(struct candidates *candidates, struct candidate *candidate)
 {
-    struct candidate **link = bucket_of(candidates, candidate->name);
-    while (*link != candidate)
-        link = &(*link)->next_in_bucket;
-    *link = candidate->next_in_bucket;
+    *link_of(candidates, candidate->name) = candidate->next_in_bucket;
     TAILQ_REMOVE(&candidates->lists[candidate->state], candidate, in_state);
     candidates->counts[candidate->state]--;
     candidates->count--;
@@ -176,7 +172,7 @@ void candidates_hear(struct candidates *candidates, const char *name, enum candi
     /* the file will stay in the folder after this, so its name has to be kept */
     bool comes = news == NEWS_CREATED || news == NEWS_RENAMED || news == NEWS_CLOSED;
     struct candidate *c =
-        comes ? add_candidate(candidates, name) : candidates_find(candidates, name);
+        comes ? add_candidate(candidates, name) : *link_of(candidates, name);
     if (!c)
         return;
     if (news == NEWS_RENAMED && c->returned > 0) { /* caused by our own rename */

@@ -141,8 +141,10 @@ void folder_open_directories(struct folder_thread *t)
 
 void folder_leave_spool(struct folder_thread *t, struct spool *spool)
 {
-    /* a scan may now take over the claims that were left in it */
-    if (spool_leave(spool) && folder_thread_is_live(t))
+    if (--spool->users > 0)
+        return;
+    spool_destroy(spool);
+    if (folder_thread_is_live(t)) /* a scan may now take over the claims that were left in it */
         t->now.next_try = clock_now();
 }
 
@@ -264,9 +266,9 @@ static void *scan_directories(void *context)
             spool_count(spool->failed_fd, spool->in_place ? SPOOL_REASONS : SPOOL_BUT_REASONS);
     }
     if (scan->whole && scan->prune)
-        ledger_prune(spool->world->ledger, spool->folder, spool_remembers(spool) ? is_there : NULL,
+        ledger_prune(spool->world->ledger, spool->folder, spool->remembers ? is_there : NULL,
                      spool);
-    if (scan->whole && spool_remembers(spool)) {
+    if (scan->whole && spool->remembers) {
         /* asked something, the ledger is open, and set aside if it is damaged */
         struct identity nothing = {0};
         bool known;
@@ -292,6 +294,8 @@ static void *scan_directories(void *context)
 void folder_note_space(struct folder_thread *t, const char *short_of_space)
 {
     char text[sizeof t->now.no_space.text];
+    if (!short_of_space && !t->now.no_space.since)
+        return;
     snprintf(text, sizeof text,
              "%s: less space is free than min_free: nothing new is claimed until there is more",
              short_of_space ? short_of_space : "");

@@ -125,14 +125,15 @@ static void open_job(struct folder_thread *t, struct folder_job *fj, struct faul
     file_close(&fj->in_fd);
     fj->out_fd = -1;
     fj->end = END_NONE;
-    drafts_discard(claim);
+    if (claim->n_drafts > 0)
+        drafts_discard(claim);
     /* attempts and crashes so far are written down before the next try */
     bool crashed = note->crashes != fj->job.crashes;
     note->attempts = fj->job.attempts;
     note->crashes = fj->job.crashes;
     if (fj->job.attempts > 0)
         claim_clear_begun(claim);
-    int result = crashed ? claim_write_note(claim, claim_syncs(claim), fault) : 0;
+    int result = crashed ? claim_write_note(claim, claim->spool->syncs, fault) : 0;
     if (result == 0 && note->verdict != NOTE_OPEN)
         result = recovery_resume(claim, &ended, fault);
     if (result == 0 && !ended)
@@ -204,7 +205,7 @@ void folder_thread_add(struct folder_thread *t, struct claim *claim, bool last_c
         free(fj);
         return;
     }
-    spool_use(claim->spool);
+    claim->spool->users++;
     fj->folder = t->folder;
     fj->name = name;
     fj->claim = claim;
@@ -302,7 +303,7 @@ static void look_at_names(struct folder_thread *t, unsigned room)
         enum spool_writer writer = SPOOL_WRITER_UNKNOWN;
         enum spool_sight sight = spool_look(spool, name, &identity);
         bool done = false, told = true;
-        if (sight == SPOOL_FILE && spool_remembers(spool))
+        if (sight == SPOOL_FILE && spool->remembers)
             told = ledger_knows(spool->world->ledger, spool->folder, &identity, &done, &unknown) == 0;
         folder_thread_moves(t);
         look->verdict = done ? CANDIDATE_DROP : CANDIDATE_WAIT;
@@ -484,7 +485,7 @@ static void fail_if_so(struct folder_job *fj, bool only_prepare)
         fault_set(&fj->end_fault, FAULT_MEMORY, "no memory for a reason");
     else if (claim_note_failure(claim, text, &fj->end_fault) == 0 &&
              (only_prepare ? claim_prepare_note(claim, &fj->end_fault)
-                           : claim_write_note(claim, claim_syncs(claim), &fj->end_fault)) != 0)
+                           : claim_write_note(claim, claim->spool->syncs, &fj->end_fault)) != 0)
         claim->note.verdict = NOTE_OPEN;
     free(text);
 }
@@ -580,7 +581,7 @@ static void decide(struct folder_thread *t, struct folder_jobs *jobs)
     struct disk_sync *items = calloc(most, sizeof *items);
     STAILQ_FOREACH (fj, jobs, next) {
         const struct claim *claim = fj->claim;
-        if (!items || !is_decided(fj) || !claim_syncs(claim))
+        if (!items || !is_decided(fj) || !claim->spool->syncs)
             continue;
         for (size_t i = 0; i < claim->n_drafts; i++)
             items[count++].fd = claim->drafts[i].fd;
@@ -591,7 +592,7 @@ static void decide(struct folder_thread *t, struct folder_jobs *jobs)
     STAILQ_FOREACH (fj, jobs, next) {
         const struct claim *claim = fj->claim;
         int of_results = items ? 0 : ENOMEM;
-        if (!is_decided(fj) || !claim_syncs(claim))
+        if (!is_decided(fj) || !claim->spool->syncs)
             continue;
         for (size_t i = 0; items && i < claim->n_drafts; i++, count++)
             of_results = of_results ? of_results : items[count].error;
@@ -614,12 +615,12 @@ static void decide(struct folder_thread *t, struct folder_jobs *jobs)
     /* The claims' folders are synced, once for all jobs that were decided. */
     count = 0;
     STAILQ_FOREACH (fj, jobs, next)
-        if (items && is_decided(fj) && claim_syncs(fj->claim))
+        if (items && is_decided(fj) && fj->claim->spool->syncs)
             items[count++] = (struct disk_sync){.fd = fj->claim->folder_fd};
     disk_sync_all(items, count);
     count = 0;
     STAILQ_FOREACH (fj, jobs, next) {
-        if (is_decided(fj) && claim_syncs(fj->claim)) {
+        if (is_decided(fj) && fj->claim->spool->syncs) {
             int error = items ? items[count++].error : ENOMEM;
             if (error != 0)
                 not_synced(fj, error, fj->claim->spool->hidden_path);
@@ -742,7 +743,8 @@ void folder_reader_begin(struct folder_thread *t, struct folder_reader *reader,
 {
     pthread_t thread;
     reader->thread = t;
-    reader->spool = spool_use(t->spool);
+    reader->spool = t->spool;
+    t->spool->users++;
     reader->moved = clock_now();
     pthread_mutex_lock(&t->lock);
     LIST_INSERT_HEAD(&t->readers, reader, next);
@@ -849,7 +851,8 @@ static bool go_round(struct folder_thread *t)
     if (t->lost_why && folder_thread_is_live(t))
         folder_lose_directories(t, t->settings->input, t->lost_why);
     take_letters(t, &letters);
-    folder_take_read(t, &read);
+    if (!STAILQ_EMPTY(&read))
+        folder_take_read(t, &read);
     if (scan)
         folder_scan_take(t, scan);
     unsigned room;
@@ -867,7 +870,8 @@ static bool go_round(struct folder_thread *t)
         end_jobs(t);
         t->n_postponed = 0;
     }
-    folder_begin_reading(t);
+    if (!STAILQ_EMPTY(&t->waiting))
+        folder_begin_reading(t);
 
     if (!t->stopping || t->n_jobs > 0 || t->n_reading > 0 || t->scanning) {
         show(t);
@@ -876,7 +880,7 @@ static bool go_round(struct folder_thread *t)
     if (t->spool) {
         struct spool *spool = t->spool;
         t->spool = NULL;
-        spool_leave(spool);
+        folder_leave_spool(t, spool);
         folder_show_leads(t, NULL);
     }
     folder_begin_reading(t); /* there is nothing to read any more */

@@ -114,19 +114,13 @@ static void poll_for(struct child *child, int events)
         blame(child, "its socket cannot be polled");
 }
 
-/* Returns true when the message was sent, or when it can never be sent. */
-static bool try_to_send(struct child *child, const struct text *json, const int *fds, size_t n_fds)
-{
-    struct fault fault = FAULT_INIT;
-    int result = message_send_encoded(child->socket, json, fds, n_fds, &fault);
-    return result != FAULT_BUSY; /* FAULT_IO: the process is gone, which its exit tells */
-}
-
 static void send_outgoing(struct child *child)
 {
     struct outgoing *first;
     while ((first = STAILQ_FIRST(&child->outgoing)) != NULL) {
-        if (!try_to_send(child, &first->json, first->fds, first->n_fds))
+        struct fault fault = FAULT_INIT; /* FAULT_IO: the process is gone, which its exit tells */
+        if (message_send_encoded(child->socket, &first->json, first->fds, first->n_fds, &fault) ==
+            FAULT_BUSY)
             return;
         STAILQ_REMOVE_HEAD(&child->outgoing, next);
         free_outgoing(child, first);
@@ -163,7 +157,8 @@ void child_send(struct child *child, const struct message *message)
     if (message_encode(message, &json, &fault) != 0)
         blame(child, fault.text);
     else if (!STAILQ_EMPTY(&child->outgoing) ||
-             !try_to_send(child, &json, message->fds, message->n_fds))
+             message_send_encoded(child->socket, &json, message->fds, message->n_fds, &fault) ==
+                 FAULT_BUSY)
         keep_for_later(child, &json, message);
     text_finish(&json);
 }

@@ -11,9 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/disk.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "daemon/work/job.h"
 #include "worker/message.h"
 
 #define SERIES_MAX 1024
@@ -112,34 +114,30 @@ void metrics_label(struct text *labels, const char *name, const char *value)
     text_finish(&valid);
 }
 
-static struct series *find(const struct metrics *metrics, enum metric metric, const char *labels)
+/* The series, which may be added. NULL: there is none, or there are too many, or the labels are longer
+ * than any that we make. */
+static struct series *find(struct metrics *metrics, enum metric metric, const char *labels,
+                           bool may_add)
 {
     for (size_t i = 0; metrics && i < metrics->n_series; i++) {
-        const struct series *s = &metrics->series[i];
+        struct series *s = &metrics->series[i];
         if (s->metric == metric && strcmp(s->labels, labels ? labels : "") == 0)
-            return (struct series *)s;
+            return s;
     }
-    return NULL;
-}
-
-/* Returns NULL when there are too many series, or the labels are longer than any that we make. */
-static struct series *find_or_add(struct metrics *metrics, enum metric metric, const char *labels)
-{
-    struct series *found = find(metrics, metric, labels);
-    if (found || !metrics || metrics->n_series == SERIES_MAX ||
+    if (!may_add || !metrics || metrics->n_series == SERIES_MAX ||
         (labels && strlen(labels) >= LABELS_MAX))
-        return found;
+        return NULL;
     char *copy = strdup(labels ? labels : "");
     if (!copy)
         return NULL;
-    found = &metrics->series[metrics->n_series++];
-    *found = (struct series){.metric = metric, .labels = copy};
-    return found;
+    struct series *added = &metrics->series[metrics->n_series++];
+    *added = (struct series){.metric = metric, .labels = copy};
+    return added;
 }
 
 void metrics_add(struct metrics *metrics, enum metric metric, const char *labels, double value)
 {
-    struct series *series = find_or_add(metrics, metric, labels);
+    struct series *series = find(metrics, metric, labels, true);
     if (series)
         series->value += value;
 }
@@ -155,7 +153,7 @@ void metrics_count(struct metrics *metrics, enum metric metric, const char *labe
 
 void metrics_set(struct metrics *metrics, enum metric metric, const char *labels, double value)
 {
-    struct series *series = find_or_add(metrics, metric, labels);
+    struct series *series = find(metrics, metric, labels, true);
     if (series)
         series->value = value;
 }
@@ -163,7 +161,7 @@ void metrics_set(struct metrics *metrics, enum metric metric, const char *labels
 void metrics_observe(struct metrics *metrics, enum metric metric, const char *labels,
                      double seconds)
 {
-    struct series *series = find_or_add(metrics, metric, labels);
+    struct series *series = find(metrics, metric, labels, true);
     if (!series)
         return;
     series->value += seconds;
@@ -178,37 +176,26 @@ void metrics_observe(struct metrics *metrics, enum metric metric, const char *la
 
 #define CHAIN_MAX 200 /* a longer name counts as "other" */
 
-static void job_labels(struct text *labels, const char *source, const char *chain,
-                       const char *result)
-{
-    metrics_label(labels, "source", source);
-    metrics_label(labels, "chain", chain);
-    if (result)
-        metrics_label(labels, "result", result);
-}
-
-/* True when half of the series are in use. The other half is kept for series without a chain or a
- * stage in their labels. */
-static bool is_filling(const struct metrics *metrics)
-{
-    return metrics && metrics->n_series > SERIES_MAX / 2;
-}
-
-/* A chain that is too long for a label, or for which there is no room, counts as "other". */
+/* Half of the series are kept for those without a chain or a stage in their labels. So a chain that
+ * is too long for a label, or for which there is no room, counts as "other". `result` may be NULL. */
 static void count_chain(struct metrics *metrics, enum metric metric, const char *source,
                         const char *chain, size_t length, const char *result)
 {
-    struct text labels = {0};
+    bool filling = metrics && metrics->n_series > SERIES_MAX / 2, counted = false;
     char own[CHAIN_MAX];
     snprintf(own, sizeof own, "%.*s", (int)length, chain);
-    job_labels(&labels, source, length < CHAIN_MAX ? own : "other", result);
-    if (!find(metrics, metric, text_string(&labels)) && is_filling(metrics)) {
+    const char *names[] = {length < CHAIN_MAX ? own : "other", "other"};
+    for (int i = 0; i < 2 && !counted; i++) {
+        struct text labels = {0};
+        metrics_label(&labels, "source", source);
+        metrics_label(&labels, "chain", names[i]);
+        if (result)
+            metrics_label(&labels, "result", result);
+        counted = i == 1 || !filling || find(metrics, metric, text_string(&labels), false);
+        if (counted && !labels.failed)
+            metrics_add(metrics, metric, text_string(&labels), 1);
         text_finish(&labels);
-        job_labels(&labels, source, "other", result);
     }
-    if (!labels.failed)
-        metrics_add(metrics, metric, text_string(&labels), 1);
-    text_finish(&labels);
 }
 
 void metrics_count_job(struct metrics *metrics, const char *source, const char *chain,
@@ -220,24 +207,6 @@ void metrics_count_job(struct metrics *metrics, const char *source, const char *
     for (size_t i = 0;
          strcmp(result, "done") == 0 && (part = text_find_part(chain, i, &length)) != NULL; i++)
         count_chain(metrics, METRIC_RESULTS, source, part, length, NULL);
-}
-
-/* Stages that share one kernel are counted together, as "luminance+sobel". */
-static void count_stages(struct metrics *metrics, const json_t *stages)
-{
-    size_t i;
-    json_t *stage;
-    json_array_foreach (stages, i, stage) {
-        const char *name = json_string_value(json_object_get(stage, "stage"));
-        char labels[100];
-        if (!message_is_stage_label(name))
-            continue;
-        snprintf(labels, sizeof labels, "stage=\"%s\"", name);
-        if (!find(metrics, METRIC_STAGE_DURATION, labels) && is_filling(metrics))
-            snprintf(labels, sizeof labels, "stage=\"other\"");
-        metrics_observe(metrics, METRIC_STAGE_DURATION, labels,
-                        json_number_value(json_object_get(stage, "run_s")));
-    }
 }
 
 void metrics_count_report(struct metrics *metrics, const struct message *report)
@@ -270,12 +239,26 @@ void metrics_count_report(struct metrics *metrics, const struct message *report)
     metrics_add(metrics, METRIC_PIXELS, NULL,
                 json_number_value(json_object_get(in, "width")) *
                     json_number_value(json_object_get(in, "height")));
-    count_stages(metrics, json_object_get(report->report, "stages"));
+    /* stages that share one kernel are counted together, as "luminance+sobel" */
+    size_t i;
+    json_t *stage;
+    bool filling = metrics && metrics->n_series > SERIES_MAX / 2;
+    json_array_foreach (json_object_get(report->report, "stages"), i, stage) {
+        const char *name = json_string_value(json_object_get(stage, "stage"));
+        char labels[100];
+        if (!message_is_stage_label(name))
+            continue;
+        snprintf(labels, sizeof labels, "stage=\"%s\"", name);
+        if (filling && !find(metrics, METRIC_STAGE_DURATION, labels, false))
+            snprintf(labels, sizeof labels, "stage=\"other\"");
+        metrics_observe(metrics, METRIC_STAGE_DURATION, labels,
+                        json_number_value(json_object_get(stage, "run_s")));
+    }
 }
 
 double metrics_value(const struct metrics *metrics, enum metric metric, const char *labels)
 {
-    const struct series *series = find(metrics, metric, labels);
+    const struct series *series = find((struct metrics *)metrics, metric, labels, false);
     return series ? series->value : 0;
 }
 
@@ -416,4 +399,91 @@ void metrics_measure_process(struct metrics *metrics)
         else
             metrics_clear(metrics, rows[i].metric);
     }
+}
+
+/* ---- rates ---- */
+
+void rate_begin(struct rate *rate, uint64_t now)
+{
+    rate->begun = now / SECOND;
+}
+
+void rate_count(struct rate *rate, uint64_t now)
+{
+    uint64_t second = now / SECOND;
+    uint64_t passed = second - rate->newest; /* these have nothing of the last round left */
+    for (uint64_t i = 0; i < passed && i < RATE_WINDOW; i++)
+        rate->counts[(second - i) % RATE_WINDOW] = 0;
+    rate->newest = second;
+    rate->counts[second % RATE_WINDOW]++;
+}
+
+double rate_read(const struct rate *rate, uint64_t now, double *window)
+{
+    uint64_t second = now / SECOND, first = rate->begun, count = 0;
+    uint64_t earliest = second < RATE_WINDOW ? 0 : second - RATE_WINDOW + 1;
+    uint64_t latest = second < RATE_LEAST ? 0 : second - RATE_LEAST;
+    first = first < earliest ? earliest : first > latest ? latest : first;
+    for (uint64_t s = first; s <= rate->newest; s++)
+        count += rate->counts[s % RATE_WINDOW];
+    *window = (double)(now - first * SECOND) * 1e-9;
+    return *window > 0 ? (double)count / *window : 0;
+}
+
+/* ---- events ---- */
+
+void events_add(struct events *events, const char *kind, json_t *what)
+{
+    char now[32];
+    time_t seconds = time(NULL);
+    struct tm utc;
+    strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &utc));
+    if (what)
+        json_object_set_new(what, "time", json_string(now));
+    char *text = what ? json_dumps(what, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+    struct event *event = &events->list[events->next % EVENTS_KEPT];
+    json_decref(what);
+    if (!text)
+        return;
+    free(event->text);
+    *event = (struct event){kind, text};
+    events->next++;
+}
+
+/* A text that JSON can hold; names of files may be any bytes. */
+static json_t *string_or_null(const char *text)
+{
+    json_t *json = text ? json_string(text) : NULL;
+    return json ? json : json_null();
+}
+
+void events_add_job(struct events *events, const char *kind, const struct job *job)
+{
+    if (!events)
+        return;
+    json_t *what = json_pack("{s:s, s:o, s:o, s:o, s:o}", "source", job->origin, "folder",
+                             string_or_null(job->folder), "name",
+                             string_or_null(job->folder ? job->label : NULL), "request",
+                             string_or_null(job->request), "chain", string_or_null(job->chain));
+    if (what && kind[0] != 'b' && job->sent > 0)
+        json_object_set_new(what, "seconds",
+                            json_real((double)(clock_now() - job->sent) / (double)SECOND));
+    if (what && kind[0] == 'f') {
+        json_object_set_new(what, "reason", json_string(fault_name(job->fault.code)));
+        json_object_set_new(what, "message", string_or_null(job->fault.text));
+    }
+    events_add(events, kind, what);
+}
+
+const struct event *events_get(const struct events *events, uint64_t number)
+{
+    bool is_there = number < events->next && events->next - number <= EVENTS_KEPT;
+    return is_there ? &events->list[number % EVENTS_KEPT] : NULL;
+}
+
+void events_finish(struct events *events)
+{
+    for (unsigned i = 0; i < EVENTS_KEPT; i++)
+        free(events->list[i].text);
+    *events = (struct events){0};
 }

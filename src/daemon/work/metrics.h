@@ -1,11 +1,18 @@
-/* Counters and gauges as /metrics prints them. A series is a name with labels. Labels come from the
- * configuration and from requests; the number of series is bounded whatever clients send. The
- * loop's thread alone. */
+/* What is counted and told of jobs: metrics, rates, and the latest events. The loop's thread alone.
+ *
+ * Metrics are counters and gauges as /metrics prints them. A series is a name with labels. Labels
+ * come from the configuration and from requests; the number of series is bounded whatever clients
+ * send. */
 #ifndef SLUICE_DAEMON_WORK_METRICS_H
 #define SLUICE_DAEMON_WORK_METRICS_H
 
-struct text;
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct job;
 struct message;
+struct text;
 
 enum metric {
 #define METRIC(constant, kind, name, help) METRIC_##constant,
@@ -55,5 +62,57 @@ double metrics_value(const struct metrics *metrics, enum metric metric, const ch
 
 /* Appends all series in Prometheus' text format. */
 void metrics_print(const struct metrics *metrics, struct text *text);
+
+/* ---- rates ---- */
+
+/* How many pictures end in a second, counted over a window: the last RATE_WINDOW seconds, or the
+ * time since the present work began if that is shorter, but at least RATE_LEAST. So a batch that
+ * began a moment ago is not spread over a minute in which there was nothing to do. A rate begins as
+ * {0}; times are monotonic nanoseconds and go up. Pure. */
+#define RATE_WINDOW 60 /* seconds */
+#define RATE_LEAST  10
+
+struct rate {
+    uint64_t begun;               /* the second in which the present work began */
+    uint64_t newest;              /* the second up to which is counted */
+    uint32_t counts[RATE_WINDOW]; /* of the last seconds, each at its number modulo their count */
+};
+
+/* There was nothing to do before now. */
+void rate_begin(struct rate *rate, uint64_t now);
+
+/* A picture has ended. */
+void rate_count(struct rate *rate, uint64_t now);
+
+/* Pictures a second; *window becomes the seconds over which they were counted. */
+double rate_read(const struct rate *rate, uint64_t now, double *window);
+
+/* ---- events ---- */
+
+/* What happened last: jobs that began and ended, folders that changed their state. The latest are
+ * kept as texts for those who follow them (serve/http_events.c), who come back for more when they
+ * have read what they had: nobody is waited for, and what nobody read is forgotten. */
+#define EVENTS_KEPT 256
+
+struct event {
+    const char *kind; /* "begun", "done", "failed", "folder"; a constant */
+    char *text;       /* JSON; owned */
+};
+
+struct events {
+    struct event list[EVENTS_KEPT]; /* that of number n at n % EVENTS_KEPT */
+    uint64_t next;                  /* the number that the next one gets; begins with 0 */
+};
+
+/* Adds an event, and forgets the oldest. Takes `what`; NULL, or without memory: none is added. */
+void events_add(struct events *events, const char *kind, json_t *what);
+
+/* Adds that a job has begun, is done or has failed. `events` may be NULL. */
+void events_add_job(struct events *events, const char *kind, const struct job *job);
+
+/* The event of that number; NULL: it is forgotten, or has not happened yet. */
+const struct event *events_get(const struct events *events, uint64_t number);
+
+void events_finish(struct events *events);
 
 #endif

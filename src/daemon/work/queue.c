@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/number.h"
-#include "daemon/work/events.h"
 #include "daemon/work/metrics.h"
 #include "daemon/work/worker.h"
 #include "worker/message.h"

@@ -9,7 +9,7 @@
 #define SLUICE_DAEMON_WORK_QUEUE_H
 
 #include "daemon/work/job.h"
-#include "daemon/work/rate.h"
+#include "daemon/work/metrics.h"
 #include <uv.h>
 
 struct metrics;

@@ -9,7 +9,7 @@
  *     lost       SIGKILL had no effect: the process is stuck in the kernel, and is given up
  *     ended      the process is gone
  *
- * The table of events and states is in worker.c; supervise.c tells a worker's life. All on the
+ * supervise.c has the table of events and states, and tells a worker's life. All on the
  * loop's thread. */
 #ifndef SLUICE_DAEMON_WORK_WORKER_H
 #define SLUICE_DAEMON_WORK_WORKER_H
