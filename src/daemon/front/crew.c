@@ -25,8 +25,8 @@ static struct place place_of(const struct config *config, size_t index, const ch
     return strcmp(subject, "read") == 0 ? watch->reading_at : watch->chain_at;
 }
 
-static void complain(const struct crew *crew, const struct worker_check *check, const char *subject,
-                     const struct fault *fault)
+void crew_complain(const struct crew *crew, const struct worker_check *check, const char *subject,
+                   const struct fault *fault)
 {
     const struct config *config = &crew->book->config;
     struct text what = {0}, caret = {0};
@@ -46,42 +46,6 @@ static void complain(const struct crew *crew, const struct worker_check *check, 
     fputs(text_string(&caret), stderr);
     text_finish(&caret);
     text_finish(&what);
-}
-
-/* ---- news of the supervisor ---- */
-
-/* A crew that neither has the jobs nor is to take over has nothing to say: its workers end. */
-void crew_turn(struct crew *crew)
-{
-    struct front *front = crew->front;
-    struct supervisor *s = &crew->supervisor;
-    struct supervisor_news *news = &s->news;
-    bool present = crew == front->crew, next = crew == front->next_crew;
-    supervisor_turn(s);
-    if (news->ready && present)
-        front_ready(front);
-    else if (news->ready && next)
-        reload_crew_ready(front);
-    if (news->moved && present)
-        service_worker_ready(&front->sockets.service);
-    if (news->described && present)
-        service_described(&front->sockets.service);
-    if (faults_count(&news->refused) > 0 && (present || next)) {
-        struct fault why = news->refused.list[0];
-        for (size_t i = 0; i < faults_count(&news->refused); i++)
-            complain(crew, news->check, news->subject, &news->refused.list[i]);
-        if (news->check && crew->book->config.settings.file) {
-            why.code = FAULT_CONFIG;
-            log_error("sluice check-config %s lists all errors", crew->book->config.settings.file);
-        }
-        if (present)
-            front_refused(front, &why);
-        else
-            reload_crew_refused(front);
-    }
-    *news = (struct supervisor_news){0};
-    if (s->stopping && !present && supervisor_has_stopped(s))
-        crew_close(&crew);
 }
 
 /* ---- life ---- */

@@ -186,28 +186,49 @@ static void be_ready_if_scanned(struct front *front)
         reload_begin(front);
 }
 
-/* ---- news of the worker ---- */
+/* ---- news of the workers ---- */
 
-void front_ready(struct front *front)
+/* What a crew's supervisor has to say. A crew that neither has the jobs nor is to take over has
+ * nothing to say: its workers end. */
+static void take_news(struct front *front, struct crew *crew)
 {
-    if (front->state == FRONT_STARTING) {
+    struct supervisor *s = &crew->supervisor;
+    struct supervisor_news *news = &s->news;
+    struct service *service = &front->sockets.service;
+    bool present = crew == front->crew, next = crew == front->next_crew;
+    if (news->ready && next)
+        reload_crew_ready(front);
+    if (news->ready && present && front->state == FRONT_STARTING) {
         enter(front, FRONT_SCANNING);
         for (size_t i = 0; i < front->n_folders; i++) {
             struct folder *folder = front->folders[i].folder;
-            folder_start(folder, crew_extension(front->crew, folder_settings(folder)));
+            folder_start(folder, crew_extension(crew, folder_settings(folder)));
         }
     }
-    service_worker_ready(&front->sockets.service);
-    if (front->state == FRONT_SCANNING)
+    if ((news->ready || news->moved) && present)
+        service_worker_ready(service);
+    if (news->ready && present)
         be_ready_if_scanned(front);
-}
-
-void front_refused(struct front *front, const struct fault *fault)
-{
-    if (front->state != FRONT_STARTING)
-        return;
-    front->status = fault_exit_status(fault->code);
-    drain(front);
+    if (news->described && present)
+        service_described(service);
+    if (faults_count(&news->refused) > 0 && (present || next)) {
+        struct fault why = news->refused.list[0];
+        for (size_t i = 0; i < faults_count(&news->refused); i++)
+            crew_complain(crew, news->check, news->subject, &news->refused.list[i]);
+        if (news->check && crew->book->config.settings.file) {
+            why.code = FAULT_CONFIG;
+            log_error("sluice check-config %s lists all errors", crew->book->config.settings.file);
+        }
+        if (next) {
+            reload_crew_refused(front);
+        } else if (front->state == FRONT_STARTING) {
+            front->status = fault_exit_status(why.code);
+            drain(front);
+        }
+    }
+    *news = (struct supervisor_news){0};
+    if (s->stopping && !present && supervisor_has_stopped(s))
+        crew_close(&crew);
 }
 
 /* ---- events of folders and the queue ---- */
@@ -251,7 +272,8 @@ static void on_turn(uv_check_t *check)
     struct crew *crew, *next;
     for (crew = LIST_FIRST(&front->crews); crew; crew = next) {
         next = LIST_NEXT(crew, in_list);
-        crew_turn(crew);
+        supervisor_turn(&crew->supervisor);
+        take_news(front, crew);
     }
     struct supervisor *s = &front->crew->supervisor;
     bool alone = LIST_FIRST(&front->crews) == front->crew && !LIST_NEXT(front->crew, in_list);
@@ -259,7 +281,7 @@ static void on_turn(uv_check_t *check)
         front_close(front);
     if (!queue->turn_wanted || front->state == FRONT_CLOSED)
         return;
-    queue_turn(queue, slot_ready(&s->main), slot_ready(&s->quarantine),
+    queue_turn(queue, s->main.worker, s->quarantine.worker,
                !TAILQ_EMPTY(&queue->queued[JOB_LAST]) && is_quiet(front));
     if (queue->wants_quarantine)
         supervisor_want_quarantine(s);
@@ -269,7 +291,8 @@ static void on_turn(uv_check_t *check)
         for (size_t i = 0; i < front->n_folders; i++)
             if (!front->folders[i].stopped)
                 folder_pump(front->folders[i].folder);
-    front_leave_if_done(front);
+    if (front->state >= FRONT_DRAINING)
+        front_leave_if_done(front);
 }
 
 /* ---- signals: a handler only notes what is wanted, and the loop does it ---- */

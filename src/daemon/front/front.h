@@ -92,8 +92,10 @@ int front_run(const struct daemon_options *options, struct rulebook *book,
 int crew_create(struct crew **crew, struct front *front, struct rulebook *book,
                 struct fault *fault);
 
-/* Takes what the crew's supervisor has to say, once a turn of the loop. */
-void crew_turn(struct crew *crew);
+/* Tells people of a chain, a format or options of the input that a worker refused, and where they are
+ * written. `check` is NULL where it is none of them. */
+void crew_complain(const struct crew *crew, const struct worker_check *check, const char *subject,
+                   const struct fault *fault);
 
 /* Clears the pointer. The loop frees the crew later. Takes NULL. */
 void crew_close(struct crew **crew);
@@ -104,9 +106,7 @@ const char *crew_extension(const struct crew *crew, const struct watch_settings 
 /* True when the crew's workers were given all that this configuration asks of them. */
 bool crew_serves(const struct crew *crew, const struct rulebook *book);
 
-/* front.c: news of the crew that has jobs. */
-void front_ready(struct front *front);
-void front_refused(struct front *front, const struct fault *fault);
+/* front.c */
 void front_close(struct front *front);
 void front_set_queue(struct front *front);
 int front_add_folder(struct front *front, struct rulebook *book,

@@ -439,7 +439,7 @@ bool queue_turn(struct queue *queue, struct worker *main, struct worker *quarant
         next = TAILQ_NEXT(job, in_list);
         if (job->lane != JOB_SUSPECT)
             continue;
-        if (quarantine && quarantine->in_flight == 0)
+        if (quarantine && quarantine->state == WORKER_READY && quarantine->in_flight == 0)
             send_job(queue, job, quarantine, now);
         else
             queue->wants_quarantine = true;

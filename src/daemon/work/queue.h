@@ -101,8 +101,8 @@ void queue_hurry(struct queue *queue);
  */
 void queue_wake(struct queue *queue);
 
-/* Opens and sends jobs: to the main worker, and those that wait for quarantine to the other one
- * (NULL: it takes no jobs now). `quiet`: no source has anything in sight, so it is time for jobs
+/* Opens and sends jobs: to the main worker, and those that wait for quarantine to the other one,
+ * while they are ready (NULL: there is none). `quiet`: no source has anything in sight, so it is time for jobs
  * that go last. Returns false, having done nothing, when nobody has asked for a turn. */
 bool queue_turn(struct queue *queue, struct worker *main, struct worker *quarantine, bool quiet);
 
