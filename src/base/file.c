@@ -75,7 +75,7 @@ int file_read(int fd, uint64_t limit, struct bytes *bytes, struct fault *fault)
     int result = 0;
     while (result == 0 && n != 0) {
         if (so_far.size == capacity) {
-            capacity = wanted > limit + 1 ? (size_t)limit + 1 : wanted;
+            capacity = wanted - 1 > limit ? (size_t)limit + 1 : wanted;
             wanted = 2 * capacity < 65536 ? 65536 : 2 * capacity;
             if ((result = reserve(&so_far, capacity, fault)) != 0)
                 break;

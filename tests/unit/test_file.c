@@ -58,6 +58,9 @@ static void test_read(void **state)
     assert_int_equal(bytes.size, 10);
     assert_memory_equal(bytes.data, "0123456789", 10);
     bytes_finish(&bytes);
+    assert_int_equal(file_read(fd, UINT64_MAX, &bytes, &fault), 0);
+    assert_int_equal(bytes.size, 10);
+    bytes_finish(&bytes);
     assert_int_equal(file_read(fd, 9, &bytes, &fault), FAULT_LIMIT);
     assert_non_null(strstr(fault.text, "--max-file"));
     close(fd);

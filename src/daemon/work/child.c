@@ -96,7 +96,10 @@ bool child_receive(struct child *child, struct message *message)
     struct fault fault = FAULT_INIT;
     if (child->socket < 0)
         return false;
-    bool forbidden = message_look(child->socket) == MESSAGE_DESCRIPTORS;
+    enum message_head head = message_look(child->socket);
+    bool forbidden = head == MESSAGE_DESCRIPTORS;
+    if (head == MESSAGE_NONE) /* one that comes now may have descriptors */
+        return false;
     if (!forbidden && message_receive(child->socket, message, &fault) == 0)
         return true;
     if (forbidden || fault.code == FAULT_DATA)
