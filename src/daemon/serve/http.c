@@ -168,8 +168,6 @@ static void on_hangup(uv_poll_t *poll, int status, int events)
 
 /* ---- driving libmicrohttpd ---- */
 
-static void on_timer(uv_timer_t *timer);
-
 void http_spend(struct http *http, int *fd)
 {
     int *spent = realloc(http->spent, (http->n_spent + 1) * sizeof *spent);
@@ -189,8 +187,9 @@ static void close_spent(struct http *http)
     http->n_spent = 0;
 }
 
-static void drive(struct http *http)
+static void drive(uv_timer_t *timer)
 {
+    struct http *http = timer->data;
     MHD_UNSIGNED_LONG_LONG wait;
     http->kicked = false;
     pace_begin(&http->service->pace);
@@ -200,21 +199,17 @@ static void drive(struct http *http)
     if (http->closed)
         return;
     if (http->kicked)
-        uv_timer_start(&http->timer, on_timer, 0, 0);
+        uv_timer_start(timer, drive, 0, 0);
     else if (MHD_get_timeout(http->daemon, &wait) == MHD_YES)
-        uv_timer_start(&http->timer, on_timer, wait, 0);
+        uv_timer_start(timer, drive, wait, 0);
     else
-        uv_timer_stop(&http->timer);
-}
-
-static void on_timer(uv_timer_t *timer)
-{
-    drive(timer->data);
+        uv_timer_stop(timer);
 }
 
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
-    drive(poll->data);
+    struct http *http = poll->data;
+    drive(&http->timer);
 }
 
 void http_kick(struct http *http)
@@ -222,7 +217,7 @@ void http_kick(struct http *http)
     if (http->closed)
         return;
     http->kicked = true; /* maybe from within drive */
-    uv_timer_start(&http->timer, on_timer, 0, 0);
+    uv_timer_start(&http->timer, drive, 0, 0);
 }
 
 void http_admit(struct pace_entry *turn)
@@ -235,7 +230,7 @@ void http_admit(struct pace_entry *turn)
     connection->since += waited;
     connection->deadline += connection->deadline ? waited : 0;
     MHD_resume_connection(connection->mhd);
-    drive(connection->http);
+    drive(&connection->http->timer);
 }
 
 /* ---- connections ---- */

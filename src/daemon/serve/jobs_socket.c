@@ -294,41 +294,39 @@ static void on_job_ended(struct client_job *job, const struct message *report)
     client_job_destroy(&job);
 }
 
-static int check_job(struct jobs_client *client, const struct request *request,
-                     const struct receipt *receipt, struct fault *fault)
-{
-    const struct service *service = client->server->service;
-    const struct client_job *job;
-    if (!receipt || !receipt->has_input)
-        return fault_set(fault, FAULT_DATA, "a job needs the descriptor of its input");
-    LIST_FOREACH (job, &client->jobs, in_list)
-        if (job->request.id == request->id)
-            return fault_set(fault, FAULT_DATA, "there is a request %lld already",
-                             (long long)request->id);
-    if (client->n_requests >= REQUESTS_MAX)
-        return fault_set(fault, FAULT_BUSY, "%d requests of this client are under way",
-                         REQUESTS_MAX);
-    if (service_check_queue(service, client->account, fault) != 0)
-        return fault->code;
-    if (receipt->files.code != FAULT_NONE) {
-        *fault = receipt->files;
-        return fault->code;
-    }
-    if (receipt->size > service->settings->max_file)
-        return fault_set(fault, FAULT_LIMIT, "input: %s; max_file is %s (--max-file)",
-                         number_size(receipt->size), number_size(service->settings->max_file));
-    if (!service_take(client->server->service, client->account, 0, receipt->size))
-        return fault_set(fault, FAULT_BUSY,
-                         "inputs and unread results take all memory that this user may have");
-    return 0;
-}
-
 /* Takes over the descriptors, and what the receiver has. */
 static int start_job(struct jobs_client *client, struct request *request,
                      struct reception *reception, const struct receipt *receipt, int fds[2],
                      struct fault *fault)
 {
+    struct service *service = client->server->service;
+    const struct client_job *other;
     struct client_job *job;
+    int result = 0;
+    if (!receipt || !receipt->has_input)
+        result = fault_set(fault, FAULT_DATA, "a job needs the descriptor of its input");
+    LIST_FOREACH (other, &client->jobs, in_list)
+        if (result == 0 && other->request.id == request->id)
+            result = fault_set(fault, FAULT_DATA, "there is a request %lld already",
+                               (long long)request->id);
+    if (result == 0 && client->n_requests >= REQUESTS_MAX)
+        result = fault_set(fault, FAULT_BUSY, "%d requests of this client are under way",
+                           REQUESTS_MAX);
+    if (result == 0)
+        result = service_check_queue(service, client->account, fault);
+    if (result == 0 && receipt->files.code != FAULT_NONE)
+        result = fault_set(fault, receipt->files.code, "%s", receipt->files.text);
+    if (result == 0 && receipt->size > service->settings->max_file)
+        result = fault_set(fault, FAULT_LIMIT, "input: %s; max_file is %s (--max-file)",
+                           number_size(receipt->size), number_size(service->settings->max_file));
+    if (result == 0 && !service_take(service, client->account, 0, receipt->size))
+        result = fault_set(fault, FAULT_BUSY,
+                           "inputs and unread results take all memory that this user may have");
+    if (result != 0) {
+        if (receipt && receipt->to_copy)
+            reception_drop(reception);
+        return result;
+    }
     char id[REQUEST_ID_SIZE];
     snprintf(id, sizeof id, "%lld of process %d", (long long)request->id, (int)client->peer.pid);
     struct client_job_how how = {.origin = "jobs",
@@ -344,7 +342,7 @@ static int start_job(struct jobs_client *client, struct request *request,
                                  .ended = on_job_ended,
                                  .client = client};
     fds[0] = fds[1] = -1;
-    if (client_job_start(&job, client->server->service, &how, fault) != 0)
+    if (client_job_start(&job, service, &how, fault) != 0)
         return fault->code;
     LIST_INSERT_HEAD(&client->jobs, job, in_list);
     client->n_requests++;
@@ -418,11 +416,9 @@ static void take_message(struct jobs_client *client, const char *bytes, size_t s
     int result = request_of_message(&request, bytes, size, &fault);
     int64_t id = request.id;
     bool job = result == 0 && request.kind == REQUEST_JOB;
-    if (job)
-        result = check_job(client, &request, receipt, &fault);
-    else if (result == 0 && receipt && receipt->has_input)
+    if (!job && result == 0 && receipt && receipt->has_input)
         result = fault_set(&fault, FAULT_DATA, "descriptors that belong to no job");
-    if (receipt && receipt->to_copy && (!job || result != 0))
+    if (!job && receipt && receipt->to_copy)
         reception_drop(reception);
     if (result == 0 && request.kind == REQUEST_STATUS) {
         const char *status = service_short_status(client->server->service, ANSWER_MAX);

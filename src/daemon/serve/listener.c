@@ -32,26 +32,6 @@ void listener_left(struct listener *listener, struct account *account)
 
 /* ---- accepting ---- */
 
-/* Counts a connection of a user; false when he has his share, or all places are taken. */
-static bool enter(struct listener *listener, struct account *account)
-{
-    const struct account *other;
-    unsigned *count = &account->n_connections[listener->socket], n_users = 0;
-    unsigned *all = &listener->service->n_connections[listener->socket];
-    bool in_share = account->uid == 0 || *count < service_share(LISTENER_TOTAL, *all - *count);
-    LIST_FOREACH (other, &listener->service->accounts, in_list)
-        n_users += other->n_connections[listener->socket] > 0 && other->uid != 0 &&
-                   other->uid != geteuid();
-    if (*count == 0 && account->uid != 0 && account->uid != geteuid() &&
-        n_users >= LISTENER_USERS_MAX)
-        return false;
-    if (*count >= LISTENER_ASSURED && (!in_share || *all >= LISTENER_TOTAL))
-        return false;
-    ++*count;
-    ++*all;
-    return true;
-}
-
 static void on_connection(uv_poll_t *poll, int status, int events);
 
 static void on_pause_over(uv_timer_t *timer)
@@ -74,10 +54,29 @@ static bool accept_one(struct listener *listener)
         return errno == ECONNABORTED || errno == EINTR;
     getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &length);
     struct peer peer = {owner_of(&listener->service->owners, cred.uid), cred.pid};
-    struct account *account = service_account(listener->service, peer.uid);
-    if (account && !enter(listener, account)) {
+    struct service *service = listener->service;
+    struct account *account = service_account(service, peer.uid);
+
+    /* It counts, unless its user has his share, or all places are taken. A few are assured for each of
+     * so many users; root, and whom the daemon runs as, are not counted among these. */
+    unsigned *count = account ? &account->n_connections[listener->socket] : NULL, n_users = 0;
+    unsigned *all = &service->n_connections[listener->socket];
+    const struct account *other;
+    LIST_FOREACH (other, &service->accounts, in_list)
+        n_users += other->n_connections[listener->socket] > 0 && other->uid != 0 &&
+                   other->uid != geteuid();
+    bool ours = peer.uid == 0 || peer.uid == geteuid();
+    bool one_too_many = account && *count == 0 && !ours && n_users >= LISTENER_USERS_MAX;
+    if (account && *count >= LISTENER_ASSURED)
+        one_too_many =
+            *all >= LISTENER_TOTAL ||
+            (peer.uid != 0 && *count >= service_share(LISTENER_TOTAL, *all - *count));
+    if (one_too_many) {
         account_leave(account);
         account = NULL;
+    } else if (account) {
+        ++*count;
+        ++*all;
     }
     log_debug("%s: process %d of user %u is connected%s", listener->path, (int)peer.pid,
               (unsigned)peer.uid, account ? "" : ", one too many");

@@ -43,40 +43,35 @@ static bool read_range(const struct owners *owners, char *line, struct owner_ran
     return true;
 }
 
-/* Reads the ranges, if their file has changed. */
-static void look(struct owners *owners)
+uid_t owner_of(struct owners *owners, uid_t uid)
 {
     char line[LINE_MAX_BYTES];
     struct stat status;
     uint64_t now = clock_now();
-    if (owners->looked && now - owners->looked < SECOND)
-        return;
-    owners->looked = now;
-    if (stat(owners->ranges_file, &status) != 0)
+    bool due = !owners->looked || now - owners->looked >= SECOND;
+    if (due && stat(owners->ranges_file, &status) != 0)
         memset(&status, 0, sizeof status);
-    if (status.st_mtim.tv_sec == owners->changed.tv_sec &&
-        status.st_mtim.tv_nsec == owners->changed.tv_nsec)
-        return;
-    owners->changed = status.st_mtim;
-    owners->n_ranges = 0;
-    FILE *file = fopen(owners->ranges_file, "re");
-    while (file && owners->n_ranges < RANGES_MAX && fgets(line, sizeof line, file)) {
-        struct owner_range range;
-        if (!read_range(owners, line, &range))
-            continue;
-        struct owner_range *more = reallocarray(owners->ranges, owners->n_ranges + 1, sizeof *more);
-        if (!more)
-            break;
-        owners->ranges = more;
-        owners->ranges[owners->n_ranges++] = range;
+    if (due)
+        owners->looked = now;
+    if (due && (status.st_mtim.tv_sec != owners->changed.tv_sec ||
+                status.st_mtim.tv_nsec != owners->changed.tv_nsec)) { /* they are read anew */
+        owners->changed = status.st_mtim;
+        owners->n_ranges = 0;
+        FILE *file = fopen(owners->ranges_file, "re");
+        while (file && owners->n_ranges < RANGES_MAX && fgets(line, sizeof line, file)) {
+            struct owner_range range;
+            if (!read_range(owners, line, &range))
+                continue;
+            struct owner_range *more =
+                reallocarray(owners->ranges, owners->n_ranges + 1, sizeof *more);
+            if (!more)
+                break;
+            owners->ranges = more;
+            owners->ranges[owners->n_ranges++] = range;
+        }
+        if (file)
+            fclose(file);
     }
-    if (file)
-        fclose(file);
-}
-
-uid_t owner_of(struct owners *owners, uid_t uid)
-{
-    look(owners);
     for (size_t i = 0; i < owners->n_ranges; i++) {
         const struct owner_range *range = &owners->ranges[i];
         if (uid >= range->start && uid - range->start < range->count)

@@ -38,31 +38,24 @@ static const unsigned long local_types[] = {EXT4_SUPER_MAGIC,          TMPFS_MAG
                                             0x3153464a /* JFS */,      NILFS_SUPER_MAGIC,
                                             REISERFS_SUPER_MAGIC};
 
-static bool may_hang(int fd, bool to_write)
-{
-    struct statfs status;
-    const unsigned long *types = to_write ? local_types : far_types;
-    size_t count =
-        to_write ? sizeof local_types / sizeof *local_types : sizeof far_types / sizeof *far_types;
-    if (fstatfs(fd, &status) != 0)
-        return true;
-    for (size_t i = 0; i < count; i++)
-        if (((unsigned long)status.f_type & 0xffffffff) == types[i])
-            return !to_write;
-    return to_write;
-}
-
 static int check_file(int fd, bool to_write, struct stat *status, struct fault *fault)
 {
     const char *what = to_write ? "output" : "input";
+    const unsigned long *types = to_write ? local_types : far_types;
+    size_t count =
+        to_write ? sizeof local_types / sizeof *local_types : sizeof far_types / sizeof *far_types;
     int flags = fcntl(fd, F_GETFL);
     int wrong_mode = to_write ? O_RDONLY : O_WRONLY;
+    struct statfs system;
     if (fstat(fd, status) != 0 || flags < 0 || !S_ISREG(status->st_mode))
         return fault_set(fault, FAULT_DATA, "%s: the descriptor is no regular file", what);
     if ((flags & O_PATH) || (flags & O_ACCMODE) == wrong_mode)
         return fault_set(fault, FAULT_PERMISSION, "%s: the descriptor is not open for %s", what,
                          to_write ? "writing" : "reading");
-    if (may_hang(fd, to_write))
+    bool told = fstatfs(fd, &system) == 0, found = false;
+    for (size_t i = 0; told && i < count; i++)
+        found |= ((unsigned long)system.f_type & 0xffffffff) == types[i];
+    if (!told || found != to_write)
         return fault_set(fault, FAULT_DATA,
                          "%s: its file system may keep us waiting; hand over a memory file", what);
     return 0;
@@ -87,46 +80,39 @@ static void send_receipt(const struct receipt *receipt, const int *fds, size_t n
         _exit(EXIT_FAILURE); /* the front has gone */
 }
 
-/* Copies up to `size` bytes; fewer if the file was truncated meanwhile. */
-static void copy_bytes(int input, int copy, uint64_t size, struct receipt *receipt)
-{
-    static char buffer[RECEIVER_PIECE / 4];
-    uint64_t reported = 0;
-    while (receipt->size < size) {
-        uint64_t rest = size - receipt->size;
-        size_t wanted = rest < sizeof buffer ? (size_t)rest : sizeof buffer;
-        ssize_t got = pread(input, buffer, wanted, (off_t)receipt->size);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            fault_set_errno(&receipt->fault, FAULT_IO, "the input cannot be read");
-        if (got <= 0)
-            return;
-        if (write(copy, buffer, (size_t)got) != got) {
-            fault_set(&receipt->fault, FAULT_NO_SPACE, "no memory for a copy of the input");
-            return;
-        }
-        receipt->size += (uint64_t)got;
-        receipt->going_on = true;
-        if (receipt->size - reported >= RECEIVER_PIECE) {
-            send_receipt(receipt, NULL, 0);
-            reported = receipt->size;
-        }
-    }
-}
-
-/* Copies the input fds[0], and passes on the output fds[1]. Takes over the descriptors. */
+/* Copies up to `size` bytes of the input fds[0], fewer if it was truncated meanwhile, and passes on
+ * the output fds[1]. Takes over the descriptors. */
 static void do_copy(int fds[MESSAGE_FDS_MAX], uint64_t size)
 {
+    static char buffer[RECEIVER_PIECE / 4];
     struct receipt receipt = {.fault = FAULT_INIT};
     int files[MESSAGE_FDS_MAX] = {sealed_create("sluice-input"), fds[1]};
+    uint64_t reported = 0;
+    ssize_t got = 1;
     fds[1] = -1;
     receipt.has_input = files[0] >= 0;
     receipt.has_output = files[1] >= 0;
     if (files[0] < 0)
         fault_set_errno(&receipt.fault, FAULT_MEMORY, "memfd_create");
-    else
-        copy_bytes(fds[0], files[0], size, &receipt);
+    while (receipt.fault.code == FAULT_NONE && receipt.size < size && got != 0) {
+        uint64_t rest = size - receipt.size;
+        size_t wanted = rest < sizeof buffer ? (size_t)rest : sizeof buffer;
+        got = pread(fds[0], buffer, wanted, (off_t)receipt.size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            fault_set_errno(&receipt.fault, FAULT_IO, "the input cannot be read");
+        else if (got > 0 && write(files[0], buffer, (size_t)got) != got)
+            fault_set(&receipt.fault, FAULT_NO_SPACE, "no memory for a copy of the input");
+        if (receipt.fault.code != FAULT_NONE)
+            break;
+        receipt.size += (uint64_t)got;
+        receipt.going_on = true;
+        if (receipt.size - reported >= RECEIVER_PIECE) {
+            send_receipt(&receipt, NULL, 0);
+            reported = receipt.size;
+        }
+    }
     close_all(fds, MESSAGE_FDS_MAX);
     receipt.going_on = false;
     if (receipt.fault.code == FAULT_NONE) {

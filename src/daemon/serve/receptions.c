@@ -126,34 +126,12 @@ static void on_timer(uv_timer_t *timer)
 
 static void on_socket(uv_poll_t *poll, int status, int events);
 
-static int spawn(struct receiver *receiver, int socket)
+static int start_receiver(struct receiver **receiver, struct receptions *all, uid_t uid,
+                          struct fault *fault)
 {
     char name[] = RECEIVER_NAME, argument[] = RECEIVER_ARGUMENT;
     char *args[] = {name, argument, NULL};
     const char *file = getenv("SLUICE_RECEIVER");
-    uv_stdio_container_t stdio[RECEIVER_FD + 1] = {
-        {.flags = UV_IGNORE},
-        {.flags = UV_IGNORE},
-        {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
-        {.flags = UV_INHERIT_FD, .data.fd = socket},
-    };
-    /* Not by its path, at which an update may have put another program. */
-    uv_process_options_t options = {.exit_cb = on_exit_of_process,
-                                    .file = file ? file : "/proc/self/exe",
-                                    .args = args,
-                                    .stdio_count = RECEIVER_FD + 1,
-                                    .stdio = stdio};
-    receiver->process.data = receiver;
-    receiver->n_handles++;
-    int error = uv_spawn(receiver->all->loop, &receiver->process, &options);
-    if (error < 0)
-        uv_close((uv_handle_t *)&receiver->process, on_closed);
-    return error;
-}
-
-static int start_receiver(struct receiver **receiver, struct receptions *all, uid_t uid,
-                          struct fault *fault)
-{
     int sockets[2];
     struct receiver *r = calloc(1, sizeof *r);
     if (!r)
@@ -164,7 +142,23 @@ static int start_receiver(struct receiver **receiver, struct receptions *all, ui
         return fault_set_errno(fault, FAULT_MEMORY, "socketpair");
     }
     *r = (struct receiver){.all = all, .uid = uid, .socket = -1};
-    int error = spawn(r, sockets[1]);
+    uv_stdio_container_t stdio[RECEIVER_FD + 1] = {
+        {.flags = UV_IGNORE},
+        {.flags = UV_IGNORE},
+        {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
+        {.flags = UV_INHERIT_FD, .data.fd = sockets[1]},
+    };
+    /* Not by its path, at which an update may have put another program. */
+    uv_process_options_t options = {.exit_cb = on_exit_of_process,
+                                    .file = file ? file : "/proc/self/exe",
+                                    .args = args,
+                                    .stdio_count = RECEIVER_FD + 1,
+                                    .stdio = stdio};
+    r->process.data = r;
+    r->n_handles++;
+    int error = uv_spawn(all->loop, &r->process, &options);
+    if (error < 0)
+        uv_close((uv_handle_t *)&r->process, on_closed);
     close(sockets[1]);
     if (error == 0 && (error = uv_poll_init(all->loop, &r->poll, sockets[0])) != 0) {
         LIST_INSERT_HEAD(&all->receivers, r, in_list);

@@ -162,55 +162,45 @@ char *request_path(const char *target)
     return decode(target, strcspn(target, "?#"), '+');
 }
 
-/* The value of a parameter, as a field has it. One that is no number is as wrong as one that is too
- * large. */
-static json_t *value_of(const char *name, const char *text)
-{
-    int64_t limit;
-    if (strcmp(name, "failed") == 0)
-        return json_boolean(strcmp(text, "1") == 0);
-    if (strcmp(name, "limit") == 0)
-        return json_integer(
-            number_parse_integer(text, strlen(text), &limit) && limit > 0 ? limit : INT64_MAX);
-    return json_stringn_nocheck(text, strlen(text));
-}
-
-static int add_parameter(json_t *object, const char *text, size_t length, const char *names,
-                         struct fault *fault)
-{
-    const char *equals = memchr(text, '=', length);
-    size_t name_length = equals ? (size_t)(equals - text) : length;
-    char *name = decode(text, name_length, ' ');
-    char *value = equals ? decode(equals + 1, length - name_length - 1, ' ') : strdup("");
-    int result = 0;
-    if (!name || !value)
-        result =
-            fault_set(fault, FAULT_DATA,
-                      "a %% in the query begins an escape such as %%2C; a percent sign is %%25");
-    else if (!request_names(names, name))
-        result = fault_set(fault, FAULT_DATA, "unknown parameter '%.60s'; there are: %s", name,
-                           names[0] ? names : "none");
-    else if (json_object_get(object, name))
-        result = fault_set(fault, FAULT_DATA, "parameter '%s' is given twice", name);
-    else if (json_object_set_new_nocheck(object, name, value_of(name, value)) != 0)
-        result = fault_set(fault, FAULT_MEMORY, "no memory for a request");
-    free(name);
-    free(value);
-    return result;
-}
-
 int request_of_query(struct request *request, const char *target, const char *names,
                      struct fault *fault)
 {
     const char *at = target + strcspn(target, "?#");
+    int result = 0;
     *request = (struct request){.id = -1, .chain = "", .format = "auto", .json = json_object()};
-    while (*at == '?' || *at == '&') {
-        size_t part = strcspn(++at, "&#");
-        if (part > 0 && add_parameter(request->json, at, part, names, fault) != 0)
-            return fault->code;
+    while (result == 0 && (*at == '?' || *at == '&')) {
+        size_t part = strcspn(++at, "&#"), length = strcspn(at, "=&#");
+        const char *text = at;
         at += part;
+        if (part == 0)
+            continue;
+        char *name = decode(text, length, ' ');
+        char *value =
+            length < part ? decode(text + length + 1, part - length - 1, ' ') : strdup("");
+        if (!name || !value)
+            result =
+                fault_set(fault, FAULT_DATA,
+                          "a %% in the query begins an escape such as %%2C; a percent sign is %%25");
+        else if (!request_names(names, name))
+            result = fault_set(fault, FAULT_DATA, "unknown parameter '%.60s'; there are: %s", name,
+                               names[0] ? names : "none");
+        else if (json_object_get(request->json, name))
+            result = fault_set(fault, FAULT_DATA, "parameter '%s' is given twice", name);
+        if (result == 0) {
+            /* as a field has it; one that is no number is as wrong as one that is too large */
+            int64_t limit;
+            bool good = number_parse_integer(value, strlen(value), &limit) && limit > 0;
+            json_t *field = strcmp(name, "failed") == 0  ? json_boolean(strcmp(value, "1") == 0)
+                            : strcmp(name, "limit") == 0 ? json_integer(good ? limit : INT64_MAX)
+                                                         : json_stringn_nocheck(value, strlen(value));
+            if (json_object_set_new_nocheck(request->json, name, field) != 0)
+                result = fault_set(fault, FAULT_MEMORY, "no memory for a request");
+        }
+        free(name);
+        free(value);
     }
-    int result = read_fields(request, names, fault);
+    if (result == 0)
+        result = read_fields(request, names, fault);
 
     /* Texts that may be empty are as if they were not given then. */
     const char **const each[] = {&request->format, &request->name, &request->input, &request->state,
