@@ -137,8 +137,8 @@ STAILQ_HEAD(probes, probe);
 struct folder_thread {
     /* for both, and for readers, with the lock held */
     pthread_mutex_t lock;
-    int wake_fd;        /* an eventfd */
-    bool waits;         /* somebody has to write to it */
+    pthread_t id;
+    bool waits;         /* somebody has to wake it */
     bool wants_room;    /* a complete file waits for room */
     unsigned room;      /* jobs that it may have */
     unsigned ahead;     /* … and of these, that it may open before their turn */

@@ -22,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <time.h>
 #include <unistd.h>
@@ -756,10 +755,18 @@ void folder_reader_begin(struct folder_thread *t, struct folder_reader *reader,
         run(reader);
 }
 
+/* A thread that waits is woken by a signal, which is blocked whenever it does not wait: that takes no
+ * descriptor of the process, which may have a thousand folders. */
+#define WAKE SIGURG
+
+static void on_wake(int number)
+{
+}
+
 void folder_thread_wake(struct folder_thread *t)
 {
     if (t->waits)
-        eventfd_write(t->wake_fd, 1);
+        pthread_kill(t->id, WAKE);
     t->waits = false;
 }
 
@@ -801,8 +808,7 @@ static void wait_for_news(struct folder_thread *t)
     bool reads = t->watch_fd >= 0 && now >= t->read_after;
     if (t->watch_fd >= 0 && !reads && t->read_after < due)
         due = t->read_after;
-    struct pollfd fds[] = {{.fd = t->wake_fd, .events = POLLIN},
-                           {.fd = reads ? t->watch_fd : -1, .events = POLLIN}};
+    struct pollfd events = {.fd = reads ? t->watch_fd : -1, .events = POLLIN};
     uint64_t rest = due > now ? due - now : 0;
     struct timespec time = {.tv_sec = (time_t)(rest / SECOND), .tv_nsec = (long)(rest % SECOND)};
     pthread_mutex_lock(&t->lock);
@@ -811,12 +817,11 @@ static void wait_for_news(struct folder_thread *t)
     bool waits = t->waits;
     t->moved = 0;
     pthread_mutex_unlock(&t->lock);
-    if (waits)
-        ppoll(fds, 2, due == UINT64_MAX ? NULL : &time, NULL);
-    if (waits && (fds[0].revents & POLLIN)) {
-        eventfd_t value;
-        eventfd_read(t->wake_fd, &value);
-    }
+    sigset_t but_wake;
+    sigfillset(&but_wake);
+    sigdelset(&but_wake, WAKE);
+    if (waits) /* one that was sent before this is delivered now */
+        ppoll(&events, 1, due == UINT64_MAX ? NULL : &time, &but_wake);
     folder_thread_moves(t);
 }
 
@@ -896,6 +901,7 @@ static bool go_round(struct folder_thread *t)
 static void *run(void *context)
 {
     struct folder_thread *t = context;
+    t->id = pthread_self();
     do
         wait_for_news(t);
     while (go_round(t));
@@ -913,7 +919,6 @@ void folder_thread_leave(struct folder_thread *t)
     if (!last)
         return;
     pthread_mutex_destroy(&t->lock);
-    file_close(&t->wake_fd);
     free(t);
 }
 
@@ -946,9 +951,7 @@ int folder_thread_create(struct folder_thread **thread, struct folder *folder, s
     pthread_mutex_init(&t->lock, NULL);
     int result = candidates_init(
         &t->candidates, (struct candidate_times){settings->settle, settings->stable}, fault);
-    t->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (result == 0 && t->wake_fd < 0)
-        result = fault_set_errno(fault, FAULT_INTERNAL, "eventfd");
+    sigaction(WAKE, &(struct sigaction){.sa_handler = on_wake, .sa_flags = SA_RESTART}, NULL);
     sigfillset(&all); /* signals go to the loop's thread */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (result == 0 && pthread_create(&id, NULL, run, t) != 0)
