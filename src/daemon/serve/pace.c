@@ -60,7 +60,7 @@ static void on_turn(uv_check_t *check)
     struct pace *pace = check->data;
     struct pace_user *user;
     pace->spent = 0;
-    while (!pace_is_over(pace) && (user = TAILQ_FIRST(&pace->users)) != NULL) {
+    while ((user = TAILQ_FIRST(&pace->users)) != NULL && !pace_is_over(pace)) {
         struct pace_entry *entry = TAILQ_FIRST(&user->entries);
         pace_leave(pace, entry);
         if (!TAILQ_EMPTY(&user->entries)) {

@@ -23,13 +23,6 @@
 
 /* ---- its folder ---- */
 
-static void finish_note(struct note *note)
-{
-    free(note->results);
-    free(note->reason);
-    *note = (struct note){0};
-}
-
 void claim_destroy(struct claim **claim)
 {
     struct claim *c = *claim;
@@ -40,7 +33,8 @@ void claim_destroy(struct claim **claim)
     for (size_t i = 0; i < c->n_drafts; i++)
         file_close(&c->drafts[i].fd);
     free(c->drafts);
-    finish_note(&c->note);
+    free(c->note.results);
+    free(c->note.reason);
     free(c->name);
     free(c);
 }
@@ -228,7 +222,9 @@ static int read_note(int folder_fd, struct note *note, struct fault *fault)
         return result;
     json_t *object = json_loadb((const char *)bytes.data, bytes.size, 0, NULL);
     if (!object || !parse_note(object, note)) {
-        finish_note(note);
+        free(note->results);
+        free(note->reason);
+        *note = (struct note){0};
         result = fault_set(fault, FAULT_DATA, "the note is damaged");
     }
     json_decref(object);

@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "daemon/work/job.h"
+#include "worker/json_text.h"
 #include "worker/message.h"
 
 #define SERIES_MAX 1024
@@ -450,27 +451,21 @@ void events_add(struct events *events, const char *kind, json_t *what)
     events->next++;
 }
 
-/* A text that JSON can hold; names of files may be any bytes. */
-static json_t *string_or_null(const char *text)
-{
-    json_t *json = text ? json_string(text) : NULL;
-    return json ? json : json_null();
-}
-
 void events_add_job(struct events *events, const char *kind, const struct job *job)
 {
     if (!events)
         return;
-    json_t *what = json_pack("{s:s, s:o, s:o, s:o, s:o}", "source", job->origin, "folder",
-                             string_or_null(job->folder), "name",
-                             string_or_null(job->folder ? job->label : NULL), "request",
-                             string_or_null(job->request), "chain", string_or_null(job->chain));
+    json_t *what = json_pack(
+        "{s:s, s:o, s:o, s:o, s:o}", "source", job->origin, "folder",
+        job->folder ? json_text(job->folder) : json_null(), "name",
+        job->folder ? json_text(job->label) : json_null(), "request",
+        job->request ? json_text(job->request) : json_null(), "chain", json_text(job->chain));
     if (what && kind[0] != 'b' && job->sent > 0)
         json_object_set_new(what, "seconds",
                             json_real((double)(clock_now() - job->sent) / (double)SECOND));
     if (what && kind[0] == 'f') {
         json_object_set_new(what, "reason", json_string(fault_name(job->fault.code)));
-        json_object_set_new(what, "message", string_or_null(job->fault.text));
+        json_object_set_new(what, "message", json_text(job->fault.text));
     }
     events_add(events, kind, what);
 }

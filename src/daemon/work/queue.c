@@ -54,21 +54,18 @@ void job_print_times(const struct job *job, char text[JOB_TIMES_MAX])
              number_duration(begun - job->added));
 }
 
-static struct job_list *list_of(struct queue *queue, const struct job *job)
-{
-    return job->state == JOB_QUEUED ? &queue->queued[job->lane] : &queue->lists[job->state];
-}
-
-/* Has the job enter (1) or leave (−1) the list of its state. */
-static void list(struct queue *queue, struct job *job, int by)
+/* Has the job enter (1) or leave (−1) the list of its state, and counts it there. */
+static void count(struct queue *queue, struct job *job, int by)
 {
     struct job_flow *user = user_of(&queue->turns, job);
     bool sent = job->state == JOB_SENT || job->state == JOB_BEGUN;
     bool opened = sent || job->state == JOB_OPENING || job->state == JOB_OPEN;
+    struct job_list *list =
+        job->state == JOB_QUEUED ? &queue->queued[job->lane] : &queue->lists[job->state];
     if (by > 0)
-        TAILQ_INSERT_TAIL(list_of(queue, job), job, in_list);
+        TAILQ_INSERT_TAIL(list, job, in_list);
     else
-        TAILQ_REMOVE(list_of(queue, job), job, in_list);
+        TAILQ_REMOVE(list, job, in_list);
     queue->counts[job->state] += (unsigned)by;
     user->n_sent += sent ? (unsigned)by : 0;
     user->n_opened += opened ? (unsigned)by : 0;
@@ -91,10 +88,10 @@ static void enter(struct queue *queue, struct job *job, enum job_state state)
                   (int)state);
         abort(); /* a defect of ours; what is on disk is safe, and the next start finds it */
     }
-    list(queue, job, -1);
+    count(queue, job, -1);
     job->state = state;
     job->since = clock_now();
-    list(queue, job, 1);
+    count(queue, job, 1);
 }
 
 static void on_idle(uv_idle_t *idle)
@@ -282,8 +279,8 @@ static void judge(struct queue *queue, struct job *job)
         settle(queue, job, NULL);
     } else { /* it has to run once more, in its turn, before jobs that never ran */
         try_again(queue, job);
-        TAILQ_REMOVE(list_of(queue, job), job, in_list);
-        TAILQ_INSERT_HEAD(list_of(queue, job), job, in_list);
+        TAILQ_REMOVE(&queue->queued[job->lane], job, in_list);
+        TAILQ_INSERT_HEAD(&queue->queued[job->lane], job, in_list);
     }
 }
 
@@ -519,7 +516,7 @@ void queue_add(struct queue *queue, struct job *job)
     job->not_before = job->lane == JOB_LAST ? clock_now() + LAST_WAITS : 0;
     fault_clear(&job->fault);
     TAILQ_INSERT_TAIL(&queue->all, job, in_all);
-    list(queue, job, 1);
+    count(queue, job, 1);
     if (queue->n_jobs++ == 0)
         rate_begin(&queue->rate, job->added);
     queue->n_client_jobs += job->flow != NULL;
@@ -553,7 +550,7 @@ void queue_give_output(struct queue *queue, struct job *job, unsigned of, const 
 void queue_remove(struct queue *queue, struct job *job)
 {
     TAILQ_REMOVE(&queue->all, job, in_all);
-    list(queue, job, -1);
+    count(queue, job, -1);
     queue->n_jobs--;
     queue->n_client_jobs -= job->flow != NULL;
     queue_wake(queue);

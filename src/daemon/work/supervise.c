@@ -783,11 +783,6 @@ static void attend(struct supervisor *s, struct worker *worker)
         bury(s, worker);
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return b != 0 && (a == 0 || b < a) ? b : a;
-}
-
 static void on_timer(uv_timer_t *timer)
 {
     struct supervisor *s = timer->data;
@@ -820,12 +815,13 @@ void supervisor_turn(struct supervisor *s)
     if (quarantine->start_at && quarantine->start_at <= now)
         launch(s, quarantine);
     bool calm = !s->stopping && slot->worker && !slot->next && !slot->start_at;
-    if (calm && fallback_is_due(&s->fallback, now)) {
+    if (calm && s->fallback.retry_at != 0 && fallback_is_due(&s->fallback, now)) {
         fallback_climb(&s->fallback);
         log_info("device '%s' is tried again", fallback_device(&s->fallback));
         plan_start(s, slot, 0);
     }
-    uint64_t old = slot_ready(slot) && s->settings->worker_time
+    bool ready = slot->worker && slot->worker->state == WORKER_READY;
+    uint64_t old = ready && s->settings->worker_time
                        ? slot->worker->started + s->settings->worker_time
                        : 0;
     if (old && old < s->recycle_from)
@@ -833,7 +829,7 @@ void supervisor_turn(struct supervisor *s)
     if (old && old <= now)
         replace(s, slot->worker, "its time is over");
     uint64_t idle =
-        slot_ready(quarantine)
+        quarantine->worker && quarantine->worker->state == WORKER_READY
             ? (quarantine->worker->in_flight ? now : quarantine->worker->used) + QUARANTINE_IDLE
             : 0;
     /* or the main one has gone down the ladder since it was started */
@@ -847,12 +843,15 @@ void supervisor_turn(struct supervisor *s)
         idle = 0;
 
     /* the next time at which something is due */
-    uint64_t due = earlier(earlier(slot->start_at, quarantine->start_at), idle);
-    if (calm && !slot->start_at)
-        due = earlier(due, earlier(old, s->fallback.retry_at));
+    uint64_t due = UINT64_MAX;
+    const uint64_t times[] = {slot->start_at, quarantine->start_at, idle,
+                              calm && !slot->start_at ? old : 0,
+                              calm && !slot->start_at ? s->fallback.retry_at : 0};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        due = times[i] && times[i] < due ? times[i] : due;
     TAILQ_FOREACH (worker, &s->workers, in_list)
-        due = earlier(due, worker->due);
-    if (due == 0)
+        due = worker->due && worker->due < due ? worker->due : due;
+    if (due == UINT64_MAX)
         uv_timer_stop(&s->timer);
     else
         uv_timer_start(&s->timer, on_timer, due > now ? (due - now) / MILLISECOND + 1 : 0, 0);
