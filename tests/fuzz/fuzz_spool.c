@@ -121,15 +121,6 @@ static void lay_out(struct reader_of_bytes *bytes)
     write_file("out/.a.png." INSTANCE "-1-0.tmp", "a result", 8);
 }
 
-static void found(void *context, struct claim *claim)
-{
-    struct fault fault = FAULT_INIT;
-    (void)context;
-    if (claim_give_back(claim, &fault) != 0 && fault.text[0] == '\0')
-        fuzz_fail("a file is not given back, without a reason");
-    claim_destroy(&claim);
-}
-
 static void check(const char *folder, unsigned pictures, const char *what)
 {
     n_pictures = 0;
@@ -147,7 +138,17 @@ void fuzz_one(const uint8_t *data, size_t size)
         start();
     lay_out(&bytes);
     if (spool_open(&spool, &rules, &world, &fault) == 0) {
-        recovery_run(spool, found, NULL, &fault);
+        struct claims found = STAILQ_HEAD_INITIALIZER(found);
+        struct claim *claim;
+        _Atomic uint64_t moved = 0;
+        recovery_run(spool, &found, &moved, &fault);
+        while ((claim = STAILQ_FIRST(&found)) != NULL) {
+            struct fault why = FAULT_INIT;
+            STAILQ_REMOVE_HEAD(&found, next);
+            if (claim_give_back(claim, &why) != 0 && why.text[0] == '\0')
+                fuzz_fail("a file is not given back, without a reason");
+            claim_destroy(&claim);
+        }
         spool_destroy(spool);
     }
     check("in", 1, "the picture is gone");

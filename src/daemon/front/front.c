@@ -177,8 +177,11 @@ static void on_limit(uv_timer_t *timer)
 /* There may be sockets only, and no folder. */
 static void be_ready_if_scanned(struct front *front)
 {
-    if (front->state != FRONT_SCANNING || front->n_scanned < front->n_folders)
+    if (front->state != FRONT_SCANNING)
         return;
+    for (size_t i = 0; i < front->n_folders; i++)
+        if (!folder_has_scanned(front->folders[i].folder))
+            return;
     enter(front, FRONT_READY);
     log_info("ready");
     front_manager_ready(front);
@@ -231,27 +234,7 @@ static void take_news(struct front *front, struct crew *crew)
         crew_close(&crew);
 }
 
-/* ---- events of folders and the queue ---- */
-
-static void on_scanned(void *context)
-{
-    struct front *front = context;
-    front->n_scanned++;
-    be_ready_if_scanned(front);
-}
-
-/* The reload goes on in the next turn, since this may be called from within anything. */
-static void on_folder_stopped(void *context, struct folder *folder)
-{
-    struct front *front = context;
-    for (size_t i = 0; i < front->n_folders; i++)
-        front->folders[i].stopped |= front->folders[i].folder == folder;
-    queue_wake(&front->queue);
-    front_leave_if_done(front);
-}
-
-static const struct folder_events folder_events = {.scanned = on_scanned,
-                                                   .stopped = on_folder_stopped};
+/* ---- the loop's turn ---- */
 
 /* True when no folder has anything in sight. */
 static bool is_quiet(const struct front *front)
@@ -281,6 +264,9 @@ static void on_turn(uv_check_t *check)
         front_close(front);
     if (!queue->turn_wanted || front->state == FRONT_CLOSED)
         return;
+    for (size_t i = 0; i < front->n_folders; i++)
+        front->folders[i].stopped |= folder_has_stopped(front->folders[i].folder);
+    be_ready_if_scanned(front);
     queue_turn(queue, s->main.worker, s->quarantine.worker,
                !TAILQ_EMPTY(&queue->queued[JOB_LAST]) && is_quiet(front));
     if (queue->wants_quarantine)
@@ -407,9 +393,7 @@ static int wire(struct front *front, const struct spool_world *spools, struct fa
                                          /* A folder on the command line is to be used now, so it is
                                           * made. One of a configuration file may be a disk that is
                                           * not mounted yet. */
-                                         .make_folders = daemon_options_name_folder(front->options),
-                                         .events = &folder_events,
-                                         .context = front};
+                                         .make_folders = daemon_options_name_folder(front->options)};
     front->limit.data = front->tick.data = front->turn.data = front;
     front->queue.metrics = front->metrics;
     front->queue.events = &front->events;

@@ -69,7 +69,6 @@ struct front {
     uv_timer_t limit;             /* of draining, then of the cancel */
     uv_signal_t signals[4];
     size_t n_signals;
-    size_t n_scanned; /* folders whose first scan is over */
 
     enum reload_state reload;
     bool reading;            /* that thread has not ended; it is waited for at the end */

@@ -91,7 +91,7 @@ static void change_folders(struct front *front)
     }
     for (size_t i = 0; i < front->n_folders; i++)
         if (front->folders[i].retiring && !front->folders[i].stopped)
-            folder_stop(front->folders[i].folder); /* on_folder_stopped follows, perhaps at once */
+            folder_stop(front->folders[i].folder);
     reload_go_on(front);
 }
 

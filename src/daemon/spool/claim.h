@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/name.h"
 #include "daemon/spool/spool.h"
+#include <sys/queue.h>
 
 enum note_verdict {
     NOTE_OPEN,   /* none yet */
@@ -63,7 +64,10 @@ struct claim {
     size_t n_drafts;
     struct draft *drafts; /* owned */
     struct note note;
+    STAILQ_ENTRY(claim) next; /* among those that are taken over */
 };
+
+STAILQ_HEAD(claims, claim);
 
 /* For log lines about its file (log_about). */
 static inline struct log_subject claim_subject(const struct claim *claim)

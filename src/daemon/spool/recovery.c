@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/disk.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -123,9 +124,8 @@ struct remains {
 struct recovery {
     struct spool *spool;
     struct remains *list, *at;
-    void (*found)(void *context, struct claim *claim);
-    void *context;
-    unsigned n_ended;
+    struct claims *found;
+    _Atomic uint64_t *moved;
     struct fault fault; /* the first fault; other instances are handled all the same */
 };
 
@@ -216,13 +216,13 @@ static int visit_claim(void *context, const char *folder, unsigned char kind)
         log_about(claim_subject(claim), LOG_LEVEL_INFO,
                   "%s, as an earlier run had decided; the last steps are done now",
                   claim->note.verdict == NOTE_DONE ? "done" : "failed");
-        r->n_ended++;
         claim_destroy(&claim);
     }
     if (claim && claim->note.verdict == NOTE_DONE)
         need_results(r, claim);
     if (claim)
-        r->found(r->context, claim);
+        STAILQ_INSERT_TAIL(r->found, claim, next);
+    *r->moved = clock_now();
     return 0;
 }
 
@@ -265,10 +265,10 @@ static void bury(struct recovery *r, struct remains *remains)
     spool_remove_instance(r->spool, remains->out_fd, remains->fd, remains->id);
 }
 
-int recovery_run(struct spool *spool, void (*found)(void *context, struct claim *claim),
-                 void *context, struct fault *fault)
+int recovery_run(struct spool *spool, struct claims *found, _Atomic uint64_t *moved,
+                 struct fault *fault)
 {
-    struct recovery r = {.spool = spool, .found = found, .context = context};
+    struct recovery r = {.spool = spool, .found = found, .moved = moved};
     fault_clear(&r.fault);
     if (disk_list(spool->work_fd, visit_instance, &r) < 0)
         fault_set_errno(&r.fault, FAULT_IO, spool->hidden_path);

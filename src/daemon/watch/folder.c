@@ -157,13 +157,6 @@ static const struct job_source source = {.open = open_job,
 
 /* ---- letters of the thread ---- */
 
-/* The first scan is over, or is impossible for now: the start of the daemon need not wait for it.
- */
-static void tell_scanned(struct folder *folder)
-{
-    folder->told_scanned = true;
-    folder->world->events->scanned(folder->world->context);
-}
 
 /* The fault may pass: the job is tried again later, by our successor or the next start where the
  * folder stops. */
@@ -257,11 +250,22 @@ static void take_letter(struct letter *letter)
     folder_job_free(fj);
 }
 
-static void tell_stopped(struct folder *folder, enum folder_state state)
+static void stopped(struct folder *folder, enum folder_state state)
 {
     folder->state = state;
     uv_timer_stop(&folder->timer);
-    folder->world->events->stopped(folder->world->context, folder);
+    queue_wake(folder->queue);
+}
+
+bool folder_has_stopped(const struct folder *folder)
+{
+    return folder->state == FOLDER_STOPPED || folder->state == FOLDER_ABANDONED;
+}
+
+/* The start of the daemon need not wait for one that hangs. */
+bool folder_has_scanned(const struct folder *folder)
+{
+    return folder->scanned || folder->hanging;
 }
 
 static void take_mail(uv_async_t *mail)
@@ -273,7 +277,8 @@ static void take_mail(uv_async_t *mail)
     pthread_mutex_lock(&t->lock);
     STAILQ_CONCAT(&letters, &t->out);
     STAILQ_CONCAT(&answered, &t->answered);
-    bool has_ended = t->ended, scanned = t->figures.scanned, quiet = t->figures.quiet;
+    bool has_ended = t->ended, news = t->figures.quiet || t->figures.scanned != folder->scanned;
+    folder->scanned = t->figures.scanned;
     unsigned n_backs = t->figures.n_backs;
     pthread_mutex_unlock(&t->lock);
     struct letter *letter;
@@ -286,15 +291,13 @@ static void take_mail(uv_async_t *mail)
         STAILQ_REMOVE_HEAD(&answered, next);
         inquiry_answered(probe);
     }
-    if (scanned && !folder->told_scanned)
-        tell_scanned(folder);
     if (n_backs != folder->n_backs) /* the cause of faults may be gone */
         queue_hurry(folder->queue);
     folder->n_backs = n_backs;
-    if (quiet)
+    if (news)
         queue_wake(folder->queue);
-    if (has_ended && folder->state != FOLDER_STOPPED && folder->state != FOLDER_ABANDONED)
-        tell_stopped(folder, FOLDER_STOPPED);
+    if (has_ended && !folder_has_stopped(folder))
+        stopped(folder, FOLDER_STOPPED);
 }
 
 /* ---- questions ---- */
@@ -367,7 +370,7 @@ static void abandon(struct folder *folder)
         if (job->owner == folder && job->state != JOB_SENT && job->state != JOB_BEGUN)
             lay_down(folder_job_of(job));
     }
-    tell_stopped(folder, FOLDER_ABANDONED);
+    stopped(folder, FOLDER_ABANDONED);
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -376,7 +379,7 @@ static void on_timer(uv_timer_t *timer)
     uint64_t now = clock_now(), since = folder_moved(folder);
     uint64_t waits = since > 0 && now > since ? now - since : 0;
     bool hanging = waits > FOLDER_HANGS_AFTER, stalled = waits > STALLS_AFTER;
-    if (folder->stalled != stalled)
+    if (folder->stalled != stalled || folder->hanging != hanging)
         queue_wake(folder->queue); /* jobs of this or another folder may be opened now */
     if (hanging && !folder->hanging)
         log_warning("%s or %s: no answer for %s: the folder hangs; nothing else waits for it",
@@ -389,8 +392,6 @@ static void on_timer(uv_timer_t *timer)
     }
     folder->stalled = stalled;
     folder->hanging = hanging;
-    if (hanging && !folder->told_scanned)
-        tell_scanned(folder);
     arm_timer(folder, waits > 0);
     if (folder->state == FOLDER_STOPPING && waits > ABANDON_AFTER)
         abandon(folder);

@@ -12,22 +12,12 @@
 
 struct folder;
 
-struct folder_events {
-    /* The first scan is over, or is impossible for now. Called once. */
-    void (*scanned)(void *context);
-    /* After folder_stop: nothing of the folder is left, or what is left hangs. Never called from
-     * within folder_stop. */
-    void (*stopped)(void *context, struct folder *folder);
-};
-
 /* What all folders share. The members must outlive them. */
 struct folder_world {
     uv_loop_t *loop;
     struct queue *queue;
     struct spool_world spools;
     bool make_folders; /* make missing directories when a folder is first opened */
-    const struct folder_events *events;
-    void *context; /* passed to the events */
 };
 
 /* `settings` belong to `book`, on which the folder holds a reference until it is destroyed. */
@@ -51,11 +41,18 @@ const struct watch_settings *folder_settings(const struct folder *folder);
 /* Tells the folder how many files it may take: as many as the queue has room for. */
 void folder_pump(struct folder *folder);
 
-/* Takes no more files. Jobs that wait for their turn are given back; `stopped` comes when the
+/* Takes no more files. Jobs that wait for their turn are given back; the folder has stopped when the
  * others have left the queue. Files claimed in a folder that hangs stay claimed. */
 void folder_stop(struct folder *folder);
 
-/* Closes what is left, after `stopped` or before folder_start. The loop must run once more. Takes
+/* The first scan is over, or is impossible for now. Nobody is called when this, or the next one,
+ * becomes true; but the queue gets a turn (queue_wake), in which the loop's owner looks. */
+bool folder_has_scanned(const struct folder *folder);
+
+/* After folder_stop: nothing of the folder is left, or what is left hangs. */
+bool folder_has_stopped(const struct folder *folder);
+
+/* Closes what is left, when it has stopped or before folder_start. The loop must run once more. Takes
  * NULL; clears the pointer. */
 void folder_destroy(struct folder **folder);
 

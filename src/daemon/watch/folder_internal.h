@@ -218,7 +218,7 @@ struct folder {
     uv_timer_t timer;
     uint64_t due; /* of the timer */
     unsigned n_handles;
-    bool told_scanned; /* `scanned` was called */
+    bool scanned;      /* as the thread's */
     unsigned n_backs;  /* as the thread's */
     bool stalled;      /* the thread has made no progress for a while: others' jobs go first */
     bool hanging;      /* … for so long that the folder counts as hanging */

@@ -189,24 +189,9 @@ struct folder_scan {
     bool is_cut; /* some names did not fit */
     size_t n_found, found_capacity, n_empty;
     struct found *found;
-    size_t n_claims, claim_capacity;
-    struct claim **claims; /* taken over from daemons that are gone */
+    struct claims claims; /* taken over from daemons that are gone */
     struct fault fault;
 };
-
-/* Makes room for one more; false without memory. */
-static bool grow(void **array, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return true;
-    size_t wanted = *capacity ? 2 * *capacity : 64;
-    void *larger = realloc(*array, wanted * size);
-    if (!larger)
-        return false;
-    *array = larger;
-    *capacity = wanted;
-    return true;
-}
 
 static bool keep_found(void *context, const char *name, const struct identity *identity)
 {
@@ -220,25 +205,21 @@ static bool keep_found(void *context, const char *name, const struct identity *i
     if (identity->size == 0 && ++scan->n_empty > CANDIDATES_EMPTY_MAX)
         return true;
     char *copy = scan->n_found < CANDIDATES_MAX ? strdup(name) : NULL;
-    if (!copy ||
-        !grow((void **)&scan->found, scan->n_found, &scan->found_capacity, sizeof *scan->found)) {
+    if (copy && scan->n_found == scan->found_capacity) {
+        size_t capacity = scan->found_capacity ? 2 * scan->found_capacity : 64;
+        struct found *found = realloc(scan->found, capacity * sizeof *found);
+        if (found) {
+            scan->found = found;
+            scan->found_capacity = capacity;
+        }
+    }
+    if (!copy || scan->n_found == scan->found_capacity) {
         free(copy);
         scan->is_cut = true;
         return false;
     }
     scan->found[scan->n_found++] = (struct found){copy, *identity};
     return true;
-}
-
-/* A claim for which there is no memory stays on disk, and the next start finds it. */
-static void keep_claim(void *context, struct claim *claim)
-{
-    struct folder_scan *scan = context;
-    scan->reader.moved = clock_now();
-    if (grow((void **)&scan->claims, scan->n_claims, &scan->claim_capacity, sizeof *scan->claims))
-        scan->claims[scan->n_claims++] = claim;
-    else
-        claim_destroy(&claim);
 }
 
 /* Files of another device belong to another removable disk, which may come back. */
@@ -278,7 +259,7 @@ static void *scan_directories(void *context)
         scan->generation = generation;
     }
     if (scan->whole) {
-        recovery_run(spool, keep_claim, scan, &scan->fault);
+        recovery_run(spool, &scan->claims, &scan->reader.moved, &scan->fault);
         spool_scan(spool, t->settings->ignore, keep_found, scan, &scan->fault);
     }
     pthread_mutex_lock(&t->lock);
@@ -340,14 +321,18 @@ void folder_scan_take(struct folder_thread *t, struct folder_scan *scan)
 {
     struct spool *spool = scan->reader.spool;
     t->scanning = false;
-    for (size_t i = 0; i < scan->n_claims; i++) {
+    struct claim *claim;
+    size_t n_claims = 0;
+    while ((claim = STAILQ_FIRST(&scan->claims)) != NULL) {
+        STAILQ_REMOVE_HEAD(&scan->claims, next);
+        n_claims++;
         if (spool->in_place)
-            candidates_take(&t->candidates, scan->claims[i]->name);
-        folder_thread_add(t, scan->claims[i], false);
+            candidates_take(&t->candidates, claim->name);
+        folder_thread_add(t, claim, false);
     }
-    if (scan->n_claims > 0)
+    if (n_claims > 0)
         log_info("%s: %zu files are taken up again that an earlier run had not finished",
-                 t->settings->input, scan->n_claims);
+                 t->settings->input, n_claims);
     if (folder_thread_is_live(t) && spool == t->spool)
         take_findings(t, scan);
     t->generation = scan->generation;
@@ -357,7 +342,6 @@ void folder_scan_take(struct folder_thread *t, struct folder_scan *scan)
     for (size_t i = 0; i < scan->n_found; i++)
         free(scan->found[i].name);
     free(scan->found);
-    free(scan->claims);
     free(scan);
     folder_leave_spool(t, spool);
 }
@@ -414,6 +398,7 @@ void folder_scan_if_due(struct folder_thread *t, uint64_t now)
     if (scan->prune)
         t->next_prune = now + 60 * MINUTE;
     fault_clear(&scan->fault);
+    STAILQ_INIT(&scan->claims);
     t->scanning = true;
     bool quick = t->scan_time > 0 && t->scan_time < SCAN_QUICK && !scan->tidy && !scan->prune;
     folder_reader_begin(t, &scan->reader, scan_directories, quick);
