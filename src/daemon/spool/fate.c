@@ -142,8 +142,9 @@ bool fate_find_reason(const struct spool *spool, const char *name, char found[PA
     return told != NULL;
 }
 
-/* ---- the ledger's answer ---- */
+/* ---- what has ended ---- */
 
+/* What the ledger says of its end. */
 static void note_row(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
 {
     struct stat status;
@@ -160,22 +161,20 @@ static void note_row(struct fate *fate, const struct spool *spool, const struct 
     fate->result_exists = disk_stat(spool->out_fd, below, &status) == 0;
 }
 
-static void set_done(struct fate *fate)
-{
-    if (fate->result[0] && !fate->result_exists)
-        fate_set(fate, "done", "result-gone", "done; its result is not where it was put");
-    else
-        fate_set(fate, "done", NULL, "done");
-}
-
-static void set_failed(struct fate *fate, const char *text)
+/* `text`: why it failed, where no reason that can be read says so; NULL: not known. */
+static void set_ended(struct fate *fate, bool failed, const char *text)
 {
     const char *code = json_string_value(json_object_get(fate->told, "code"));
     const char *message = json_string_value(json_object_get(fate->told, "message"));
     json_int_t attempts = json_integer_value(json_object_get(fate->told, "attempts"));
-    if (attempts > 0)
+    if (failed && attempts > 0)
         fate->attempts = (unsigned)attempts;
-    fate_set(fate, "failed", code, "%s", message ? message : text ? text : "why is not known");
+    if (failed)
+        fate_set(fate, "failed", code, "%s", message ? message : text ? text : "why is not known");
+    else if (fate->result[0] && !fate->result_exists)
+        fate_set(fate, "done", "result-gone", "done; its result is not where it was put");
+    else
+        fate_set(fate, "done", NULL, "done");
 }
 
 /* Finds the original in done or failed. */
@@ -191,24 +190,33 @@ static bool find_original(struct fate *fate, const struct spool *spool, bool fai
     return true;
 }
 
-/* For a row about a file that has left IN: finds where its original is. */
-static void follow_row(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
+void fate_of_row(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
 {
+    struct identity identity;
+    char found[PATH_MAX];
     bool failed = strcmp(row->state, "failed") == 0;
+    bool kept = row->remembered && look_for_file(spool->in_fd, row->name, &identity) &&
+                identity.inode == row->identity.inode && identity.mtime == row->identity.mtime;
     note_row(fate, spool, row);
     snprintf(fate->name, sizeof fate->name, "%s", row->name);
-    find_original(fate, spool, failed, row->name, &row->identity);
-    if (failed)
-        set_failed(fate, row->reason);
-    else
-        set_done(fate);
+    if (kept) {
+        snprintf(fate->original, sizeof fate->original, "%s", row->name);
+        fate->identity = identity;
+        fate->where = FATE_KEPT;
+        if (failed)
+            fate->told = find_reason_in_place(spool, row->name, found);
+    } else {
+        find_original(fate, spool, failed, row->name, &row->identity);
+    }
+    set_ended(fate, failed, row->reason);
 }
 
 /* ---- by the place of the path ---- */
 
 /* Whether the file is never taken, and why. */
-static bool is_left_alone(struct fate *fate, const struct spool *spool, const char *name)
+static bool is_left_alone(struct fate *fate, const struct spool *spool, mode_t mode)
 {
+    const char *name = fate->name;
     char part[NAME_BYTES + 1];
     if (strchr(name, '/') && !spool->rules->recursive) {
         fate_set(fate, "ignored", "below",
@@ -231,37 +239,14 @@ static bool is_left_alone(struct fate *fate, const struct spool *spool, const ch
             }
         }
     }
-    return false;
-}
-
-/* The file is in IN, is not ignored, and is not known as done. */
-static void explain_waiting(struct fate *fate, const struct spool *spool)
-{
-    enum spool_writer writer;
-    fate->where = FATE_IN_PLACE;
-    if (fate->identity.size == 0)
-        fate_set(fate, "waiting", "empty", "it is empty: it waits until something is written");
-    else if (spool_probe(spool, fate->name, &writer) == SPOOL_UNREADABLE)
-        fate_set(fate, "waiting", "unreadable", "it may not be read (yet)");
-    else if (writer == SPOOL_WRITTEN)
-        fate_set(fate, "waiting", "being-written",
-                 "somebody has it open for writing: it waits until it is closed");
-    else
-        fate_set(fate, "waiting", "not-seen", "it is there, and will be found");
-}
-
-/* The name stays that of the path: the file may have been renamed since. */
-static void find_kept(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
-{
-    char found[PATH_MAX];
-    note_row(fate, spool, row);
-    fate->where = FATE_KEPT;
-    if (strcmp(row->state, "failed") == 0) {
-        fate->told = find_reason_in_place(spool, row->name, found);
-        set_failed(fate, row->reason);
-    } else {
-        set_done(fate);
-    }
+    if (S_ISLNK(mode))
+        fate_set(fate, "ignored", "link", "links are left alone");
+    else if (S_ISDIR(mode))
+        fate_set(fate, "ignored", "folder", "it is a folder");
+    else if (!S_ISREG(mode))
+        fate_set(fate, "ignored", "special",
+                 "it is no file: pipes, sockets and devices are left alone");
+    return !S_ISREG(mode);
 }
 
 struct work {
@@ -298,68 +283,75 @@ static void set_claimed(struct fate *fate)
     fate_set(fate, "queued", "claimed", "it is claimed, by this daemon or another one");
 }
 
-static void find_gone(struct fate *fate, const struct spool *spool)
-{
-    struct ledger_row row;
-    struct work work = {.name = fate->name, .fd = spool->work_fd};
-    if (!spool->in_place)
-        disk_list(spool->work_fd, visit_instance, &work);
-    if (work.found) {
-        set_claimed(fate);
-        return;
-    }
-    if (ledger_find(spool->world->ledger, spool->folder, fate->name, NULL, &row)) {
-        follow_row(fate, spool, &row);
-        ledger_row_finish(&row);
-    } else if (find_original(fate, spool, true, fate->name, NULL)) {
-        set_failed(fate, NULL);
-    } else if (find_original(fate, spool, false, fate->name, NULL)) {
-        set_done(fate);
-    } else {
-        fate->original[0] = '\0';
-        fate_set(fate, "unknown", "never-seen", "no such file is there, and none was seen before");
-    }
-}
-
+/* Answers for a path in IN. */
 static void find_input(struct fate *fate, const struct spool *spool)
 {
+    struct ledger *ledger = spool->world->ledger;
     struct stat status;
     struct ledger_row row;
     struct fault fault = FAULT_INIT;
+    enum spool_writer writer;
     bool known = false;
+
+    /* It is not there: claimed, or ended, or never seen. */
     if (disk_stat(spool->in_fd, fate->name, &status) != 0) {
-        find_gone(fate, spool);
+        struct work work = {.name = fate->name, .fd = spool->work_fd};
+        if (!spool->in_place)
+            disk_list(spool->work_fd, visit_instance, &work);
+        if (work.found) {
+            set_claimed(fate);
+        } else if (ledger_find(ledger, spool->folder, fate->name, NULL, &row)) {
+            bool failed = strcmp(row.state, "failed") == 0;
+            note_row(fate, spool, &row);
+            find_original(fate, spool, failed, row.name, &row.identity);
+            set_ended(fate, failed, row.reason);
+            ledger_row_finish(&row);
+        } else if (find_original(fate, spool, true, fate->name, NULL)) {
+            set_ended(fate, true, NULL);
+        } else if (find_original(fate, spool, false, fate->name, NULL)) {
+            set_ended(fate, false, NULL);
+        } else {
+            fate->original[0] = '\0';
+            fate_set(fate, "unknown", "never-seen",
+                     "no such file is there, and none was seen before");
+        }
         return;
     }
+
+    /* It is there, and known as ended. The name stays that of the path: the file may have been
+     * renamed since. */
     snprintf(fate->original, sizeof fate->original, "%s", fate->name);
-    if (is_left_alone(fate, spool, fate->name))
+    if (is_left_alone(fate, spool, status.st_mode))
         return;
-    if (S_ISLNK(status.st_mode)) {
-        fate_set(fate, "ignored", "link", "links are left alone");
-        return;
-    }
-    if (S_ISDIR(status.st_mode)) {
-        fate_set(fate, "ignored", "folder", "it is a folder");
-        return;
-    }
-    if (!S_ISREG(status.st_mode)) {
-        fate_set(fate, "ignored", "special",
-                 "it is no file: pipes, sockets and devices are left alone");
-        return;
-    }
+    fate->where = FATE_IN_PLACE;
     fate->identity = identity_of(&status);
     if (spool->remembers &&
-        ledger_knows(spool->world->ledger, spool->folder, &fate->identity, &known, &fault) != 0) {
-        fate->where = FATE_IN_PLACE;
+        ledger_knows(ledger, spool->folder, &fate->identity, &known, &fault) != 0) {
         fate_set(fate, "waiting", "folder-unreadable", "%s", fault.text);
         return;
     }
-    if (known && ledger_find(spool->world->ledger, spool->folder, NULL, &fate->identity, &row)) {
-        find_kept(fate, spool, &row);
+    if (known && ledger_find(ledger, spool->folder, NULL, &fate->identity, &row)) {
+        bool failed = strcmp(row.state, "failed") == 0;
+        char found[PATH_MAX];
+        note_row(fate, spool, &row);
+        fate->where = FATE_KEPT;
+        if (failed)
+            fate->told = find_reason_in_place(spool, row.name, found);
+        set_ended(fate, failed, row.reason);
         ledger_row_finish(&row);
         return;
     }
-    explain_waiting(fate, spool);
+
+    /* It waits; folder_ask.c says more where its name is known. */
+    if (fate->identity.size == 0)
+        fate_set(fate, "waiting", "empty", "it is empty: it waits until something is written");
+    else if (spool_probe(spool, fate->name, &writer) == SPOOL_UNREADABLE)
+        fate_set(fate, "waiting", "unreadable", "it may not be read (yet)");
+    else if (writer == SPOOL_WRITTEN)
+        fate_set(fate, "waiting", "being-written",
+                 "somebody has it open for writing: it waits until it is closed");
+    else
+        fate_set(fate, "waiting", "not-seen", "it is there, and will be found");
 }
 
 /* Answers for a path in done or in failed. */
@@ -383,44 +375,16 @@ static void find_set_aside(struct fate *fate, const struct spool *spool, bool fa
     fate_name_of(fate->told, known ? row.name : fate->original, named);
     if (named[0] || known)
         snprintf(fate->name, sizeof fate->name, "%s", named[0] ? named : row.name);
-    if (failed)
-        set_failed(fate, known ? row.reason : NULL);
-    else
-        set_done(fate);
+    set_ended(fate, failed, known ? row.reason : NULL);
     if (known)
         ledger_row_finish(&row);
 }
 
-void fate_of_row(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
-{
-    struct identity identity;
-    if (row->remembered && look_for_file(spool->in_fd, row->name, &identity) &&
-        identity.inode == row->identity.inode && identity.mtime == row->identity.mtime) {
-        snprintf(fate->original, sizeof fate->original, "%s", row->name);
-        snprintf(fate->name, sizeof fate->name, "%s", row->name);
-        fate->identity = identity;
-        find_kept(fate, spool, row);
-    } else {
-        follow_row(fate, spool, row);
-    }
-}
-
-static void find_result(struct fate *fate, const struct spool *spool)
-{
-    char below[PATH_MAX];
-    struct ledger_row row;
-    const char *base = path_name(fate->name);
-    snprintf(below, sizeof below, "%.*s", (int)(base - fate->name), fate->name);
-    if (!ledger_find_result(spool->world->ledger, spool->folder, below, base, &row)) {
-        fate_set(fate, "unknown", "never-seen", "no result of this folder is known by that name");
-        return;
-    }
-    fate_of_row(fate, spool, &row);
-    ledger_row_finish(&row);
-}
-
 void fate_find(struct fate *fate, const struct spool *spool, const struct spot *place)
 {
+    const char *base = path_name(place->name);
+    char below[PATH_MAX];
+    struct ledger_row row;
     struct fault fault = FAULT_INIT;
     bool known;
     fate_init(fate);
@@ -437,7 +401,14 @@ void fate_find(struct fate *fate, const struct spool *spool, const struct spot *
         set_claimed(fate);
         break;
     case SPOT_RESULT:
-        find_result(fate, spool);
+        snprintf(below, sizeof below, "%.*s", (int)(base - place->name), place->name);
+        if (ledger_find_result(spool->world->ledger, spool->folder, below, base, &row)) {
+            fate_of_row(fate, spool, &row);
+            ledger_row_finish(&row);
+        } else {
+            fate_set(fate, "unknown", "never-seen",
+                     "no result of this folder is known by that name");
+        }
         break;
     case SPOT_NONE:
         fate_set(fate, "unknown", "not-watched", "it is in no watched folder");
