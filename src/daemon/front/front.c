@@ -387,13 +387,14 @@ void front_set_queue(struct front *front)
 /* First what cannot fail, so that front_close may end whatever else there is after a fault. */
 static int wire(struct front *front, const struct spool_world *spools, struct fault *fault)
 {
-    front->world = (struct folder_world){.loop = &front->loop,
-                                         .queue = &front->queue,
-                                         .spools = *spools,
-                                         /* A folder on the command line is to be used now, so it is
-                                          * made. One of a configuration file may be a disk that is
-                                          * not mounted yet. */
-                                         .make_folders = daemon_options_name_folder(front->options)};
+    front->world =
+        (struct folder_world){.loop = &front->loop,
+                              .queue = &front->queue,
+                              .spools = *spools,
+                              /* A folder on the command line is to be used now, so it is
+                               * made. One of a configuration file may be a disk that is
+                               * not mounted yet. */
+                              .make_folders = daemon_options_name_folder(front->options)};
     front->limit.data = front->tick.data = front->turn.data = front;
     front->queue.metrics = front->metrics;
     front->queue.events = &front->events;

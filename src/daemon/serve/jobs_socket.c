@@ -310,8 +310,8 @@ static int start_job(struct jobs_client *client, struct request *request,
             result = fault_set(fault, FAULT_DATA, "there is a request %lld already",
                                (long long)request->id);
     if (result == 0 && client->n_requests >= REQUESTS_MAX)
-        result = fault_set(fault, FAULT_BUSY, "%d requests of this client are under way",
-                           REQUESTS_MAX);
+        result =
+            fault_set(fault, FAULT_BUSY, "%d requests of this client are under way", REQUESTS_MAX);
     if (result == 0)
         result = service_check_queue(service, client->account, fault);
     if (result == 0 && receipt->files.code != FAULT_NONE)

@@ -57,8 +57,8 @@ static bool accept_one(struct listener *listener)
     struct service *service = listener->service;
     struct account *account = service_account(service, peer.uid);
 
-    /* It counts, unless its user has his share, or all places are taken. A few are assured for each of
-     * so many users; root, and whom the daemon runs as, are not counted among these. */
+    /* It counts, unless its user has his share, or all places are taken. A few are assured for each
+     * of so many users; root, and whom the daemon runs as, are not counted among these. */
     unsigned *count = account ? &account->n_connections[listener->socket] : NULL, n_users = 0;
     unsigned *all = &service->n_connections[listener->socket];
     const struct account *other;
@@ -68,9 +68,8 @@ static bool accept_one(struct listener *listener)
     bool ours = peer.uid == 0 || peer.uid == geteuid();
     bool one_too_many = account && *count == 0 && !ours && n_users >= LISTENER_USERS_MAX;
     if (account && *count >= LISTENER_ASSURED)
-        one_too_many =
-            *all >= LISTENER_TOTAL ||
-            (peer.uid != 0 && *count >= service_share(LISTENER_TOTAL, *all - *count));
+        one_too_many = *all >= LISTENER_TOTAL ||
+                       (peer.uid != 0 && *count >= service_share(LISTENER_TOTAL, *all - *count));
     if (one_too_many) {
         account_leave(account);
         account = NULL;

@@ -178,9 +178,9 @@ int request_of_query(struct request *request, const char *target, const char *na
         char *value =
             length < part ? decode(text + length + 1, part - length - 1, ' ') : strdup("");
         if (!name || !value)
-            result =
-                fault_set(fault, FAULT_DATA,
-                          "a %% in the query begins an escape such as %%2C; a percent sign is %%25");
+            result = fault_set(
+                fault, FAULT_DATA,
+                "a %% in the query begins an escape such as %%2C; a percent sign is %%25");
         else if (!request_names(names, name))
             result = fault_set(fault, FAULT_DATA, "unknown parameter '%.60s'; there are: %s", name,
                                names[0] ? names : "none");
@@ -190,9 +190,10 @@ int request_of_query(struct request *request, const char *target, const char *na
             /* as a field has it; one that is no number is as wrong as one that is too large */
             int64_t limit;
             bool good = number_parse_integer(value, strlen(value), &limit) && limit > 0;
-            json_t *field = strcmp(name, "failed") == 0  ? json_boolean(strcmp(value, "1") == 0)
-                            : strcmp(name, "limit") == 0 ? json_integer(good ? limit : INT64_MAX)
-                                                         : json_stringn_nocheck(value, strlen(value));
+            json_t *field = strcmp(name, "failed") == 0 ? json_boolean(strcmp(value, "1") == 0)
+                            : strcmp(name, "limit") == 0
+                                ? json_integer(good ? limit : INT64_MAX)
+                                : json_stringn_nocheck(value, strlen(value));
             if (json_object_set_new_nocheck(request->json, name, field) != 0)
                 result = fault_set(fault, FAULT_MEMORY, "no memory for a request");
         }

@@ -64,9 +64,9 @@ static int open_folder(const struct claim *claim)
     return disk_open_directory(claim->spool->instance_fd, claim->folder, 0);
 }
 
-/* Removes the claim's folder with all that is ours in it. The file has left it before: in this order
- * there is at every moment either a file with its note, or no claim. What cannot be removed is
- * handled by the next start. */
+/* Removes the claim's folder with all that is ours in it. The file has left it before: in this
+ * order there is at every moment either a file with its note, or no claim. What cannot be removed
+ * is handled by the next start. */
 static void remove_folder(const struct claim *claim)
 {
     static const char *const names[] = {BEGUN, BEGUN_ALONE, TEMPORARY, NOTE, CLAIM_FROM};
@@ -99,8 +99,9 @@ int claim_take(struct claim **claim, struct spool *spool, const char *name,
         return result;
     }
 
-    /* Where the file comes from, if that is a folder below IN, is the target of a symbolic link that
-     * leads nowhere. A link is made in one step, and is as durable as the directory it is in. */
+    /* Where the file comes from, if that is a folder below IN, is the target of a symbolic link
+     * that leads nowhere. A link is made in one step, and is as durable as the directory it is in.
+     */
     int folder = open_folder(c);
     result = folder < 0 ? -1 : 0;
     size_t length = (size_t)(c->base - c->name);
@@ -298,9 +299,9 @@ int claim_adopt(struct claim **claim, struct spool *spool, int other_fd, const c
         return result;
     }
 
-    /* It is ours. Ten interruptions in a row, each while the file was the only job, fail the file; a
-     * single one may have had any cause. The count is written before the mark is removed, so that it
-     * may be counted twice but never lost. */
+    /* It is ours. Ten interruptions in a row, each while the file was the only job, fail the file;
+     * a single one may have had any cause. The count is written before the mark is removed, so that
+     * it may be counted twice but never lost. */
     struct fault why = FAULT_INIT;
     struct note *note = &c->note;
     c->recovered = true;
@@ -401,16 +402,16 @@ static char *print_note(const struct note *note)
         json_t *list = json_array();
         for (size_t i = 0; i < note->n_results && failed == 0; i++) {
             const struct note_result *r = &note->results[i];
-            failed = json_array_append_new(
-                list, json_pack("{s:s, s:I, s:I}", "plane", r->plane, "size", (json_int_t)r->size,
-                                "mtime", (json_int_t)r->mtime));
+            failed = json_array_append_new(list, json_pack("{s:s, s:I, s:I}", "plane", r->plane,
+                                                           "size", (json_int_t)r->size, "mtime",
+                                                           (json_int_t)r->mtime));
         }
         name_escape(note->base, base, sizeof base);
-        failed |= json_object_set_new(
-            object, "done",
-            json_pack("{s:I, s:s, s:s, s:s, s:i, s:o}", "number", (json_int_t)note->number,
-                      "extension", note->extension, "base", base, "tag", note->tag, "exists",
-                      note->on_exists, "results", list));
+        failed |= json_object_set_new(object, "done",
+                                      json_pack("{s:I, s:s, s:s, s:s, s:i, s:o}", "number",
+                                                (json_int_t)note->number, "extension",
+                                                note->extension, "base", base, "tag", note->tag,
+                                                "exists", note->on_exists, "results", list));
     }
     if (failed == 0 && note->verdict == NOTE_FAILED)
         failed = json_object_set_new(
@@ -550,8 +551,8 @@ static int blame(const struct claim *claim, const char *folder, struct fault *fa
     return fault_set_errno(fault, FAULT_IO, path);
 }
 
-/* The file's place in done or failed, with its own name or, if a file is where its folder would have
- * to be, a flat one, "sub_a.pgm". */
+/* The file's place in done or failed, with its own name or, if a file is where its folder would
+ * have to be, a flat one, "sub_a.pgm". */
 static int place_aside(const struct claim *claim, int root_fd, struct disk_place *place,
                        name_buffer flat)
 {

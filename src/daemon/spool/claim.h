@@ -2,8 +2,8 @@
  * IN/.sluice/work, where nobody else uses its name, until it is done, failed or given back. With
  * `claim: none` (spool.h) the file stays where it is, and an empty file of its name stands in the
  * claim's folder. Beside it lies its note, `.note`: what is remembered of it, so that it survives
- * this process. Writing a verdict into that is the commit point of the whole job: before it the file
- * is done again after a crash, after it only moves are completed (docs/spool.md).
+ * this process. Writing a verdict into that is the commit point of the whole job: before it the
+ * file is done again after a crash, after it only moves are completed (docs/spool.md).
  *
  * Everything here waits for the disk: not on the loop. One thread at a time may use a claim. The
  * owner of the claim holds the reference to its spool. */
@@ -38,7 +38,7 @@ struct note {
     char extension[24]; /* done: of the results' names; and before that, of the drafts' */
     char base[256];     /* done: what the results' names begin with */
     int on_exists;      /* done: the rule, an enum settings_exists */
-    char tag[48];       /* done: part of the results' temporary names; and before that, the drafts' */
+    char tag[48]; /* done: part of the results' temporary names; and before that, the drafts' */
     size_t n_results;
     struct note_result *results; /* done; owned */
     char *reason;                /* failed: the text of NAME.error.json; owned */
@@ -52,9 +52,9 @@ struct draft {
 
 struct claim {
     struct spool *spool;
-    char folder[24];          /* its serial number: the folder's name in the instance's folder */
-    char *name;               /* of the file: a path below IN; owned */
-    const char *base;         /* the last component of it */
+    char folder[24];  /* its serial number: the folder's name in the instance's folder */
+    char *name;       /* of the file: a path below IN; owned */
+    const char *base; /* the last component of it */
     char path[24 + 1 + NAME_BYTES + 1]; /* of the file, below the instance's folder */
     struct identity identity; /* as claim_open found it; the file has to be the same at the end */
     bool recovered;           /* left behind by a daemon that is gone */

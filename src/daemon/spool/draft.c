@@ -22,12 +22,13 @@
  *
  * A result has a reservation from before the decision until the original has moved: a second name,
  * a hard link. It shows later that the result was there even if somebody has taken it from OUT. It
- * lies in the claim's folder or, where OUT is on another file system, in OUT. There it is as long as
- * the temporary name, so that both are shortened at the same place. */
+ * lies in the claim's folder or, where OUT is on another file system, in OUT. There it is as long
+ * as the temporary name, so that both are shortened at the same place. */
 struct names {
     name_buffer temporary;
     name_buffer final; /* once there is a verdict */
-    char kept[sizeof((struct claim *)0)->folder + sizeof CLAIM_RESULT + 20]; /* below the instance */
+    char
+        kept[sizeof((struct claim *)0)->folder + sizeof CLAIM_RESULT + 20]; /* below the instance */
     name_buffer in_out;
     name_buffer empty; /* in OUT, where there are no hard links: an empty file */
 };
@@ -94,8 +95,8 @@ int drafts_add(struct claim *claim, const char *plane, const char *extension, st
     unreserve(&names, claim, place.fd);
     struct draft *draft = &drafts[claim->n_drafts];
     snprintf(draft->plane, sizeof draft->plane, "%s", plane);
-    draft->fd = openat(place.fd, names.temporary,
-                       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    draft->fd =
+        openat(place.fd, names.temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     disk_place_leave(&place);
     if (draft->fd < 0)
         return blame_out(claim, fault);
@@ -419,7 +420,7 @@ void results_withdraw(const struct claim *claim)
 void results_void(struct claim *claim)
 {
     if (claim->spool->syncs && (disk_sync_directory(claim->out_fd) != 0 ||
-                               disk_sync_directory(claim->spool->instance_fd) != 0))
+                                disk_sync_directory(claim->spool->instance_fd) != 0))
         return;
     if (claim->note.verdict == NOTE_DONE)
         results_withdraw(claim);

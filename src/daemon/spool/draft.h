@@ -56,9 +56,9 @@ struct results_synced {
     int result;
 };
 
-/* Removes the reservations, once the original has moved. Before one that lies in OUT goes, which may
- * be on another disk, the claim's end is synced. One that stays after a failed sync is removed with
- * the instance. */
+/* Removes the reservations, once the original has moved. Before one that lies in OUT goes, which
+ * may be on another disk, the claim's end is synced. One that stays after a failed sync is removed
+ * with the instance. */
 void results_release(const struct claim *claim, struct results_synced *synced);
 
 /* What results of this file are called by the folder's settings on that day. */

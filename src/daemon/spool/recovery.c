@@ -115,8 +115,8 @@ int recovery_resume(struct claim *claim, bool *ended, struct fault *fault)
 struct remains {
     char id[SPOOL_INSTANCE_ID + 1];
     int fd, lock_fd;
-    int out_fd;    /* its OUT; −1: unknown, or not to be opened */
-    bool has_work; /* some of its work could not be taken over */
+    int out_fd;     /* its OUT; −1: unknown, or not to be opened */
+    bool has_work;  /* some of its work could not be taken over */
     bool is_needed; /* results that it wrote are decided and not placed: its temporary files stay */
     struct remains *next;
 };

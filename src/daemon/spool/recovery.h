@@ -11,9 +11,9 @@
  * done again. After a fault the claim is as it was, and this may be called again. */
 int recovery_resume(struct claim *claim, bool *ended, struct fault *fault);
 
-/* Takes over the work of all instances that are gone, completes what has a verdict, and removes their
- * temporary files. `found` gets the claims that have to be done again; the caller then owns them.
- * `moved` is set to the present time with each one (monotonic nanoseconds). */
+/* Takes over the work of all instances that are gone, completes what has a verdict, and removes
+ * their temporary files. `found` gets the claims that have to be done again; the caller then owns
+ * them. `moved` is set to the present time with each one (monotonic nanoseconds). */
 int recovery_run(struct spool *spool, struct claims *found, _Atomic uint64_t *moved,
                  struct fault *fault);
 

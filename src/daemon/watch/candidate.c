@@ -171,8 +171,7 @@ void candidates_hear(struct candidates *candidates, const char *name, enum candi
 {
     /* the file will stay in the folder after this, so its name has to be kept */
     bool comes = news == NEWS_CREATED || news == NEWS_RENAMED || news == NEWS_CLOSED;
-    struct candidate *c =
-        comes ? add_candidate(candidates, name) : *link_of(candidates, name);
+    struct candidate *c = comes ? add_candidate(candidates, name) : *link_of(candidates, name);
     if (!c)
         return;
     if (news == NEWS_RENAMED && c->returned > 0) { /* caused by our own rename */

@@ -157,7 +157,6 @@ static const struct job_source source = {.open = open_job,
 
 /* ---- letters of the thread ---- */
 
-
 /* The fault may pass: the job is tried again later, by our successor or the next start where the
  * folder stops. */
 static void retry(struct folder_job *fj, const struct fault *fault)
@@ -204,10 +203,11 @@ static void take_letter(struct letter *letter)
             job->fault = letter->fault;
             queue_give_up(queue, job);
         } else if (fj->n_alone >= INTERRUPTIONS_UNTIL_FAILED) {
-            fault_set(&job->fault, FAULT_INTERRUPTED,
-                      "the daemon or the machine went down %u times in a row at this file, while it "
-                      "did nothing else",
-                      fj->n_alone);
+            fault_set(
+                &job->fault, FAULT_INTERRUPTED,
+                "the daemon or the machine went down %u times in a row at this file, while it "
+                "did nothing else",
+                fj->n_alone);
             queue_give_up(queue, job);
         } else {
             job->in_fd = fj->in_fd;

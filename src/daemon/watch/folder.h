@@ -41,8 +41,8 @@ const struct watch_settings *folder_settings(const struct folder *folder);
 /* Tells the folder how many files it may take: as many as the queue has room for. */
 void folder_pump(struct folder *folder);
 
-/* Takes no more files. Jobs that wait for their turn are given back; the folder has stopped when the
- * others have left the queue. Files claimed in a folder that hangs stay claimed. */
+/* Takes no more files. Jobs that wait for their turn are given back; the folder has stopped when
+ * the others have left the queue. Files claimed in a folder that hangs stay claimed. */
 void folder_stop(struct folder *folder);
 
 /* The first scan is over, or is impossible for now. Nobody is called when this, or the next one,
@@ -52,8 +52,8 @@ bool folder_has_scanned(const struct folder *folder);
 /* After folder_stop: nothing of the folder is left, or what is left hangs. */
 bool folder_has_stopped(const struct folder *folder);
 
-/* Closes what is left, when it has stopped or before folder_start. The loop must run once more. Takes
- * NULL; clears the pointer. */
+/* Closes what is left, when it has stopped or before folder_start. The loop must run once more.
+ * Takes NULL; clears the pointer. */
 void folder_destroy(struct folder **folder);
 
 /* True when no file in sight may be taken soon. */

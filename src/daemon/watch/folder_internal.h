@@ -1,6 +1,6 @@
 /* A watched folder from within: the loop's side (struct folder; folder.c), its thread (struct
- * folder_thread; folder_thread.c, folder_scan.c), what both tell of it (folder_ask.c), and what they
- * hand each other. Shared by these files alone.
+ * folder_thread; folder_thread.c, folder_scan.c), what both tell of it (folder_ask.c), and what
+ * they hand each other. Shared by these files alone.
  *
  * A file's way crosses between the two four times: the thread gives the loop an open job; the loop
  * says that a worker has begun it, and how the try has ended; the thread says what became of it. */
@@ -87,8 +87,8 @@ struct folder_job {
     /* the thread's */
     char *name; /* of the file; owned */
     struct claim *claim;
-    bool last_chance; /* it was called truncated before, and has not changed since */
-    bool unplaceable; /* OUT can never have a file of its result's name; with LETTER_OPEN */
+    bool last_chance;       /* it was called truncated before, and has not changed since */
+    bool unplaceable;       /* OUT can never have a file of its result's name; with LETTER_OPEN */
     struct fault end_fault; /* of a step of its end */
     STAILQ_ENTRY(folder_job) next; /* among those that end together */
 };
@@ -218,11 +218,11 @@ struct folder {
     uv_timer_t timer;
     uint64_t due; /* of the timer */
     unsigned n_handles;
-    bool scanned;      /* as the thread's */
-    unsigned n_backs;  /* as the thread's */
-    bool stalled;      /* the thread has made no progress for a while: others' jobs go first */
-    bool hanging;      /* … for so long that the folder counts as hanging */
-    uint64_t back;     /* when it last answered again; 0: it never hung */
+    bool scanned;     /* as the thread's */
+    unsigned n_backs; /* as the thread's */
+    bool stalled;     /* the thread has made no progress for a while: others' jobs go first */
+    bool hanging;     /* … for so long that the folder counts as hanging */
+    uint64_t back;    /* when it last answered again; 0: it never hung */
     bool destroyed;
     struct folder_past past;
 };
@@ -269,7 +269,8 @@ void folder_reader_begin(struct folder_thread *thread, struct folder_reader *rea
 void folder_open_directories(struct folder_thread *thread);
 
 /* The path of the input, the output, or the hidden folder leads elsewhere by now: all directories
- * are given up, and opened anew later. Jobs of the old ones keep them open until they have ended. */
+ * are given up, and opened anew later. Jobs of the old ones keep them open until they have ended.
+ */
 void folder_lose_directories(struct folder_thread *thread, const char *path, const char *why);
 
 /* Shows the loop where the paths lead; NULL: they are gone. */

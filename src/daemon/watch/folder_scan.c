@@ -1,8 +1,8 @@
-/* A folder's directories: they are opened, looked after, scanned, and lost. The folder's thread looks
- * every few seconds whether the paths still lead to the directories that it has open, since the
- * kernel does not tell when one is removed, or when another file system is mounted over it. A second
- * thread reads the folder, since that may take long, and finds what inotify has missed and what
- * daemons that are gone have left; it tidies done and failed, and counts them. */
+/* A folder's directories: they are opened, looked after, scanned, and lost. The folder's thread
+ * looks every few seconds whether the paths still lead to the directories that it has open, since
+ * the kernel does not tell when one is removed, or when another file system is mounted over it. A
+ * second thread reads the folder, since that may take long, and finds what inotify has missed and
+ * what daemons that are gone have left; it tidies done and failed, and counts them. */
 #include "daemon/watch/folder_internal.h"
 
 #include <errno.h>
@@ -105,8 +105,8 @@ void folder_open_directories(struct folder_thread *t)
     if (spool_open(&t->spool, settings, t->spools, &fault) != 0) {
         size_t length = strlen(settings->output);
         bool same = t->now.lost.since && strcmp(t->now.lost.text, fault.text) == 0;
-        bool of_out = strncmp(fault.text, settings->output, length) == 0 &&
-                      fault.text[length] == ':';
+        bool of_out =
+            strncmp(fault.text, settings->output, length) == 0 && fault.text[length] == ':';
         t->lost_path = of_out ? settings->output : settings->input;
         t->now.unusable = fault.code != FAULT_NO_INPUT;
         t->now.next_try = clock_now() + (SECOND << t->n_tries);
@@ -134,8 +134,8 @@ void folder_open_directories(struct folder_thread *t)
                  settings->recursive ? "; folders below are read every 2s" : "", settings->chain,
                  settings->format, paths[1]);
     else
-        log_warning("watching %s by reading it every %s: %s", paths[0],
-                    number_duration(POLL_EVERY), unwatched.text);
+        log_warning("watching %s by reading it every %s: %s", paths[0], number_duration(POLL_EVERY),
+                    unwatched.text);
     t->now.next_try = clock_now();
 }
 

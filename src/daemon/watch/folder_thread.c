@@ -244,8 +244,8 @@ void folder_thread_add(struct folder_thread *t, struct claim *claim, bool last_c
     post(t, letter);
 }
 
-/* How many names may be looked at: those that are hinted at, and complete ones when there is room for
- * more jobs. `room` becomes how many. */
+/* How many names may be looked at: those that are hinted at, and complete ones when there is room
+ * for more jobs. `room` becomes how many. */
 static bool has_names(const struct folder_thread *t, unsigned *room)
 {
     const size_t *counts = t->candidates.counts;
@@ -303,7 +303,8 @@ static void look_at_names(struct folder_thread *t, unsigned room)
         enum spool_sight sight = spool_look(spool, name, &identity);
         bool done = false, told = true;
         if (sight == SPOOL_FILE && spool->remembers)
-            told = ledger_knows(spool->world->ledger, spool->folder, &identity, &done, &unknown) == 0;
+            told =
+                ledger_knows(spool->world->ledger, spool->folder, &identity, &done, &unknown) == 0;
         folder_thread_moves(t);
         look->verdict = done ? CANDIDATE_DROP : CANDIDATE_WAIT;
         if (done || !told)
@@ -404,8 +405,8 @@ static void take_letters(struct folder_thread *t, struct letters *letters)
         }
         fault_clear(fault);
         switch (letter->kind) {
-        case LETTER_OPEN: /* in its turn; a fault never counts against the file, unless OUT can never
-                             have its result */
+        case LETTER_OPEN: /* in its turn; a fault never counts against the file, unless OUT can
+                             never have its result */
             t->n_open -= fj->in_fd >= 0;
             open_job(t, fj, fault);
             t->n_open += fj->in_fd >= 0;
@@ -660,9 +661,9 @@ static void publish(struct folder_thread *t, struct folder_jobs *jobs)
             not_synced(fj, error, spool->out_path);
     }
 
-    /* The files are entered in the ledger before the originals move: a file that stays in its folder
-     * must be known as done before it can be seen there again. Only a folder that depends on the
-     * ledger waits for its disk, and for its faults. */
+    /* The files are entered in the ledger before the originals move: a file that stays in its
+     * folder must be known as done before it can be seen there again. Only a folder that depends on
+     * the ledger waits for its disk, and for its faults. */
     struct fault fault = FAULT_INIT;
     struct ledger_entry *entries = calloc(most, sizeof *entries);
     name_buffer *results = calloc(most, sizeof *results);
@@ -755,8 +756,8 @@ void folder_reader_begin(struct folder_thread *t, struct folder_reader *reader,
         run(reader);
 }
 
-/* A thread that waits is woken by a signal, which is blocked whenever it does not wait: that takes no
- * descriptor of the process, which may have a thousand folders. */
+/* A thread that waits is woken by a signal, which is blocked whenever it does not wait: that takes
+ * no descriptor of the process, which may have a thousand folders. */
 #define WAKE SIGURG
 
 static void on_wake(int number)

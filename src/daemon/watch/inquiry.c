@@ -49,8 +49,8 @@ struct inquiry {
     struct folder *folder; /* that is asked, or was last; maybe destroyed by now */
     char *input;           /* its path, as configured; owned */
     bool away;             /* a folder has the probe */
-    bool answered; /* it was answered while its folder hung: when the probe comes back the inquiry
-                      is freed */
+    bool answered;  /* it was answered while its folder hung: when the probe comes back the inquiry
+                       is freed */
     uint64_t begun; /* monotonic nanoseconds */
     size_t at;      /* the number of the folder that is asked */
 
@@ -607,8 +607,7 @@ static void take_answer(struct inquiry *inquiry)
 static void answer_for_folder(struct inquiry *inquiry)
 {
     struct probe *probe = inquiry->probe;
-    const struct folder *folder =
-        is_there(inquiry->all, inquiry->folder) ? inquiry->folder : NULL;
+    const struct folder *folder = is_there(inquiry->all, inquiry->folder) ? inquiry->folder : NULL;
     bool hangs = folder && folder_hangs(folder);
     if (is_about_a_file(inquiry->kind))
         fate_set(&probe->fate, "waiting", hangs ? "folder-hanging" : "folder-gone",
@@ -763,8 +762,11 @@ int inquiry_start(struct inquiry **inquiry, struct inquiries *inquiries,
     struct inquiry *i = calloc(1, sizeof *i);
     if (!i)
         return fault_set(fault, FAULT_MEMORY, "no memory for a question");
-    *i = (struct inquiry){
-        .all = inquiries, .kind = ask->kind, .uid = ask->uid, .ended = ask->ended, .user = ask->user};
+    *i = (struct inquiry){.all = inquiries,
+                          .kind = ask->kind,
+                          .uid = ask->uid,
+                          .ended = ask->ended,
+                          .user = ask->user};
     int result = fill(i, ask, fault);
     if (result != 0) {
         destroy(i);

@@ -42,8 +42,8 @@ struct folder_reader {
     LIST_ENTRY(folder_reader) next;
 };
 
-/* A page of a list while it is filled. Its cursor is where it begins, and then where it ends, in the
- * list of all files: the folder, the part of its list, and the file. */
+/* A page of a list while it is filled. Its cursor is where it begins, and then where it ends, in
+ * the list of all files: the folder, the part of its list, and the file. */
 struct page {
     size_t folder;
     enum page_part {

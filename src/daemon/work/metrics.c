@@ -115,8 +115,8 @@ void metrics_label(struct text *labels, const char *name, const char *value)
     text_finish(&valid);
 }
 
-/* The series, which may be added. NULL: there is none, or there are too many, or the labels are longer
- * than any that we make. */
+/* The series, which may be added. NULL: there is none, or there are too many, or the labels are
+ * longer than any that we make. */
 static struct series *find(struct metrics *metrics, enum metric metric, const char *labels,
                            bool may_add)
 {
@@ -455,11 +455,11 @@ void events_add_job(struct events *events, const char *kind, const struct job *j
 {
     if (!events)
         return;
-    json_t *what = json_pack(
-        "{s:s, s:o, s:o, s:o, s:o}", "source", job->origin, "folder",
-        job->folder ? json_text(job->folder) : json_null(), "name",
-        job->folder ? json_text(job->label) : json_null(), "request",
-        job->request ? json_text(job->request) : json_null(), "chain", json_text(job->chain));
+    json_t *what = json_pack("{s:s, s:o, s:o, s:o, s:o}", "source", job->origin, "folder",
+                             job->folder ? json_text(job->folder) : json_null(), "name",
+                             job->folder ? json_text(job->label) : json_null(), "request",
+                             job->request ? json_text(job->request) : json_null(), "chain",
+                             json_text(job->chain));
     if (what && kind[0] != 'b' && job->sent > 0)
         json_object_set_new(what, "seconds",
                             json_real((double)(clock_now() - job->sent) / (double)SECOND));

@@ -325,7 +325,8 @@ static struct job *next_to_open(struct queue *queue, bool quiet)
         return turns_next(&queue->turns, &queue->queued[JOB_NORMAL], true);
     if (normal)
         return normal;
-    /* one whose owner's disk does not answer, and which is open already, goes when others leave room
+    /* one whose owner's disk does not answer, and which is open already, goes when others leave
+     * room
      */
     TAILQ_FOREACH (ready, &queue->queued[JOB_NORMAL], in_list)
         if (ready->ready && opened < queue->slots + AHEAD)
@@ -402,8 +403,8 @@ bool queue_turn(struct queue *queue, struct worker *main, struct worker *quarant
         return true;
     }
 
-    /* A job past its deadline, which its worker could not stop, hangs in it: there is no other way to
-     * end it than to end the worker. `judge` sorts out the rest. */
+    /* A job past its deadline, which its worker could not stop, hangs in it: there is no other way
+     * to end it than to end the worker. `judge` sorts out the rest. */
     for (int state = JOB_SENT; state <= JOB_BEGUN; state++) {
         TAILQ_FOREACH (job, &queue->lists[state], in_list) {
             if (job->deadline > now)

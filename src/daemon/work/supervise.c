@@ -821,9 +821,8 @@ void supervisor_turn(struct supervisor *s)
         plan_start(s, slot, 0);
     }
     bool ready = slot->worker && slot->worker->state == WORKER_READY;
-    uint64_t old = ready && s->settings->worker_time
-                       ? slot->worker->started + s->settings->worker_time
-                       : 0;
+    uint64_t old =
+        ready && s->settings->worker_time ? slot->worker->started + s->settings->worker_time : 0;
     if (old && old < s->recycle_from)
         old = s->recycle_from;
     if (old && old <= now)
