@@ -264,9 +264,11 @@ static void on_turn(uv_check_t *check)
         front_close(front);
     if (!queue->turn_wanted || front->state == FRONT_CLOSED)
         return;
-    for (size_t i = 0; i < front->n_folders; i++)
+    bool some_stop = front->state >= FRONT_DRAINING || front->reload == RELOAD_RETIRING;
+    for (size_t i = 0; some_stop && i < front->n_folders; i++)
         front->folders[i].stopped |= folder_has_stopped(front->folders[i].folder);
-    be_ready_if_scanned(front);
+    if (front->state == FRONT_SCANNING)
+        be_ready_if_scanned(front);
     queue_turn(queue, s->main.worker, s->quarantine.worker,
                !TAILQ_EMPTY(&queue->queued[JOB_LAST]) && is_quiet(front));
     if (queue->wants_quarantine)

@@ -82,11 +82,11 @@ static int read_fields(struct request *request, const char *names, struct fault 
 
 /* ---- a message of the jobs socket ---- */
 
-static int read_message(struct request *request, const char *bytes, size_t size,
-                        struct fault *fault)
+int request_of_message(struct request *request, const char *bytes, size_t size, struct fault *fault)
 {
     json_error_t error;
     size_t kind = 0;
+    *request = (struct request){.id = -1, .chain = "", .format = "auto"};
     if (!json_is_small(bytes, size, VALUES_MAX))
         return fault_set(fault, FAULT_DATA, "more than %d fields and values", VALUES_MAX);
     request->json = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
@@ -107,20 +107,12 @@ static int read_message(struct request *request, const char *bytes, size_t size,
                          "field 'type' is none of job, status, why, requeue, files");
     request->kind = (enum request_kind)kind;
     if (read_fields(request, kinds[kind].fields, fault) != 0)
-        return fault->code;
+        return fault->code = FAULT_DATA; /* whichever field is wrong, it is the message */
     if (kind == REQUEST_WHY && !request->file)
         return fault_set(fault, FAULT_DATA, "field 'file' is missing");
     if (kind == REQUEST_REQUEUE && !request->file == !request->failed)
         return fault_set(fault, FAULT_DATA, "requeue takes either 'file' or 'failed'");
     return 0;
-}
-
-int request_of_message(struct request *request, const char *bytes, size_t size, struct fault *fault)
-{
-    *request = (struct request){.id = -1, .chain = "", .format = "auto"};
-    if (read_message(request, bytes, size, fault) != 0)
-        fault->code = FAULT_DATA; /* whichever field is wrong, it is the message */
-    return fault->code;
 }
 
 /* ---- a request of HTTP ---- */

@@ -13,15 +13,6 @@ struct closing {
     int fd;
 };
 
-static bool is_small(int fd)
-{
-    const int fixed = F_SEAL_WRITE | F_SEAL_GROW; /* without, it may grow between fstat and close */
-    struct stat status;
-    int seals = fcntl(fd, F_GET_SEALS);
-    return seals >= 0 && (seals & fixed) == fixed && fstat(fd, &status) == 0 &&
-           status.st_blocks <= SMALL / 512;
-}
-
 static void do_close(uv_work_t *work)
 {
     close(((struct closing *)work)->fd);
@@ -34,11 +25,15 @@ static void after_close(uv_work_t *work, int status)
 
 void closing_take(uv_loop_t *loop, int *fd)
 {
-    int taken = *fd;
+    const int fixed = F_SEAL_WRITE | F_SEAL_GROW; /* without, it may grow between fstat and close */
+    int taken = *fd, seals = taken >= 0 ? fcntl(taken, F_GET_SEALS) : -1;
+    struct stat status;
     *fd = -1;
     if (taken < 0)
         return;
-    struct closing *closing = is_small(taken) ? NULL : malloc(sizeof *closing);
+    bool small = seals >= 0 && (seals & fixed) == fixed && fstat(taken, &status) == 0 &&
+                 status.st_blocks <= SMALL / 512;
+    struct closing *closing = small ? NULL : malloc(sizeof *closing);
     if (closing)
         closing->fd = taken;
     if (!closing || uv_queue_work(loop, &closing->work, do_close, after_close) != 0) {
