@@ -124,11 +124,11 @@ int claim_take(struct claim **claim, struct spool *spool, const char *name,
     }
     int error = errno;
     file_close(&folder);
-    errno = error;
     if (result != 0) {
         remove_folder(c);
         claim_destroy(&c);
-        return errno == ENOENT ? fault_set(fault, FAULT_BUSY, "gone")
+        errno = error;
+        return error == ENOENT ? fault_set(fault, FAULT_BUSY, "gone")
                                : fault_set_errno(fault, FAULT_IO, spool->hidden_path);
     }
 

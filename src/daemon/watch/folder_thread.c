@@ -244,8 +244,8 @@ void folder_thread_add(struct folder_thread *t, struct claim *claim, bool last_c
     post(t, letter);
 }
 
-/* How many names may be looked at: those that are hinted at, and complete ones when there is room
- * for more jobs. `room` becomes how many. */
+/* True when there are names to look at: those that are hinted at, and complete ones when there is
+ * room for more jobs. `room` becomes how many jobs. */
 static bool has_names(const struct folder_thread *t, unsigned *room)
 {
     const size_t *counts = t->candidates.counts;

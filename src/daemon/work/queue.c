@@ -1,3 +1,7 @@
+/* A job's way through the queue: it is added (queue_add); in a turn of the loop it is opened and sent
+ * (queue_turn); its worker says that it has begun, wants outputs, and is done (queue_hear), or dies
+ * (queue_lose); its source settles it, and has it tried again or takes it out (queue_retry,
+ * queue_remove). */
 #include "daemon/work/queue.h"
 
 #include <limits.h>
