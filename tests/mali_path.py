@@ -437,11 +437,13 @@ class Kernel:
 
 
 def read_kernels(text):
-    """[Kernel] of one compilation: of each kernel's two variants the second, for launches without an offset; `whole`
-    are the figures of the first, which are those that compilers' summaries have."""
+    """[Kernel] of one compilation: of each kernel's two variants the second, for launches without an offset, or where
+    the compiler fell between the two the first; `whole` are the figures of the first, which are those that compilers'
+    summaries have."""
     parts = re.split(r'(?m)^SHADER-DB: (.*)$', text)
-    kernels = [Kernel(body[body.index('shader: MESA_SHADER_KERNEL'):], statistics)
-               for body, statistics in zip(parts[2::4], parts[3::4])]
-    for kernel, statistics in zip(kernels, parts[1::4]):
-        kernel.whole = statistics
+    kernels = []
+    for first in range(0, len(parts) - 1, 4):
+        at = first + 2 if first + 3 < len(parts) else first
+        kernels.append(Kernel(parts[at][parts[at].index('shader: MESA_SHADER_KERNEL'):], parts[at + 1]))
+        kernels[-1].whole = parts[first + 1]
     return kernels

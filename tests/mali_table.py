@@ -90,12 +90,16 @@ def compile_programs(compiler, sources, gpu):
             with open(path, 'w', encoding='utf-8') as file:
                 file.write(source)
         done = subprocess.run([compiler, *paths, '--gpu', gpu], capture_output=True, text=True)
-    if done.returncode != 0 and len(sources) > 1:  # one of them, or that they are so many
-        half = len(sources) // 2
-        return compile_programs(compiler, sources[:half], gpu) + compile_programs(compiler, sources[half:], gpu)
-    if done.returncode != 0 and 'SHADER-DB' not in done.stdout:  # else it fell only behind what it had to tell
+    printed = re.split(r'(?m)^FILE .*\n', done.stdout)
+    fell = len(printed) - 1  # at that program, or nowhere
+    if done.returncode == 0 or fell >= len(sources):
+        return printed[:len(sources)]
+    if 'SHADER-DB' not in printed[fell] and fell > 0:  # perhaps only because they are so many
+        return printed[:fell] + compile_programs(compiler, sources[fell:], gpu)
+    if 'SHADER-DB' not in printed[fell]:
         raise RuntimeError(f'{compiler}, {gpu}: {done.stdout[-2000:]}{done.stderr}')
-    return re.split(r'(?m)^FILE .*\n', done.stdout)[:len(sources)]
+    rest = sources[fell + 1:]  # it had told what there is to tell
+    return printed + (compile_programs(compiler, rest, gpu) if rest else [])
 
 
 def statistics_of(text):
@@ -462,9 +466,9 @@ def main():
     for at, (launch, counted) in enumerate(count(compiler, stale)):
         if isinstance(counted, str):
             failed.append(f'{launch.name}, {" ".join(launch.case)}: {counted}')
-            continue
-        header.rows[header.key(counted.header_row())] = counted.header_row()
-        if launch is points[launch.name][0]:
+        else:
+            header.rows[header.key(counted.header_row())] = counted.header_row()
+        if launch is points[launch.name][0] and not isinstance(counted, str):
             page.add('kernels', counted.page_row())
         if at % FILES_MAX == 0:
             header.write()
