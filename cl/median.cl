@@ -12,18 +12,26 @@
 #ifdef KERNEL_words
 #define LEAST(a, b)   FN(least)(a, b)
 #define LARGEST(a, b) FN(largest)(a, b)
+#elif defined(ROWS)
+#define LEAST(a, b)   fmin(a, b)
+#define LARGEST(a, b) fmax(a, b)
 #else
 #define LEAST(a, b)   ((a) < (b) ? (a) : (b))
 #define LARGEST(a, b) ((a) < (b) ? (b) : (a))
 #endif
+#ifdef ROWS
+#define PLACE(i) v##i
+#else
+#define PLACE(i) v[i]
+#endif
 #define S(i, j)                                                                                    \
     {                                                                                              \
-        WORK least = LEAST(v[i], v[j]);                                                            \
-        v[j] = LARGEST(v[i], v[j]);                                                                \
-        v[i] = least;                                                                              \
+        WORK least = LEAST(PLACE(i), PLACE(j));                                                    \
+        PLACE(j) = LARGEST(PLACE(i), PLACE(j));                                                    \
+        PLACE(i) = least;                                                                          \
     }
-#define L(i, j) v[i] = LEAST(v[i], v[j]);
-#define H(i, j) v[j] = LARGEST(v[i], v[j]);
+#define L(i, j) PLACE(i) = LEAST(PLACE(i), PLACE(j));
+#define H(i, j) PLACE(j) = LARGEST(PLACE(i), PLACE(j));
 
 #if RADIUS == 1
 #define SORT_COLUMN                                                                                \
@@ -216,6 +224,33 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
     else
         edge_put_4(out, middle, width - x);
 }
+
+#elif defined(ROWS)
+#include "columns_words.cl"
+/* 3×3 bytes in floats, for cl/columns.cl: each column of a line is sorted once, for the windows of its neighbours. */
+#define STATE    float16 above = 0, line = 0;
+#define LEAVE(v) above = line, line = v;
+#define ENTER(v)                                                                                   \
+    float4 middle;                                                                                 \
+    {                                                                                              \
+        float16 v0 = above, v1 = line, v2 = v;                                                     \
+        SORT_COLUMN                                                                                \
+        middle = FN(middle)(v0, v1, v2);                                                           \
+    }
+#define RESULT   BYTES(middle + RESULTS)
+
+#define WORK float4
+inline float4 FN(middle)(float16 least, float16 between, float16 largest)
+{
+    float4 v0 = CAT(AT_m, CH)(least), v1 = AT_0(least), v2 = CAT(AT_, CH)(least);
+    float4 v3 = CAT(AT_m, CH)(between), v4 = AT_0(between), v5 = CAT(AT_, CH)(between);
+    float4 v6 = CAT(AT_m, CH)(largest), v7 = AT_0(largest), v8 = CAT(AT_, CH)(largest);
+    TAKE_MIDDLE
+    return CAT(v, MIDDLE);
+}
+#undef WORK
+#define WORK float16
+#include "columns.cl"
 
 #else
 /* The sample at (px + i, py + j), of channel c. */

@@ -1,7 +1,11 @@
 /* Erosion and dilation of bytes on GPUs, which compare four of them at a time (cl/bytes.cl):
  * windows of up to 9 rows in one kernel (morph_packed.cl), larger ones along rows and then down
  * columns, as far as one kernel reaches (cl/morph/morph_line.cl), and from there by steps
- * (cl/morph/morph_far.cl). */
+ * (cl/morph/morph_far.cl). On GPUs with few registers small windows in floats down columns
+ * (cl/morph/morph_columns.cl). */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "base/text.h"
 #include "stage/morph/morph.h"
 #include "stage/packed.h"
@@ -11,6 +15,7 @@
 enum {
     NEAR_SAMPLES = 8,
     NEAR_ROWS = 4,
+    COLUMNS_ROWS = 7, /* of a window in cl/columns.cl */
     LINE_REACH = 16,
     LINE_ROWS = 8 /* that a work-item has, and that its window has at least */
 };
@@ -114,6 +119,44 @@ static void add_near(struct morph_task *task, const struct packed_reach *reach)
     pass_plane_at(pass, task->in.operand, in);
     pass_plane_at(pass, task->out.operand, &task->out.plane);
     pass_ints(pass, samples.width, in->height, task->border);
+}
+
+static bool add_columns(struct morph_task *task, const struct strips_window *w)
+{
+    static const struct packed_stage stage = {"morph", NULL, "morph_columns"};
+    const struct plane *in = &task->in.plane;
+    const struct packed_reach reach = {w->left, w->right, w->top, w->bottom};
+    int left = (int)w->left, right = (int)w->right, channels = (int)in->channels;
+    if (task->height > COLUMNS_ROWS || w->border == BORDER_CROP ||
+        !packed_suits(task->plan->profile, in, &task->out.plane, &reach))
+        return false;
+    struct pass *pass = packed_begin(task->plan, &stage, in, &reach, 0);
+    struct text across = {0}, downs = {0};
+    for (int i = 0; i < left + right; i++)
+        text_append(&across, "BETTER(");
+    for (int i = -left; i <= right; i++)
+        text_printf(&across, i == -left ? "AT_%s%d(v)" : ",AT_%s%d(v))", i < 0 ? "m" : "",
+                    abs(i) * channels);
+    for (unsigned j = 1; j < task->height; j++)
+        text_printf(&downs, "D(%u)", j);
+    pass_define(pass, "ACROSS", "%s", text_string(&across));
+    pass_define(pass, "DOWNS", "%s", text_string(&downs));
+    pass_define(pass, "LAST", "%u", task->height - 1);
+    text_finish(&across);
+    text_finish(&downs);
+    pass_define_type(pass, "DST", in->type);
+    char window[16];
+    snprintf(window, sizeof window, "%ux%u", task->width, task->height);
+    pass_name(pass, window);
+    morph_describe(pass, task->kind);
+    packed_outputs(pass, 1);
+    pass->goes_on = task->out.operand == OPERAND_OUT;
+    pass->work *= task->width + task->height;
+    pass->bytes_read = pass->bytes_written = plane_bytes(in);
+    pass_plane_at(pass, task->in.operand, in);
+    pass_plane_at(pass, task->out.operand, &task->out.plane);
+    pass_ints(pass, in->width, in->height, task->border);
+    return true;
 }
 
 /* A window along one axis: positions up to `distance` apart, from `before` in front of each to
@@ -238,6 +281,8 @@ bool morph_add_bytes(struct morph_task *task)
     bool mirrored = w.border == BORDER_REFLECT || w.border == BORDER_SYMMETRIC;
     bool uneven =
         (w.left > reach && w.left != w.right) || (w.top > LINE_REACH && w.top != w.bottom);
+    if (task->plan->profile->takes_columns)
+        return add_columns(task, &w);
     if (!task->plan->profile->packs_bytes || w.border == BORDER_CROP || (mirrored && uneven) ||
         !packed_suits(task->plan->profile, &in_samples, &out_samples, &near))
         return false;
