@@ -10,13 +10,13 @@ import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import unittest
 import zipfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
 import pictures  # noqa: E402
 from built import needs_opencl  # noqa: E402
+from folder import FolderTest  # noqa: E402
 
 SLUICE = os.path.abspath(sys.argv.pop(1))
 
@@ -26,23 +26,7 @@ def full_range(y):
     return min(255, max(0, round((y - 16) * 255 / 219)))
 
 
-class Cli(unittest.TestCase):
-    def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix='sluice-cli-')
-        self.addCleanup(shutil.rmtree, self.dir)
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
-
-    def write(self, name, data):
-        with open(self.path(name), 'wb') as file:
-            file.write(data)
-        return self.path(name)
-
-    def read(self, name):
-        with open(self.path(name), 'rb') as file:
-            return file.read()
-
+class Cli(FolderTest):
     def sluice(self, *args, status=0, stdin=b'', env=None):
         """Runs it; returns (stdout, stderr) as bytes and text, after a look at the exit status."""
         result = subprocess.run([SLUICE, *args], input=stdin, capture_output=True, cwd=self.dir,

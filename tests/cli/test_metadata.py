@@ -3,16 +3,15 @@
 pictures of one bit; and floats whose white is 1. Usage: test_metadata.py SLUICE [unittest options]"""
 import json
 import os
-import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import unittest
 import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
 import pictures  # noqa: E402
+from folder import FolderTest  # noqa: E402
 
 SLUICE = os.path.abspath(sys.argv.pop(1))
 XMP = b'http://ns.adobe.com/xap/1.0/\0'
@@ -75,28 +74,15 @@ def chunk(kind, data):
     return struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
 
 
-class Sluice(unittest.TestCase):
+class Sluice(FolderTest):
     def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix='sluice-metadata-')
-        self.addCleanup(shutil.rmtree, self.dir)
+        super().setUp()
         self.plain = {}
         for kind in ('jpg', 'png'):
             with open(self.path('plain.ppm'), 'wb') as file:
                 file.write(b'P6\n12 8\n255\n' + bytes(pictures.noise(12, 8, 3)))
             self.run_sluice('-o', self.path('plain.' + kind), self.path('plain.ppm'))
             self.plain[kind] = self.read('plain.' + kind)
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
-
-    def read(self, name):
-        with open(self.path(name), 'rb') as file:
-            return file.read()
-
-    def write(self, name, data):
-        with open(self.path(name), 'wb') as file:
-            file.write(data)
-        return self.path(name)
 
     def run_sluice(self, *arguments, status=0):
         done = subprocess.run([SLUICE, 'run', '-q', '--device', 'reference', *arguments], capture_output=True, text=True)

@@ -30,7 +30,11 @@ class Answer:
 def connect(path, kind=socket.SOCK_STREAM, timeout=60):
     sock = socket.socket(socket.AF_UNIX, kind)
     sock.settimeout(timeout)
-    sock.connect(path)
+    try:
+        sock.connect(path)
+    except OSError:
+        sock.close()
+        raise
     return sock
 
 
