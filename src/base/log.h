@@ -4,6 +4,7 @@
 #ifndef SLUICE_BASE_LOG_H
 #define SLUICE_BASE_LOG_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -69,5 +70,10 @@ void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What a library says, as one line of level debug behind the library's name; of the shape that
+ * libraries take for this. */
+void log_library(void *name, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 
 #endif

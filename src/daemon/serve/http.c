@@ -302,19 +302,11 @@ static void on_accepted(void *context, int fd, const struct peer *peer, struct a
 
 /* ---- life ---- */
 
-static void log_mhd(void *context, const char *format, va_list arguments)
-{
-    char line[300];
-    vsnprintf(line, sizeof line, format, arguments);
-    line[strcspn(line, "\n")] = '\0';
-    log_debug("http: %s", line);
-}
-
 static int start_mhd(struct http *http, struct fault *fault)
 {
     http->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
-        NULL, NULL, http_request_go_on, http, MHD_OPTION_EXTERNAL_LOGGER, log_mhd, NULL,
+        NULL, NULL, http_request_go_on, http, MHD_OPTION_EXTERNAL_LOGGER, log_library, "http",
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)LISTENER_MOST + 8,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_STRICT_FOR_CLIENT,
         1, MHD_OPTION_NOTIFY_CONNECTION, on_connection_event, http, MHD_OPTION_NOTIFY_COMPLETED,
