@@ -66,6 +66,7 @@ class Events(DaemonTest):
         d = self.serve()
         a, b = Follower(self, self.path), Follower(self, self.path)
         self.assertEqual(a.headers['content-type'], 'text/event-stream')
+        self.assertEqual(a.headers['x-accel-buffering'], 'no')  # else nginx keeps events back
         d.drop('good.pgm', picture(), 'rename')
         d.drop('bad.pgm', b'P5 no picture', 'rename')
         sockets.ask(self.path, 'POST', '/v1/process?chain=invert', picture(), {'X-Request-Id': 'mine'})

@@ -176,5 +176,6 @@ void http_events(struct http_request *request)
     http_events_look(http); /* so that what changes from here on is told */
     MHD_add_response_header(response, "Content-Type", "text/event-stream");
     MHD_add_response_header(response, "Cache-Control", "no-store");
+    MHD_add_response_header(response, "X-Accel-Buffering", "no"); /* else nginx collects them */
     http_answer(request, 200, response);
 }
