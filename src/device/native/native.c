@@ -12,7 +12,22 @@
 #include <sys/auxv.h>
 #endif
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && defined(__clang__) && __clang_major__ < 16
+/* It knows no levels by name. Processors that have these features have the others of their level,
+ * unless a hypervisor hides some; packages are compiled by GCC. */
+static bool has_level(const char *name)
+{
+    __builtin_cpu_init();
+    bool has_2 = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+    bool has_3 = has_2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+                 __builtin_cpu_supports("fma");
+    bool has_4 = has_3 && __builtin_cpu_supports("avx512bw") &&
+                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return strcmp(name, "x86_64_v2") == 0   ? has_2
+           : strcmp(name, "x86_64_v3") == 0 ? has_3
+                                            : strcmp(name, "x86_64_v4") == 0 && has_4;
+}
+#elif defined(__x86_64__)
 static bool has_level(const char *name)
 {
     __builtin_cpu_init();
