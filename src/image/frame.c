@@ -140,8 +140,11 @@ double picture_sample(const struct picture *picture, size_t index, int64_t x, in
                       uint32_t channel, enum border border)
 {
     const struct plane *plane = &picture->frame.planes[index];
-    int64_t column = border_index(x, plane->width, border);
-    int64_t row = border_index(y, plane->height, border);
+    int64_t column = x, row = y;
+    if (x < 0 || x >= plane->width) /* references ask for little else than what is inside */
+        column = border_index(x, plane->width, border);
+    if (y < 0 || y >= plane->height)
+        row = border_index(y, plane->height, border);
     if (column < 0 || row < 0)
         return 0;
     const uint8_t *samples = picture_row(picture, index, (uint32_t)row);

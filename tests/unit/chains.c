@@ -3,12 +3,13 @@
  * with common beginnings. A chain is what its number makes it, so that a number by itself is a
  * chain again:
  *
- *     unit_chains [FIRST [COUNT]]          (1 300)
+ *     unit_chains [FIRST [COUNT [SECONDS]]]          (1 300 10)
  *
  * A result is right within the sum of the stages' tolerances, or, of several stages, within what
  * they add up to (chain/reference.h); then it is counted apart. Chains run in processes of their
  * own, a hundred in each, so that a sanitizer's report or a crash ends one chain, and is counted.
- * SECONDS bound a chain: references of large windows are slow. Exit 1 if any was wrong or died. */
+ * SECONDS of the processor bound a chain: references of large windows are slow. Exit 1 if any was
+ * wrong or died. */
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -281,7 +283,13 @@ static void run_one(struct device *device, uint64_t number)
     text_finish(&text);
 }
 
-static int run_some(uint64_t end)
+/* The chain that runs may take so long; SIGPROF then ends the process. 0: no limit. */
+static void limit(unsigned seconds)
+{
+    setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = seconds}, NULL);
+}
+
+static int run_some(uint64_t end, unsigned seconds)
 {
     static const struct device_options options = {
         .select = "native", .platform_index = -1, .device_index = -1};
@@ -295,11 +303,11 @@ static int run_some(uint64_t end)
         return 77;
     }
     for (; tally->at < end; tally->at++) {
-        alarm(SECONDS);
+        limit(seconds);
         run_one(device, tally->at);
         fflush(stdout);
     }
-    alarm(0);
+    limit(0);
     device_close(&device);
     return 0;
 }
@@ -308,6 +316,7 @@ int main(int argc, char **argv)
 {
     uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     uint64_t end = first + (argc > 2 ? strtoull(argv[2], NULL, 10) : 300);
+    unsigned seconds = argc > 3 ? (unsigned)atoi(argv[3]) : SECONDS;
     tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (tally == MAP_FAILED)
         return 1;
@@ -317,14 +326,14 @@ int main(int argc, char **argv)
         fflush(stdout);
         pid_t child = fork();
         if (child == 0)
-            exit(run_some(some));
+            exit(run_some(some, seconds));
         if (child < 0 || waitpid(child, &status, 0) != child)
             return 1;
         if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
             return 77;
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
             continue;
-        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
+        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF) {
             tally->slow++;
         } else {
             tally->died++;

@@ -12,14 +12,14 @@
 #define SEEN_SLOTS 65536
 #define PICTURES   8 /* for each chain */
 
-/* Random chains of each stage. Sanitizers and emulators take 25 times as long.
- */
+/* Random chains of each stage: where a number gets into kernels' texts, even 40 make hundreds. Under
+ * sanitizers and emulators they take 25 times as long. */
 static unsigned n_chains(void)
 {
 #ifdef __SANITIZE_ADDRESS__
     return 40;
 #else
-    return getenv("SLUICE_EMULATED") ? 40 : 600;
+    return getenv("SLUICE_EMULATED") ? 40 : getenv("SLUICE_LONG") ? 600 : 150;
 #endif
 }
 

@@ -18,11 +18,12 @@ static void compute_plane(const struct morph_config *config, enum morph_kind kin
         int64_t px = x + shift_x, py = y + shift_y;
         double best = picture_sample(in, i, px, py, c, border);
         bool alpha = plane_has_alpha(to) && c == to->channels - 1;
-        for (int64_t k = 0; k < w * h && !alpha; k++) {
-            double v = picture_sample(in, i, px - left + k % w, py - top + k / w, c, border);
-            if (kind == MORPH_LEAST ? v < best : v > best)
-                best = v;
-        }
+        for (int64_t j = 0; j < h && !alpha; j++)
+            for (int64_t k = 0; k < w; k++) {
+                double v = picture_sample(in, i, px - left + k, py - top + j, c, border);
+                if (kind == MORPH_LEAST ? v < best : v > best)
+                    best = v;
+            }
         uint8_t *row = picture_row(out, i, y);
         sample_store(to->type, row + (x * to->channels + c) * sample_size(to->type), best);
     }
