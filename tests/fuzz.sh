@@ -23,7 +23,7 @@ if [ ! -d "$build/tests" ]; then
     for clang in ${CLANG:-clang-19 clang-18 clang-17 clang-16 clang-15 clang-14 clang}; do
         command -v "$clang" >/dev/null && break
     done
-    CC=$clang meson setup "$build" -Dfuzz=true -Dnative=disabled -Doptimization=2 \
+    CC=$clang meson setup "$build" -Dfuzz=true -Doptimization=2 \
         -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
 fi
 if [ -f "$build/build.ninja" ]; then

@@ -419,7 +419,7 @@ static bool cut(const struct picture *whole, const struct compute_ask *ask, int6
 {
     const struct plane *plane = &whole->frame.planes[0];
     if (margin < 0 || whole->frame.n_planes != 1 || whole->frame.video.format != VIDEO_NONE ||
-        ask->width == 0 || ask->x >= plane->width || ask->y >= plane->height)
+        ask->width == 0 || ask->height == 0 || ask->x >= plane->width || ask->y >= plane->height)
         return false;
     int64_t left = ask->x - margin, top = ask->y - margin;
     int64_t right = (int64_t)ask->x + ask->width + margin,
@@ -582,11 +582,9 @@ static int run_whole(struct compute *c, const struct compute_ask *ask, struct ch
         result = compute_held(c, made, &decoded->picture, mosaic, fault);
         if (result == 0) {
             /* steps beyond the last are of no use any more */
-            struct chain rest = {.n_steps = n_steps - ask->n_steps,
-                                 .steps = chain->steps + ask->n_steps};
-            for (size_t i = 0; i < rest.n_steps; i++) {
-                free(rest.steps[i].config);
-                rest.steps[i].config = NULL;
+            for (size_t i = ask->n_steps; i < n_steps; i++) {
+                free(chain->steps[i].config);
+                chain->steps[i].config = NULL;
             }
             *chain = (struct chain){0};
             *held = made;

@@ -136,6 +136,24 @@ static bool has_desktop(void)
     return (x && x[0]) || (wayland && wayland[0]);
 }
 
+/* What to do with the address, for who sits at a terminal. Over ssh a second one has to forward the
+ * port; sshd says where it was reached. */
+static void tell_way(unsigned port)
+{
+    const char *connection = getenv("SSH_CONNECTION"), *user = getenv("USER");
+    char host[64], ssh_port[8], option[16] = "";
+    if (connection && sscanf(connection, "%*s %*s %63s %7s", host, ssh_port) == 2) {
+        if (strcmp(ssh_port, "22") != 0)
+            snprintf(option, sizeof option, "-p %s ", ssh_port);
+        fprintf(stderr,
+                "sluice: first, in a terminal of your own machine: ssh %s-L %u:127.0.0.1:%u "
+                "%s%s%s\n",
+                option, port, port, user ? user : "", user ? "@" : "", host);
+    }
+    if (isatty(STDERR_FILENO))
+        fputs("sluice: open this address in a browser; Ctrl+C ends\n", stderr);
+}
+
 /* ---- life ---- */
 
 /* Until a signal, or with --once until no page has been open for some seconds. */
@@ -169,9 +187,8 @@ static int serve(struct view *view, const sigset_t *signals)
              server_token(server));
     fprintf(cli_stdout, "%s\n", address);
     fflush(cli_stdout);
-    if (getenv("SSH_CONNECTION") && !o->common.quiet)
-        fprintf(stderr, "sluice: on your own machine: ssh -L %u:127.0.0.1:%u %s\n",
-                server_port(server), server_port(server), "THIS-MACHINE");
+    if (!o->common.quiet)
+        tell_way(server_port(server));
     if (!o->no_open && has_desktop() && (way = write_way(address)) != NULL)
         open_browser(way);
     wait_for_end(server, o->once, signals);

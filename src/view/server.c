@@ -121,17 +121,33 @@ static bool is_loopback(const char *host)
     return false;
 }
 
+static bool has_value(struct MHD_Connection *mhd, const char *name, const char *value)
+{
+    const char *given = header(mhd, name);
+    return given && strcmp(given, value) == 0;
+}
+
 static bool is_own_page(struct MHD_Connection *mhd)
 {
     static const char scheme[] = "http://";
     const char *host = header(mhd, MHD_HTTP_HEADER_HOST), *origin = header(mhd, "Origin");
-    const char *site = header(mhd, "Sec-Fetch-Site");
     if (!host || !is_loopback(host))
         return false;
     if (origin && (strncmp(origin, scheme, sizeof scheme - 1) != 0 ||
                    strcmp(origin + sizeof scheme - 1, host) != 0))
         return false;
-    return !site || strcmp(site, "same-origin") == 0 || strcmp(site, "none") == 0;
+    return !header(mhd, "Sec-Fetch-Site") || has_value(mhd, "Sec-Fetch-Site", "same-origin") ||
+           has_value(mhd, "Sec-Fetch-Site", "none");
+}
+
+/* Somebody who follows a link to the page, in a tab: one in the file that the desktop opens, or in
+ * an editor's terminal. The site that had the link sees nothing of it. */
+static bool is_visit(struct MHD_Connection *mhd, const char *path, const char *method)
+{
+    const char *host = header(mhd, MHD_HTTP_HEADER_HOST);
+    return host && is_loopback(host) && !header(mhd, "Origin") && strcmp(method, "GET") == 0 &&
+           strcmp(path, "/") == 0 && has_value(mhd, "Sec-Fetch-Mode", "navigate") &&
+           has_value(mhd, "Sec-Fetch-Dest", "document");
 }
 
 /* Takes as long for a wrong token as for another one. */
@@ -341,7 +357,7 @@ static enum MHD_Result on_request(void *server, struct MHD_Connection *mhd, cons
         *size = 0;
         return too_much ? MHD_NO : MHD_YES;
     }
-    if (!is_own_page(mhd))
+    if (!is_own_page(mhd) && !is_visit(mhd, url, method))
         return refuse(mhd, 403, "only the page itself may ask, at an address of this machine\n");
     if (!reads && strcmp(method, "POST") != 0)
         return refuse(mhd, 405, "GET, HEAD or POST\n");
@@ -351,14 +367,6 @@ static enum MHD_Result on_request(void *server, struct MHD_Connection *mhd, cons
 }
 
 /* ---- life ---- */
-
-static void log_mhd(void *context, const char *format, va_list arguments)
-{
-    char line[300];
-    vsnprintf(line, sizeof line, format, arguments);
-    line[strcspn(line, "\n")] = '\0';
-    log_debug("view: %s", line);
-}
 
 static int make_token(struct server *s, struct fault *fault)
 {
@@ -409,8 +417,8 @@ int server_open(struct server **server, struct view *view, uint16_t port, struct
         s->daemon =
             MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION |
                                  MHD_USE_POLL | MHD_USE_ITC | MHD_USE_ERROR_LOG,
-                             0, NULL, NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER, log_mhd,
-                             NULL, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+                             0, NULL, NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER, log_library,
+                             "view", MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
                              (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
                              (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
                              (size_t)CONNECTION_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1,

@@ -92,14 +92,35 @@ static struct bytes put_token(const uint8_t *data, size_t size)
     return made;
 }
 
+static size_t count_entries(const char *path)
+{
+    size_t count = 0;
+    DIR *list = opendir(path);
+    while (list && readdir(list))
+        count++;
+    if (list)
+        closedir(list);
+    return count;
+}
+
+/* Descriptors and threads. */
+static size_t count_all(void)
+{
+    return count_entries("/proc/self/fd") + count_entries("/proc/self/task");
+}
+
+/* Returns when the server has a thread for the connection. */
 static int visit(void)
 {
+    size_t before = count_all();
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons(server_port(server)),
                                   .sin_addr = {htonl(INADDR_LOOPBACK)}};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0)
+    if (fd < 0 || (connect(fd, (struct sockaddr *)&address, sizeof address) != 0 && errno != EINTR))
         fuzz_fail("no connection: %s", strerror(errno));
+    for (int i = 0; i < 20000 && count_all() < before + 3; i++)
+        usleep(50);
     return fd;
 }
 
@@ -120,23 +141,12 @@ static void read_answers(int fd, int wait, bool *first)
     }
 }
 
-static size_t count_descriptors(void)
-{
-    size_t count = 0;
-    DIR *list = opendir("/proc/self/fd");
-    while (list && readdir(list))
-        count++;
-    if (list)
-        closedir(list);
-    return count;
-}
-
 void fuzz_one(const uint8_t *data, size_t size)
 {
     struct reader_of_bytes bytes = {data, size};
     if (!server)
         start();
-    size_t before = count_descriptors();
+    size_t before = count_all();
     uint8_t how = fuzz_take_byte(&bytes);
     struct bytes said = put_token(bytes.data, bytes.size);
     size_t n_pieces = 1 + how % 4, at = 0;
@@ -156,13 +166,13 @@ void fuzz_one(const uint8_t *data, size_t size)
     }
     close(fd);
     bytes_finish(&said);
-    /* A page's stream looks once a second. Who was not even accepted yet when he went counts later. */
+    /* A page's stream looks once a second. */
     size_t left = before + 1;
     for (int i = 0; i < 20000 && left > before; i++) {
-        left = count_descriptors();
+        left = count_all();
         if (left > before)
             usleep(500);
     }
     if (left > before)
-        fuzz_fail("a descriptor is left");
+        fuzz_fail("a descriptor or a thread is left");
 }

@@ -5,11 +5,9 @@ import http.client
 import http.server
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import unittest
@@ -18,19 +16,18 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, '..')]
 import browser  # noqa: E402
 import pictures  # noqa: E402
+from folder import FolderTest  # noqa: E402
 
 SLUICE = os.path.abspath(sys.argv.pop(1))
 PATHS = ('start', 'chain?chain=sobel', 'picture?file=0', 'plan?chain=sobel', 'result?chain=sobel', 'alive', 'thumb?file=/etc/passwd', 'daemon/status',
          'daemon/requeue?failed=1', 'nothing')
 
 
-class Strangers(unittest.TestCase):
+class Strangers(FolderTest):
     def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix='sluice-strangers-')
-        self.addCleanup(shutil.rmtree, self.dir)
+        super().setUp()
         for name in ('photo.pgm', 'other.pgm'):
-            with open(os.path.join(self.dir, name), 'wb') as file:
-                file.write(pictures.pnm(16, 12, pictures.noise(16, 12)))
+            self.write(name, pictures.pnm(16, 12, pictures.noise(16, 12)))
         self.process = subprocess.Popen([SLUICE, 'view', '--no-open', 'photo.pgm'], cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(self.end)
         self.url = self.process.stdout.readline().decode().strip()
@@ -113,6 +110,16 @@ class Strangers(unittest.TestCase):
             self.assertEqual(self.ask('/api/start', Origin=origin)[0], 403, origin)
         for site in ('cross-site', 'same-site', 'x'):
             self.assertEqual(self.ask('/api/start', Sec_Fetch_Site=site)[0], 403, site)
+            # a link may lead to the page, in a tab of its own, and to nothing else
+            visit = {'Sec_Fetch_Site': site, 'Sec_Fetch_Mode': 'navigate', 'Sec_Fetch_Dest': 'document'}
+            self.assertEqual(self.ask('/', token=False, **visit)[0], 200)
+            self.assertEqual(self.ask('/api/start', **visit)[0], 403)
+            self.assertEqual(self.ask('/main.js', token=False, **visit)[0], 403)
+            self.assertEqual(self.ask('/', 'POST', token=False, **visit)[0], 403)
+            self.assertEqual(self.ask('/', token=False, host='evil.example', **visit)[0], 403)
+            self.assertEqual(self.ask('/', token=False, Origin='http://evil.example', **visit)[0], 403)
+            self.assertEqual(self.ask('/', token=False, **{**visit, 'Sec_Fetch_Dest': 'iframe'})[0], 403)
+            self.assertEqual(self.ask('/', token=False, **{**visit, 'Sec_Fetch_Mode': 'no-cors'})[0], 403)
         for method in ('OPTIONS', 'PUT', 'DELETE', 'TRACE', 'PATCH', 'CONNECT'):
             self.assertIn(self.ask('/api/start', method)[0], (400, 403, 405, 501), method)
 

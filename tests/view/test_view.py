@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import unittest
@@ -22,6 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, '..')]
 import browser  # noqa: E402
 import pictures  # noqa: E402
+from folder import FolderTest  # noqa: E402
 
 SLUICE, SLUICED, ROOT, BUILD = (os.path.abspath(sys.argv.pop(1)) for _ in range(4))
 CAT, COFFEE = (os.path.join(ROOT, 'docs/pictures', name) for name in ('cat.jpg', 'coffee.jpg'))
@@ -32,7 +32,7 @@ class View:
     """The command; its page's address; and what it was asked without a browser."""
 
     def __init__(self, test, *args, **env):
-        self.process = subprocess.Popen([SLUICE, 'view', '--no-open', *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        self.process = subprocess.Popen([SLUICE, 'view', *([] if 'DISPLAY' in env else ['--no-open']), *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         cwd=test.dir, env={**os.environ, **env}, preexec_fn=browser.ordinary if test.others_first else None)
         self.ended = False
         test.addCleanup(self.end)
@@ -61,7 +61,7 @@ class View:
         return self.process.returncode
 
 
-class Case(unittest.TestCase):
+class Case(FolderTest):
     browser = None  # one for all
     others_first = False  # the command and the browser give way to what is measured
 
@@ -71,27 +71,11 @@ class Case(unittest.TestCase):
             Case.browser = browser.Browser(cls.others_first)
             unittest.addModuleCleanup(Case.browser.close)
 
-    def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix='sluice-view-')
-        self.addCleanup(shutil.rmtree, self.dir)
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
-
-    def write(self, name, data):
-        with open(self.path(name), 'wb') as file:
-            file.write(data)
-        return self.path(name)
-
     def colours(self, name='photo.png', width=97, height=61, seed=3):
         """A PNG of noise."""
         ppm = self.write('noise.ppm', pictures.pnm(width, height, pictures.noise(width, height, 3, seed), 3))
         self.run_('-c', 'gauss:0.8', '-o', self.path(name), ppm)
         return self.path(name)
-
-    def read(self, path):
-        with open(path, 'rb') as file:
-            return file.read()
 
     def run_(self, *args):
         done = subprocess.run([SLUICE, 'run', '-q', *args], cwd=self.dir, capture_output=True, timeout=120)
@@ -100,8 +84,7 @@ class Case(unittest.TestCase):
     def result(self, chain, photo, name='expected.png'):
         """The bytes that `sluice run` writes."""
         self.run_('-c', chain, '-o', self.path(name), photo)
-        with open(self.path(name), 'rb') as file:
-            return file.read()
+        return self.read(name)
 
     def open(self, *args, width=1440, height=900, scheme='light', ready=True):
         view = View(self, *args)
@@ -175,6 +158,9 @@ class Tuning(Case):
         photo = self.colours()
         _, page = self.open(photo)
         self.assertEqual(self.text(page), '')
+        page.click('#starts button')  # for who has no chain yet
+        self.settled(page, 'luminance,gauss:1.2,sobel')
+        self.assertTrue(page.run('document.getElementById("starts").hidden'))
         self.set_text(page, 'gauss:2,unsharp:1.5:amount=0.5')
         self.settled(page, 'gauss:2,unsharp:1.5:amount=0.5')
         self.assertEqual(self.names(page), ['gauss', 'unsharp'])
@@ -269,6 +255,12 @@ class Tuning(Case):
         self.set_text(page, 'luminance,sobel')
         self.settled(page, 'luminance,sobel')
         self.assertEqual(page.run('document.querySelectorAll("#marks mark, #mistakes li").length'), 0)
+        # typed key by key: what was wrong on the way is not marked any more
+        page.run('document.getElementById("text").setSelectionRange(99, 99)')
+        for key in ',box:radius=2':
+            page.key(key)
+        self.settled(page, 'luminance,sobel,box:radius=2')
+        self.assertEqual(page.run('document.querySelectorAll(".card.wrong").length'), 0)
         # a chain that is right and does not suit the picture
         self.set_text(page, 'crop:w=5000:h=10')
         page.wait('document.querySelectorAll("#mistakes li").length === 1')
@@ -401,6 +393,11 @@ class Looking(Case):
         page.click('#later')
         self.settled(page, 'sobel')
         self.assertTrue(page.run('document.getElementById("empty").hidden'))
+        # nothing of the one before stands beside a file that cannot be read
+        page.wait('document.querySelectorAll("#times li").length === 1')
+        page.click('#earlier')
+        page.wait('!document.getElementById("empty").hidden && document.getElementById("empty").textContent.includes("bad.png")')
+        self.assertEqual(page.run('[document.querySelectorAll("#times li, #figures dt, #mistakes li").length, /bad\\.png$/.test(document.getElementById("way").textContent)]'), [0, True])
 
 
 class Taking(Case):
@@ -630,6 +627,29 @@ class Using(Case):
         self.assertTrue(page.run('document.getElementById("notice").hidden'))
         self.assertEqual(view.end(), 0)
         page.wait('/has ended/.test(document.getElementById("notice").textContent) && !document.getElementById("notice").hidden')
+
+    def test_opened_by_the_desktop(self):
+        """By a file for its owner alone, which leads to the page, so that no command line has the token."""
+        os.mkdir(self.path('bin'))
+        self.write('bin/xdg-open', b'#!/bin/sh\necho "$1" > "$XDG_RUNTIME_DIR/opened.part"; mv "$XDG_RUNTIME_DIR/opened.part" "$XDG_RUNTIME_DIR/opened"\n')
+        os.chmod(self.path('bin/xdg-open'), 0o755)
+        view = View(self, self.colours(), DISPLAY=':9', XDG_RUNTIME_DIR=self.dir, PATH=self.path('bin') + ':' + os.environ['PATH'])
+        end = time.monotonic() + 30
+        while not os.path.exists(self.path('opened')):
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.02)
+        way = self.read('opened').decode().strip()
+        self.assertEqual(os.stat(way).st_mode & 0o777, 0o600)
+        page = self.browser.open('file://' + way)
+        self.addCleanup(page.close)
+        self.settled(page, '')
+        view.end()
+        self.assertFalse(os.path.exists(way))
+
+    def test_over_ssh(self):
+        view = View(self, self.colours(), SSH_CONNECTION='192.0.2.7 50000 192.0.2.1 2222', USER='pi')
+        view.process.send_signal(signal.SIGTERM)
+        self.assertIn('ssh -p 2222 -L %s:127.0.0.1:%s pi@192.0.2.1' % (view.port, view.port), view.process.stderr.read().decode())
 
     def test_without_the_token(self):
         view = View(self, self.colours())

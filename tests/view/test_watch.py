@@ -3,13 +3,11 @@
 understood and done again. Usage: test_watch.py SLUICE SLUICED SOURCE_ROOT BUILD_ROOT [--picture | unittest options]
 
 WATCH_SECONDS: how long the load lasts (4). --picture draws docs/pictures/view-watch.webp anew."""
-import http.client
 import json
 import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -17,38 +15,13 @@ import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, '..')]
+sys.path[:0] = [HERE, os.path.join(HERE, '..'), os.path.join(HERE, '../daemon')]
 import browser  # noqa: E402
 import pictures  # noqa: E402
+import sockets  # noqa: E402
 from test_view import CAT, COFFEE, ROOT, SLUICE, SLUICED, Case  # noqa: E402
 
 SECONDS = float(os.environ.get('WATCH_SECONDS', '4'))
-
-
-class Local(http.client.HTTPConnection):
-    """A client of a Unix socket."""
-
-    def __init__(self, path):
-        super().__init__('localhost', timeout=60)
-        self.path = path
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(60)
-        self.sock.connect(self.path)
-
-    def ask(self, method, target, body=None):
-        self.request(method, target, body)
-        answer = self.getresponse()
-        return answer.status, answer.read()
-
-
-def ask(path, target):
-    client = Local(path)
-    try:
-        return client.ask('GET', target)
-    finally:
-        client.close()
 
 
 class Watching(Case):
@@ -70,12 +43,15 @@ class Watching(Case):
         end = time.monotonic() + 60
         while True:
             try:
-                if ask(self.http, '/readyz')[0] == 200:
+                if self.ask('/readyz').status == 200:
                     break
             except OSError:
                 pass
             self.assertLess(time.monotonic(), end, 'the daemon is not ready')
             time.sleep(0.05)
+
+    def ask(self, target):
+        return sockets.ask_only(self.http, 'GET', target)
 
     def stop(self):
         self.daemon.send_signal(signal.SIGTERM)
@@ -87,7 +63,7 @@ class Watching(Case):
         os.rename(path, self.path(folder + '/' + name))
 
     def status(self):
-        return json.loads(ask(self.http, '/v1/status')[1])
+        return self.ask('/v1/status').json()
 
     def wait_done(self, count):
         end = time.monotonic() + 120
@@ -131,7 +107,7 @@ class Watching(Case):
 
     def test_dashboard_and_alerts(self):
         """They ask for metrics and labels that there are."""
-        told = ask(self.http, '/metrics')[1].decode()
+        told = self.ask('/metrics').body.decode()
         known = set(re.findall(r'(?m)^# TYPE (\S+)', told))
         known |= {name + tail for name in known for tail in ('_sum', '_count', '_bucket')}
         folder = os.path.join(ROOT, 'docs/examples/grafana')
@@ -154,7 +130,7 @@ class Watching(Case):
         self.assertIn('truncated', page.run('document.querySelector("#failures article").textContent'))
         page.wait('document.querySelector("#failures .thumb canvas")', 'the picture, as far as it can be read')
         page.click('#failures article button:not(.main):not(.thumb)')
-        page.wait('/failed · truncated · .*at the step decode/.test(document.querySelector("#failures article .why").textContent)')
+        page.wait('/^at the step decode · chain luminance,sobel/.test(document.querySelector("#failures article .said").textContent)')
         # mended where it lies, and done again
         self.write('photos/.sluice/failed/broken.jpg', whole)
         page.click('#failures article button.main')
@@ -178,10 +154,11 @@ class Watching(Case):
 
     def livez(self, seconds):
         """Milliseconds of each answer."""
-        times, end, client = [], time.monotonic() + seconds, Local(self.http)
+        times, end, client = [], time.monotonic() + seconds, sockets.Http(self.http)
         while time.monotonic() < end:
             begun = time.perf_counter()
-            self.assertEqual(client.ask('GET', '/livez')[0], 200)
+            client.request('GET', '/livez')
+            self.assertEqual(sockets.Answer(client.getresponse()).status, 200)
             times.append((time.perf_counter() - begun) * 1e3)
             time.sleep(0.005)
         client.close()
@@ -199,9 +176,10 @@ class Watching(Case):
                 time.sleep(0.03)
 
         def clients():
-            client = Local(self.http)
+            client = sockets.Http(self.http)
             while not stop.is_set():
-                client.ask('POST', '/v1/process?chain=gauss:1', data[0])
+                client.request('POST', '/v1/process?chain=gauss:1', data[0])
+                client.getresponse().read()
                 time.sleep(0.03)
             client.close()
 

@@ -15,7 +15,7 @@ static const struct param params[] = {
           "how much of the difference from the blurred picture is added",
           RANGE(-AMOUNT_MAX, AMOUNT_MAX), DEFAULT("1")),
     PARAM(REAL, "threshold", offsetof(struct unsharp_config, sharpen.threshold),
-          "the least difference that is: noise below it stays as it is", RANGE(0, 1e9),
+          "smaller differences stay as they are, so that noise is not sharpened", RANGE(0, 1e9),
           DEFAULT("0")),
     STAGE_BORDER_PARAM(offsetof(struct unsharp_config, blur.border)),
     {0},

@@ -147,6 +147,7 @@ export class StageList {
   }
 
   draw() {
+    byId('starts').hidden = this.stages.length > 0
     if (this.shown && this.shown !== 'source' && !this.stages.includes(this.shown)) this.shown = null
     const ends = (what, label, hint) => {
       const dot = this.dot(what, hint)
@@ -212,6 +213,20 @@ export class StageList {
       grip.addEventListener('pointerup', ended, {once: true})
       grip.addEventListener('pointercancel', ended, {once: true})
     })
+  }
+
+  // Which stages stand at a mistake.
+  drawWrong(errors) {
+    let at = 0
+    this.wrong.clear()
+    for (const stage of this.stages) {
+      if (stage.on) {
+        const end = at + printStage(stage).length
+        if (errors.some(error => error.position >= at && error.position <= end)) this.wrong.add(stage)
+        at = end + 1
+      }
+      this.element(stage)?.querySelector('.card').classList.toggle('wrong', this.wrong.has(stage) || !this.tables.has(stage.name))
+    }
   }
 
   // Which stages take how long; what one kernel does together stands at its last stage.
@@ -374,7 +389,7 @@ export function mark(text, errors) {
   }
   marks.replaceChildren(...parts, text.slice(at) + '\n')
   byId('text').setAttribute('aria-invalid', errors.length > 0)
-  byId('mistakes').replaceChildren(...errors.map(error => make('li', {}, make('button', {onclick: () => {
+  byId('mistakes').replaceChildren(...errors.map(error => make('li', {}, make('button', {title: error.detail, onclick: () => {
     if (error.position < 0) return
     byId('text').focus()
     byId('text').setSelectionRange(place(text, error.position), place(text, error.position + error.length))

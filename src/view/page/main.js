@@ -1,6 +1,6 @@
 // sluice view: what happens when.
 import {ask, askJson, askPicture, byId, choose, make, milliseconds, stream} from './api.js'
-import {StageList, mark, palette, parse, print, printStage} from './chain.js'
+import {StageList, mark, palette, print} from './chain.js'
 import {Picture} from './picture.js'
 import {describe, drawBoard, drawCost, drawHistogram, valueText} from './panels.js'
 import {note, ways, write} from './take.js'
@@ -17,7 +17,6 @@ async function live() {
   } catch (problem) {
     if (problem.status || problem.name === 'AbortError') return
   }
-  document.body.classList.add('ended')
   notice('sluice view has ended. Start it again, and open the address that it prints.')
 }
 
@@ -94,6 +93,14 @@ function tune(about) {
   new ResizeObserver(grow).observe(text.parentElement)
   text.addEventListener('keydown', event => { if (event.key === 'Enter') event.preventDefault() })
 
+  const starts = {Edges: 'luminance,gauss:1.2,sobel', Sharper: 'unsharp:1.5', 'Black and white': 'luminance,threshold:otsu', 'Half the size': 'resize:by=0.5'}
+  byId('starts').append(...Object.entries(starts).map(([name, chain]) => make('button', {title: chain, onclick: () => {
+    setText(chain)
+    list.take(chain)
+    keep()
+    refresh()
+  }}, name)))
+
   // ---- pictures, one question at a time, of which the last counts ----
 
   let wanted = null, busy = false, settled
@@ -131,7 +138,7 @@ function tune(about) {
         if (state.plane !== null && !problem.errors.length) { // a plane of another chain
           state.plane = null
           wanted = {changed: true}
-        } else failed(problem)
+        } else if (!wanted?.changed) failed(problem) // else it is about a chain that is another one by now
       }
     }
     busy = false
@@ -185,11 +192,11 @@ function tune(about) {
     picture.drawNow()
     performance.measure('slider to picture', {start: begun})
     if (!changed) return
+    if (!head.again || state.chain !== chain) byId('speed').textContent = head.again ? '' : 'chain ' + milliseconds(head.total_ms) + ', on screen ' + milliseconds(performance.now() - begun)
     state.head = head
     state.chain = chain
     mark(text.value, [])
-    list.wrong.clear()
-    byId('speed').textContent = head.again ? '' : 'chain ' + milliseconds(head.total_ms) + ', on screen ' + milliseconds(performance.now() - begun)
+    list.drawWrong([])
     document.body.dataset.shown = chain
     later(() => { picture.told.placed(); drawPlanes(head); drawHistogram(picture); if (!head.again || !head.part) drawCost(head, about.device); takeTimes(head); drawWay(); if (!moving) drawBoard(file, chain, byId('board').value) })
   }
@@ -206,21 +213,13 @@ function tune(about) {
     const whole = !problem.errors.length
     byId('frame').classList.toggle('stale', true)
     state.good = false
-    list.wrong.clear()
     if (whole && !picture.size) {
       byId('empty').hidden = false
       byId('empty').textContent = about.files[state.file] + ': ' + problem.message
+      return
     }
     mark(text.value, whole ? [{detail: problem.message, position: -1, length: 0}] : problem.errors)
-    // which stages stand at a mistake
-    let at = 0
-    list.stages.filter(stage => stage.on).forEach(stage => {
-      const end = at + printStage(stage).length
-      if (problem.errors.some(error => error.position >= at && error.position <= end)) list.wrong.add(stage)
-      at = end + 1
-    })
-    for (const stage of list.stages) list.element(stage)?.querySelector('.card').classList.toggle('wrong', list.wrong.has(stage) || !tables.has(stage.name))
-    document.body.dataset.failed = text.value
+    list.drawWrong(problem.errors)
   }
 
   function takeTimes(head) {
@@ -259,14 +258,15 @@ function tune(about) {
 
   const files = byId('file')
   byId('files').hidden = false
-  const shared = about.files.length > 1 ? about.files[0].slice(0, about.files[0].lastIndexOf('/') + 1) : ''
-  const short = shared && about.files.every(path => path.startsWith(shared)) ? shared.length : 0
-  files.replaceChildren(...about.files.map((path, index) => make('option', {value: index}, short ? path.slice(short) : path)))
+  const shared = about.files[0].slice(0, about.files[0].lastIndexOf('/') + 1)
+  const short = about.files.every(path => path.startsWith(shared)) ? shared.length : 0
+  files.replaceChildren(...about.files.map((path, index) => make('option', {value: index, title: path}, path.slice(short))))
   byId('earlier').hidden = byId('later').hidden = about.files.length < 2
   function setFile(index) {
     if (index < 0 || index >= about.files.length) return
     state.file = index
     files.value = index
+    files.title = about.files[index]
     byId('earlier').disabled = index === 0
     byId('later').disabled = index === about.files.length - 1
     state.plane = null
@@ -275,7 +275,12 @@ function tune(about) {
     picture.place = null
     document.title = about.files[index].split('/').pop() + ' – sluice view'
     byId('empty').textContent = '…'
+    clearTimeout(side)
     picture.draw()
+    drawHistogram(picture)
+    drawWay()
+    for (const id of ['times', 'figures', 'board-cost', 'speed']) byId(id).replaceChildren()
+    mark(text.value, [])
     remember()
     refresh()
   }
@@ -291,7 +296,7 @@ function tune(about) {
   function drawWay() {
     const path = about.files[state.file], from = picture.before.plane
     byId('way').textContent = write(state.way, {chain: text.value, path, format: byId('format').value, config: about.config, input: about.input, video: from && {1: 'GRAY8', 3: 'RGB', 4: 'RGBA'}[from.channels]})
-    byId('said').textContent = note(state.way, path)
+    byId('said').textContent = note(state.way, path, text.value)
   }
   byId('copy').addEventListener('click', async () => {
     try {

@@ -114,9 +114,11 @@ export class Picture {
 
   // ---- zoom and place ----
 
+  // Small pictures by whole numbers: all pixels are as large as each other.
   fitScale() {
     const {clientWidth, clientHeight} = this.frame
-    return this.size ? Math.min(clientWidth / this.size.width, clientHeight / this.size.height, 8) : 1
+    const scale = this.size ? Math.min(clientWidth / this.size.width, clientHeight / this.size.height, 8) : 1
+    return scale < 1 ? scale : Math.floor(scale)
   }
 
   setZoom(zoom) {

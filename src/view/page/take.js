@@ -21,14 +21,20 @@ export function write(way, {chain, path, format, config, input, video}) {
   case 'curl':
     return 'curl -f --unix-socket /run/sluice/http.sock --data-binary ' + shell('@' + path) + ' \\\n  ' + shell('http://localhost/v1/process?chain=' + percent(chain) + '&format=' + percent(format) + (input ? '&input=' + percent(input) : '')) + ' \\\n  -o ' + result
   case 'gstreamer':
-    return 'gst-launch-1.0 -q filesrc location=' + shell(path) + ' ! ' + (decoders[extension] || 'decodebin') + ' ! videoconvert ! ' + (video ? 'video/x-raw,format=' + video + ' ! ' : '') + '\\\n  sluice chain=' + shell(chain || '""') + ' ! videoconvert ! ' + (encoders[format.split(':')[0]] || 'pngenc') + ' ! filesink location=' + (encoders[format.split(':')[0]] ? result : 'result.png')
+    return 'gst-launch-1.0 -q filesrc location=' + shell(path) + ' ! ' + (decoders[extension] || 'decodebin') + ' ! videoconvert ! ' + (video ? 'video/x-raw,format=' + video + ' ! ' : '') + '\\\n  sluice chain=' + shell(chain || '""') + (config ? ' config=' + shell(config) : '') + ' ! videoconvert ! ' + (encoders[format.split(':')[0]] || 'pngenc') + ' ! filesink location=' + (encoders[format.split(':')[0]] ? result : 'result.png')
   case 'python':
     return 'import numpy, sluice\nfrom PIL import Image\n\nphoto = numpy.asarray(Image.open(' + python(path) + '))\nresult = sluice.Chain(' + python(chain) + ')(photo)\nImage.fromarray(result).save(' + python(encoders[format.split(':')[0]] ? result : 'result.png') + ')\n'
   }
 }
 
 // What is different there, in a sentence.
-export const note = (way, path) => /\.jpe?g$/i.test(path) && {
-  gstreamer: 'GStreamer decodes JPEGs in its own way: colours may be off by one.',
-  python: 'Pillow gives a JPEG’s colours, not its own Y: luminance may be off by one.',
-}[way] || ''
+export const note = (way, path, chain) => [
+  /\.jpe?g$/i.test(path) && {
+    gstreamer: 'GStreamer decodes JPEGs in its own way: colours may be off by one.',
+    python: 'Pillow gives a JPEG’s colours, not its own Y: luminance may be off by one.',
+  }[way],
+  chain.includes('@') && {
+    yaml: 'The kernels and banks that @names mean have to be in that file, too.',
+    curl: 'The kernels and banks that @names mean have to be in the daemon’s configuration.',
+    python: 'The kernels and banks that @names mean are given to sluice.Chain.',
+  }[way]].filter(Boolean).join(' ')

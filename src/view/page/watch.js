@@ -7,6 +7,7 @@ const LATEST = 24, FAILED = 100
 
 const time = seconds => seconds === null || seconds === undefined ? '–' : seconds < 1 ? Math.round(seconds * 1000) + ' ms' : seconds < 90 ? seconds.toPrecision(2) + ' s'
   : seconds < 5400 ? Math.round(seconds / 60) + ' min' : seconds < 172800 ? Math.round(seconds / 3600) + ' h' : Math.round(seconds / 86400) + ' d'
+const moment = text => { const at = new Date(text); return at.toDateString() === new Date().toDateString() ? at.toLocaleTimeString() : at.toLocaleString() }
 const rate = n => n === null || n === undefined ? '–' : n >= 100 ? String(Math.round(n)) : Number(n.toPrecision(2)) + ''
 const size = count => { const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']; let unit = 0; while (count >= 1024 && unit < 4) { count /= 1024; unit++ } return (unit ? count.toPrecision(3) : count) + ' ' + units[unit] }
 
@@ -35,19 +36,27 @@ function chart(canvas, points, value, label) {
   context.scale(ratio, ratio)
   const style = getComputedStyle(document.documentElement), now = Date.now() / 1000
   const drawn = points.map(point => [point.at, value(point)]).filter(([, v]) => v !== null && isFinite(v)), most = Math.max(...drawn.map(([, v]) => v), 0)
+  const span = Math.min(QUARTER, Math.max(120, now - (drawn[0]?.[0] ?? now))) // as long as there is something to show
   context.strokeStyle = style.getPropertyValue('--line')
-  for (let minutes = 0; minutes <= 15; minutes += 5) {
-    const x = Math.round(width - minutes * 60 / QUARTER * width) + (minutes ? 0.5 : -0.5)
+  for (let minutes = 0; minutes * 60 <= span; minutes += span < 300 ? 1 : span < 600 ? 2 : 5) {
+    const x = Math.max(0, Math.round(width - minutes * 60 / span * width)) + (minutes ? 0.5 : -0.5)
     context.beginPath(); context.moveTo(x, 0); context.lineTo(x, height - 12); context.stroke()
-    context.fillStyle = style.getPropertyValue('--quiet'); context.font = '10px system-ui'; context.textAlign = minutes === 15 ? 'left' : minutes ? 'center' : 'right'
+    context.fillStyle = style.getPropertyValue('--quiet'); context.font = '10px system-ui'; context.textAlign = x < 20 ? 'left' : minutes ? 'center' : 'right'
     context.fillText(minutes ? minutes + ' min' : 'now', x, height - 1)
   }
   if (!drawn.length || !most) return
-  const place = ([at, v]) => [width - (now - at) / QUARTER * width, height - 14 - v / most * (height - 30)]
-  context.beginPath()
-  drawn.forEach((point, index) => { const [x, y] = place(point); if (index && point[0] - drawn[index - 1][0] < 4 * EVERY) context.lineTo(x, y); else context.moveTo(x, y) })
-  context.strokeStyle = style.getPropertyValue('--accent'); context.lineWidth = 1.6; context.lineJoin = 'round'
-  context.stroke()
+  const low = height - 14, place = ([at, v]) => [width - (now - at) / span * width, low - v / most * (height - 30)]
+  const stretches = [] // without gaps
+  drawn.forEach((point, index) => { if (index && point[0] - drawn[index - 1][0] < 4 * EVERY) stretches[stretches.length - 1].push(place(point)); else stretches.push([place(point)]) })
+  context.strokeStyle = context.fillStyle = style.getPropertyValue('--accent'); context.lineWidth = 1.6; context.lineJoin = context.lineCap = 'round'
+  for (const stretch of stretches) {
+    const path = new Path2D(), [first] = stretch, last = stretch[stretch.length - 1]
+    stretch.forEach(([x, y], index) => index ? path.lineTo(x, y) : path.moveTo(x, y))
+    path.lineTo(...last) // one alone is a point
+    context.stroke(path)
+    path.lineTo(last[0], low); path.lineTo(first[0], low)
+    context.globalAlpha = 0.13; context.fill(path); context.globalAlpha = 1
+  }
   context.fillStyle = style.getPropertyValue('--quiet'); context.textAlign = 'left'
   context.fillText('up to ' + label(most), 2, 10)
 }
@@ -65,8 +74,8 @@ function thumb(file, which, time, side = 160) {
   return thumbs.get(key)
 }
 
-function thumbBox(file, which, label, time) {
-  const box = make('button', {class: 'thumb', title: label + ': ' + file, 'aria-label': label + ' of ' + file + ', larger', onclick: () => enlarge(file, time)})
+function thumbBox(file, which, label, time, sides) {
+  const box = make('button', {class: 'thumb', title: label + ': ' + file, 'aria-label': label + ' of ' + file + ', larger', onclick: () => enlarge(file, time, sides)})
   const seen = new IntersectionObserver(entries => {
     if (!entries.some(entry => entry.isIntersecting)) return
     seen.disconnect()
@@ -81,13 +90,14 @@ function thumbBox(file, which, label, time) {
   return box
 }
 
-async function enlarge(file, time) {
+async function enlarge(file, time, sides = {original: 'before', result: 'after'}) {
   const dialog = byId('larger'), box = dialog.querySelector('div')
+  box.className = Object.keys(sides).length > 1 ? 'pair' : ''
   box.replaceChildren(make('p', {class: 'quiet'}, '…'))
   dialog.querySelector('h2').textContent = file
   dialog.showModal()
-  const sides = await Promise.all([thumb(file, 'original', time, 900), thumb(file, 'result', time, 900)])
-  box.replaceChildren(...sides.map((made, index) => make('figure', {}, typeof made === 'string' ? make('p', {class: 'quiet'}, made) : made, make('figcaption', {}, index ? 'after' : 'before'))))
+  const made = await Promise.all(Object.keys(sides).map(which => thumb(file, which, time, 900)))
+  box.replaceChildren(...made.map((one, index) => make('figure', {}, typeof one === 'string' ? make('p', {class: 'quiet'}, one) : one, make('figcaption', {}, Object.values(sides)[index]))))
 }
 
 // ---- the page ----
@@ -119,14 +129,14 @@ export function watch(about) {
   const card = (name, value, more, mood) => make('div', {class: 'card-now' + (mood ? ' ' + mood : '')}, make('span', {class: 'quiet'}, name), make('b', {}, value), make('small', {class: 'quiet'}, more || '\u00a0'))
 
   function drawNow() {
-    const q = status.queue, point = points[points.length - 1]
+    const q = status.queue, point = points.findLast(one => one.mean !== null)
     byId('now').replaceChildren(
       card('State', status.state, status.ready ? 'for ' + time(status.uptime_s) : 'not ready', status.ready ? 'good' : 'bad'),
       card('Pictures a second', rate(status.rate?.per_second), status.left_s ? time(status.left_s) + ' left' : status.left_s === 0 ? 'nothing is left' : ''),
-      card('Time of a job', point && point.mean !== null ? milliseconds(point.mean * 1000) : '–', 'in the worker, mean'),
+      card('Time of a job', point ? milliseconds(point.mean * 1000) : '–', 'in the worker, mean'),
       card('In the queue', String(q.waiting + q.running + q.retrying), q.running + ' running' + (q.retrying ? ', ' + q.retrying + ' to be tried again' : '') + (q.of_clients ? ', ' + q.of_clients + ' of clients' : '')),
       card('Done', String(status.done), 'since the start'),
-      card('Failed', String(status.failed), status.folders.reduce((all, f) => all + (f.in_failed || 0), 0) + ' in the folders', status.failed ? 'bad' : ''))
+      card('Failed', String(status.failed), status.folders.reduce((all, f) => all + (f.in_failed || 0), 0) + ' in the folders', status.folders.some(f => f.in_failed) ? 'bad' : ''))
   }
 
   function drawFolders() {
@@ -135,9 +145,9 @@ export function watch(about) {
     byId('folders').querySelector('.list').replaceChildren(...status.folders.map(f => {
       const chain = chains.get(f.chain)
       return make('article', {class: 'folder ' + f.state, 'data-folder': f.input},
-        make('div', {class: 'folder-head'}, make('i', {class: 'lamp', 'aria-hidden': 'true'}), make('b', {}, f.input), make('span', {class: 'quiet'}, '→ ' + f.output), make('span', {class: 'state'}, f.state + (f.reason ? ', ' + f.reason : ''))),
+        make('div', {class: 'folder-head'}, make('i', {class: 'lamp', 'aria-hidden': 'true'}), make('b', {}, f.input), make('span', {class: 'quiet'}, '→ ' + f.output), make('span', {class: 'state', title: f.reason}, f.state)),
         f.message ? make('p', {class: 'why'}, f.message + (f.next_try ? ' (tried again at ' + new Date(f.next_try).toLocaleTimeString() + ')' : '')) : null,
-        make('div', {class: 'numbers'}, ...[['waiting', f.waiting], ['queued', f.queued], ['running', f.running], ['retrying', f.retrying], ['done', f.done], ['failed', f.failed]].map(([name, n]) => make('span', {class: n && name === 'failed' ? 'bad' : '', 'data-number': name}, make('b', {}, String(n)), ' ' + name)),
+        make('div', {class: 'numbers'}, ...[['waiting', f.waiting], ['queued', f.queued], ['running', f.running], ['retrying', f.retrying], ['done', f.done], ['failed', f.failed]].map(([name, n]) => make('span', {class: n ? name === 'failed' && 'bad' : 'zero', 'data-number': name}, make('b', {}, String(n)), ' ' + name)),
           make('span', {}, make('b', {}, rate(f.rate?.per_second)), ' a second'), f.left_s ? make('span', {}, make('b', {}, time(f.left_s)), ' left') : null),
         make('p', {class: 'quiet chain'}, f.chain || '(formats alone)', chain ? ' · on ' + chain.tier + (chain.why ? ', ' + chain.why : '') + (chain.preparing ? ', preparing ' + chain.preparing.done + ' of ' + chain.preparing.of : '') : '', ' · ' + f.mode))
     }))
@@ -183,7 +193,7 @@ export function watch(about) {
   function drawFailures() {
     byId('failures').querySelector('.none').hidden = failed.length > 0
     keepList(byId('failures').querySelector('.list'), failed, f => (f.original || f.file) + f.time, f => {
-      const said = make('p', {class: 'why', hidden: true}), file = f.original || f.file
+      const said = make('p', {class: 'quiet said', hidden: true}), file = f.original || f.file
       const again = make('button', {class: 'main', onclick: async () => {
         again.disabled = true
         try {
@@ -196,12 +206,12 @@ export function watch(about) {
       const why = make('button', {onclick: async () => {
         try {
           const now = await askJson('daemon/files', {file})
-          said.textContent = [now.state, now.reason, now.message, now.stage && 'at the step ' + now.stage, now.chain && 'chain ' + now.chain, now.attempts && now.attempts + (now.attempts === 1 ? ' attempt' : ' attempts')].filter(Boolean).join(' · ')
+          said.textContent = [now.state !== 'failed' && now.state, now.message !== f.message && now.message, now.stage && 'at the step ' + now.stage, now.chain && 'chain ' + now.chain, now.attempts && now.attempts + (now.attempts === 1 ? ' attempt' : ' attempts')].filter(Boolean).join(' · ')
         } catch (problem) { said.textContent = problem.message }
         said.hidden = false
       }}, 'Why')
-      return make('article', {class: 'failure', 'data-name': f.name}, thumbBox(file, 'original', 'The picture', f.time),
-        make('div', {}, make('b', {}, f.name), make('span', {class: 'quiet'}, ' in ' + f.folder + (f.time ? ', ' + new Date(f.time).toLocaleString() : '')), make('p', {}, make('span', {class: 'reason'}, f.reason || 'failed'), ' ' + (f.message || '')), said),
+      return make('article', {class: 'failure', 'data-name': f.name}, thumbBox(file, 'original', 'The picture', f.time, {original: 'as far as it can be read'}),
+        make('div', {}, make('b', {}, f.name), make('span', {class: 'quiet'}, ' in ' + f.folder + (f.time ? ', ' + moment(f.time) : '')), make('p', {}, make('span', {class: 'reason'}, f.reason || 'failed'), ' ' + (f.message || '')), said),
         make('div', {class: 'row'}, why, again))
     })
   }
@@ -212,7 +222,7 @@ export function watch(about) {
     byId('latest').querySelector('.none').hidden = latest.length > 0
     keepList(byId('latest').querySelector('.shelf'), latest, f => f.file + f.time, f => make('figure', {class: 'result', 'data-name': f.name},
       make('div', {class: 'pair'}, thumbBox(f.original || f.file, 'original', 'Before', f.time), thumbBox(f.original || f.file, 'result', 'After', f.time)),
-      make('figcaption', {title: f.file}, f.name, make('small', {class: 'quiet'}, ' ' + new Date(f.time).toLocaleTimeString() + (f.seconds ? ', ' + milliseconds(f.seconds * 1000) : '')))))
+      make('figcaption', {title: f.file}, f.name, make('small', {class: 'quiet'}, ' ' + moment(f.time) + (f.seconds ? ', ' + milliseconds(f.seconds * 1000) : '')))))
   }
 
   // ---- asking ----
