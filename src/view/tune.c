@@ -214,7 +214,8 @@ struct saving {
     bool opened;
 };
 
-static int open_output(void *saving_, const char *plane, int *fd, struct fault *fault)
+static int open_output(void *saving_, size_t result, const char *plane, int *fd,
+                       struct fault *fault)
 {
     struct saving *saving = saving_;
     if (saving->opened)
