@@ -320,19 +320,6 @@ void folder_ask(struct folder *folder, struct probe *probe)
 
 /* ---- the thread is looked at ---- */
 
-uint64_t folder_moved(const struct folder *folder)
-{
-    struct folder_thread *t = folder->thread;
-    const struct folder_reader *reader;
-    pthread_mutex_lock(&t->lock);
-    uint64_t since = t->moved;
-    LIST_FOREACH (reader, &t->readers, next)
-        if (since == 0 || reader->moved < since)
-            since = reader->moved;
-    pthread_mutex_unlock(&t->lock);
-    return since;
-}
-
 /* From now on the thread keeps what it has, and frees it if it ever goes on, so those jobs leave
  * the queue. All that the thread has sent before must have been taken: returns false if it has not.
  */
@@ -376,7 +363,7 @@ static void abandon(struct folder *folder)
 static void on_timer(uv_timer_t *timer)
 {
     struct folder *folder = timer->data;
-    uint64_t now = clock_now(), since = folder_moved(folder);
+    uint64_t now = clock_now(), since = folder_thread_moved(folder->thread);
     uint64_t waits = since > 0 && now > since ? now - since : 0;
     bool hanging = waits > FOLDER_HANGS_AFTER, stalled = waits > STALLS_AFTER;
     if (folder->stalled != stalled || folder->hanging != hanging)

@@ -87,7 +87,7 @@ static void judge(const struct folder *folder, const struct folder_figures *figu
         return;
     census->reason = trouble_of(figures, &text);
     if (folder->hanging) {
-        uint64_t since = folder_moved(folder);
+        uint64_t since = folder_thread_moved(folder->thread);
         census->state = "hanging";
         census->reason = "folder-hanging";
         census->since = since ? since : now;

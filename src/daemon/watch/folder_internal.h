@@ -227,10 +227,6 @@ struct folder {
     struct folder_past past;
 };
 
-/* folder.c: since when the slowest of the folder's threads has made no progress; 0: none does
- * anything. */
-uint64_t folder_moved(const struct folder *folder);
-
 /* ---- folder_thread.c ---- */
 
 int folder_thread_create(struct folder_thread **thread, struct folder *folder, struct fault *fault);
@@ -240,6 +236,10 @@ void folder_thread_wake(struct folder_thread *thread);
 
 /* For loop and thread, which no longer use it. Unlocks it. */
 void folder_thread_leave(struct folder_thread *thread);
+
+/* For the loop: since when the slowest of the folder's threads has made no progress; 0: none does
+ * anything. */
+uint64_t folder_thread_moved(struct folder_thread *thread);
 
 /* It makes progress. */
 static inline void folder_thread_moves(struct folder_thread *thread)

@@ -771,6 +771,18 @@ void folder_thread_wake(struct folder_thread *t)
     t->waits = false;
 }
 
+uint64_t folder_thread_moved(struct folder_thread *t)
+{
+    const struct folder_reader *reader;
+    pthread_mutex_lock(&t->lock);
+    uint64_t since = t->moved;
+    LIST_FOREACH (reader, &t->readers, next)
+        if (since == 0 || reader->moved < since)
+            since = reader->moved;
+    pthread_mutex_unlock(&t->lock);
+    return since;
+}
+
 /* Shows the loop how things are, which wakes it only where somebody waits for that. */
 static void show(struct folder_thread *t)
 {
