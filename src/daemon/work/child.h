@@ -1,6 +1,6 @@
-/* A worker's process, and our end of the socket to it. Nobody is told when something happens:
- * libuv's callbacks only note it here, and the supervisor looks once a turn of the loop
- * (supervise.h). */
+/* A worker's process, our end of the socket to it, and what it writes to stderr. Nobody is told when
+ * something happens: libuv's callbacks only note it here, and the supervisor looks once a turn of
+ * the loop (supervise.h). */
 #ifndef SLUICE_DAEMON_WORK_CHILD_H
 #define SLUICE_DAEMON_WORK_CHILD_H
 
