@@ -2,7 +2,8 @@
 """A worker for tests of behaviour that the real one does not show. The first word of an input file says what it does:
 
     poison      crashes while it looks at the file
-    poison-slow the same, after half a second
+    poison-slow the same, after half a second; a worker of one thread, as that in quarantine is, waits for a line `good` in
+                FAKE_WORKER_LOG, 20 s at most
     crash-once  the same, the first time; then takes half a second
     told        gives its job's message as its result
     stops       gives up when the time that it was told is over
@@ -48,6 +49,7 @@ import time
 
 front = socket.socket(fileno=3)
 LOG = os.environ.get('FAKE_WORKER_LOG')
+threads = 0  # as it is set up
 
 
 def receive():
@@ -229,6 +231,11 @@ def run(job, fds):
     times = note(text.decode(errors='replace').split('\n')[0])
     if word in ('poison', 'poison-slow') or (word == 'crash-once' and times == 1):
         time.sleep(0.5 if word == 'poison-slow' else 0.05)
+        for _ in range(400 if word == 'poison-slow' and threads == 1 else 0):
+            with open(LOG, encoding='utf-8') as file:
+                if 'good' in file.read().split('\n'):
+                    break
+            time.sleep(0.05)
         shout(1, 0)
         os.kill(os.getpid(), signal.SIGSEGV)
     if word == 'crash-once':
@@ -301,7 +308,8 @@ while True:
     if kind == 'setup':
         note_setup(message)
         os.close(fds[0])
-        if 'FAKE_WORKER_ROOM' in os.environ and message['threads'] == 1 and message['device'] == 'auto':
+        threads = message['threads']
+        if 'FAKE_WORKER_ROOM' in os.environ and threads == 1 and message['device'] == 'auto':
             start = 'refuse'
         time.sleep(float(os.environ.get('FAKE_WORKER_SLOW_START', 0)))
     elif kind == 'check':

@@ -135,7 +135,7 @@ class Quarantine(DaemonTest):
         d.expect('good.pgm')
         d.expect_failed('evil')
         d.expect_failed('slow')
-        self.assertEqual(self.fake_log()[-1], 'poison-slow')  # the good one did not wait for the last try of the second one
+        self.assertEqual(self.fake_log()[-1], 'poison-slow')  # the good one did not wait for these, which wait for it in quarantine
         pids = [(w['pid'], w['quarantine']) for w in self.workers() if w['state'] == 'ready']
         self.assertEqual(sum(1 for _, quarantine in pids if not quarantine), 1)
         d.stop()
