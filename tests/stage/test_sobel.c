@@ -244,14 +244,6 @@ static void test_borders_against_reference(void **state)
     }
 }
 
-static void test_kernels(void **state)
-{
-    (void)state;
-    harness_sweep("sobel:kernel=vector", SAMPLE_U8, 1);
-    harness_sweep("sobel:kernel=scalar", SAMPLE_U8, 1);
-    harness_few("sobel:kernel=vector:border=zero", SAMPLE_U8, 4);
-}
-
 static void test_refusals(void **state)
 {
     (void)state;
@@ -277,7 +269,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_against_reference),
         cmocka_unit_test(test_outputs_against_reference),
         cmocka_unit_test(test_borders_against_reference),
-        cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(harness_enough_vectors),
     };

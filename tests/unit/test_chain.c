@@ -28,10 +28,10 @@ static void canonical(const char *text, const char *expected)
 static void test_canonical(void **state)
 {
     (void)state;
-    canonical("sobel", "sobel:out=magnitude:scale=0.125:border=edge:kernel=auto");
+    canonical("sobel", "sobel:out=magnitude:scale=0.125:border=edge");
     canonical(" luminance:bt709 , sobel:dx:border=mirror",
               "luminance:weights=bt709:exact=0,"
-              "sobel:out=dx:scale=0.125:border=reflect:kernel=auto");
+              "sobel:out=dx:scale=0.125:border=reflect");
     canonical("luminance:1_2_1.50", "luminance:weights=1_2_1.5:exact=0");
     canonical("", "");
     canonical("  \n", "");
@@ -76,7 +76,7 @@ static void test_errors_mark_their_place(void **state)
 static void test_all_errors(void **state)
 {
     static const char text[] =
-        "grey,sobel:scale=x:out=q:kernel=auto,box, ,invert:1,luminance:é,foo";
+        "grey,sobel:scale=x:out=q:border=edge,box, ,invert:1,luminance:é,foo";
     static const struct {
         int position, length;
         const char *says;

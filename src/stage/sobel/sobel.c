@@ -14,13 +14,6 @@ static const struct param_choice out_choices[] = {
     {"both", SOBEL_BOTH},           {"sample", SOBEL_SAMPLE}, {NULL, 0},
 };
 
-static const struct param_choice kernel_choices[] = {
-    {"auto", SOBEL_KERNEL_AUTO},
-    {"vector", SOBEL_KERNEL_VECTOR},
-    {"scalar", SOBEL_KERNEL_SCALAR},
-    {NULL, 0},
-};
-
 static const struct param params[] = {
     PARAM(CHOICE, "out", offsetof(struct sobel_config, out),
           "the gradient's length (magnitude), the sum of its parts (l1), its parts divided by 8 "
@@ -29,9 +22,6 @@ static const struct param params[] = {
     PARAM(REAL, "scale", offsetof(struct sobel_config, scale), "factor of magnitude and l1",
           RANGE(0.001, 1000), DEFAULT("0.125")),
     STAGE_BORDER_PARAM(offsetof(struct sobel_config, border)),
-    PARAM(CHOICE, "kernel", offsetof(struct sobel_config, kernel),
-          "the kernel with 16-byte vectors or the one without; both give the same picture",
-          .choices = kernel_choices, DEFAULT("auto")),
     {0},
 };
 
@@ -175,13 +165,10 @@ static enum kernel_form choose_form(const struct sobel_config *config,
                                     const struct plane *out)
 {
     struct device_profile profile = *plan->profile;
-    bool vector_fits = config->border != BORDER_CROP && has_wide_rows(config, in, out);
-    if (config->kernel == SOBEL_KERNEL_VECTOR && !profile.prebuilt)
-        profile.form = FORM_VECTOR;
-    if (profile.form == FORM_VECTOR && (config->kernel == SOBEL_KERNEL_SCALAR || !vector_fits))
-        profile.form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    enum kernel_form form = pass_form_for(&profile, in, out);
-    return form == FORM_SCALAR && plan->profile->form == FORM_ROWS ? FORM_ROWS : form;
+    if (profile.form == FORM_VECTOR &&
+        (config->border == BORDER_CROP || !has_wide_rows(config, in, out)))
+        profile.form = FORM_SCALAR;
+    return pass_form_for(&profile, in, out);
 }
 
 /* The type in which gradients are computed. */

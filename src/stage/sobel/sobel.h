@@ -13,17 +13,10 @@ enum sobel_out {
     SOBEL_SAMPLE,    /* floor(sqrt((dX >> 3)² + (dY >> 3)²)), the picture of Arm's sample */
 };
 
-enum sobel_kernel {
-    SOBEL_KERNEL_AUTO,
-    SOBEL_KERNEL_VECTOR,
-    SOBEL_KERNEL_SCALAR,
-};
-
 struct sobel_config {
     int out;      /* enum sobel_out */
     double scale; /* S, as the decimal that was written */
     int border;   /* enum border */
-    int kernel;   /* enum sobel_kernel */
 };
 
 /* The definition, in plain C. */
