@@ -27,22 +27,8 @@ inline bool FN(is_edge)(int width)
 }
 
 #if defined(KERNEL_analysis)
-/* A quad: four samples as they are loaded. They are converted only when they are needed, because a compiler would
- * otherwise wait for the load at once. */
-#if SRC_SIZE == 1
-#define QUAD   uint
-#define WINDOW uint4
-#elif SRC_SIZE == 2
-#define QUAD   uint2
-#define WINDOW uint8
-#elif SRC_SIZE == 4
-#define QUAD   uint4
-#define WINDOW uint16
-#else
-#define QUAD   ulong4
-#define WINDOW ulong16
-#endif
-
+/* A QUAD is four samples as they are loaded, a WINDOW four of them. They are converted only when they are needed, because a
+ * compiler would otherwise wait for the load at once. */
 /* Loads columns 2p - 4 … 2p + 11 of a row as quads. Those outside the row have any values; with PAIRS 2 the last four
  * are not used. */
 inline WINDOW FN(fetch)(__global const SRC *row, int4 at)

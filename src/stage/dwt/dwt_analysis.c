@@ -50,7 +50,14 @@ static int kernel_border(const struct dwt_task *task)
 static void define_source(const struct dwt_analysis *a, struct pass *pass)
 {
     pass_define_type(pass, "SRC", a->in_type);
+    static const char *const quads[] = {[1] = "uint", [2] = "uint2", [4] = "uint4", [8] = "ulong4"};
+    static const char *const windows[] = {
+        [1] = "uint4", [2] = "uint8", [4] = "uint16", [8] = "ulong16"};
     pass_define(pass, "SRC_SIZE", "%zu", sample_size(a->in_type));
+    if (pass->form == FORM_VECTOR) { /* 4 samples as they lie in memory, and 16 */
+        pass_define(pass, "QUAD", "%s", quads[sample_size(a->in_type)]);
+        pass_define(pass, "WINDOW", "%s", windows[sample_size(a->in_type)]);
+    }
     pass_define(pass, "CH", "%u", a->in_channels);
     if (a->in_channels == 2 || a->in_channels == 4)
         pass_name(pass, "alpha");
@@ -154,10 +161,8 @@ static void add_sums(const struct dwt_analysis *a, const struct wavelet_analysis
     pass_define(pass, "OFFSET", "%u", offset);
     pass_define(pass, "BEGIN", "(%d)", w->first - (int)offset);
     pass_define(pass, "QUADS", "%u", (offset + 2 * SUMS_PAIRS + w->count - 2 + 3) / 4);
-    for (unsigned k = 0; k < w->count; k++) {
-        dwt_define_tap(pass, type, "L", k, w->low[k]);
-        dwt_define_tap(pass, type, "H", k, w->high[k]);
-    }
+    dwt_define_taps(pass, type, "LOW_TAPS", w->low, w->count);
+    dwt_define_taps(pass, type, "HIGH_TAPS", w->high, w->count);
     pass->work = 16.0 * w->count * rows;
     pass_int(pass, (int32_t)rows);
     dwt_pass_size(&a->task, pass);

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 
+#include "base/text.h"
+
 /* Of the walking forms: columns of a band that a work-item makes, so that it loads and stores whole
  * vectors and registers hold what it keeps (of f64 half as many); rows of a band; and work-items of
  * a group, few, since those at the ends of rows take longer. */
@@ -134,6 +136,19 @@ void dwt_name_wavelet(struct pass *pass, int wavelet)
     for (char *c = name; *c; c++)
         *c = *c == '.' ? '_' : *c;
     pass_name(pass, name);
+}
+
+void dwt_define_taps(struct pass *pass, enum sample_type type, const char *name, const double *taps,
+                     unsigned n)
+{
+    struct text list = {0};
+    for (unsigned k = 0; k < n; k++)
+        if (type == SAMPLE_F64)
+            text_printf(&list, "%a,", taps[k]);
+        else
+            text_printf(&list, "%af,", (double)(float)taps[k]);
+    pass_define(pass, name, "%s", text_string(&list));
+    text_finish(&list);
 }
 
 void dwt_define_tap(struct pass *pass, enum sample_type type, const char *filter, unsigned k,

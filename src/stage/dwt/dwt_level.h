@@ -69,8 +69,11 @@ struct pass *dwt_begin_walk(const struct dwt_task *task, const char *variant, ui
  * so many that the device has too few work-items. `pairs`: columns of a band for each work-item. */
 uint32_t dwt_walk_rows(const struct dwt_task *task, unsigned pairs);
 
-/* Adds the wavelet to a kernel's name; and a filter's taps as definitions L0, L1 … */
+/* Adds the wavelet to a kernel's name; and a filter's taps as a definition, or as definitions L0,
+ * L1 … */
 void dwt_name_wavelet(struct pass *pass, int wavelet);
+void dwt_define_taps(struct pass *pass, enum sample_type type, const char *name, const double *taps,
+                     unsigned n);
 void dwt_define_tap(struct pass *pass, enum sample_type type, const char *filter, unsigned k,
                     double tap);
 
