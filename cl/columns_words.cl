@@ -18,11 +18,7 @@
 #define AT_3(v)  (v).s789a
 #define AT_4(v)  (v).s89ab
 
-#ifdef SRC_IS_uchar
-#define SAMPLE(w, k) (float)((w) >> 8 * (k) & 255u)
-#else
-#define SAMPLE(w, k) (float)((int)((w) << (24 - 8 * (k))) >> 24)
-#endif
+#define SAMPLE(w, k) (float)SAMPLE_OF(SRC, w, k)
 #define FOUR(w)      SAMPLE(w, 0), SAMPLE(w, 1), SAMPLE(w, 2), SAMPLE(w, 3)
 #define LINE_OF(w)   (float16)(FOUR((w).x), FOUR((w).y), FOUR((w).z), (float4)(0.0f))
 

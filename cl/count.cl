@@ -17,10 +17,10 @@
 #define UNIT SRC
 #endif
 #if PIXEL > 2
-#define AT(in, x)                                                                                  \
+#define TONE_AT(in, x)                                                                                  \
     (int)(((in)[(x) * PIXEL] * 19595u + (in)[(x) * PIXEL + 1] * 38470u + (in)[(x) * PIXEL + 2] * 7471u + 32768u) >> 16)
 #else
-#define AT(in, x) (in)[(x) * PIXEL]
+#define TONE_AT(in, x) (in)[(x) * PIXEL]
 #endif
 #if ALPHA
 #define SKIPPED(x) IS_ALPHA(ALPHA, x)
@@ -30,17 +30,17 @@
 #define ALL_COUNT (PIXEL == 1 && !ALPHA) /* every sample of a row */
 #ifdef LEVEL_MIN
 #define PLACE(v)  ((int)(v) - LEVEL_MIN)
-#define FLIPPED(i) ((i) ^ -LEVEL_MIN) /* where bytes of place i were counted */
+#define COUNTED_AT(i) ((i) ^ -LEVEL_MIN) /* where bytes of place i were counted */
 #else
 #define PLACE(v)   FN(bin)(bins, v)
-#define FLIPPED(i) (i)
+#define COUNTED_AT(i) (i)
 #endif
 #ifdef TILED
-#define LINE(y)   (__global const UNIT *)ROW(src, border_index(y, height, BORDER_REFLECT))
-#define COLUMN(x) border_index(x, width, BORDER_REFLECT)
+#define LINE_AT(y)   (__global const UNIT *)ROW(src, border_index(y, height, BORDER_REFLECT))
+#define COLUMN_AT(x) border_index(x, width, BORDER_REFLECT)
 #else
-#define LINE(y)   (__global const UNIT *)ROW(src, y)
-#define COLUMN(x) (x)
+#define LINE_AT(y)   (__global const UNIT *)ROW(src, y)
+#define COLUMN_AT(x) (x)
 #endif
 
 #define PARAMETERS                                                                                 \
@@ -77,9 +77,9 @@ __kernel void KERNEL(GRID, PARAMETERS)
     end = width;
 #endif
     for (int y = band * rows; y < min(band * rows + rows, height); y++) {
-        __global const UNIT *in = LINE(y);
+        __global const UNIT *in = LINE_AT(y);
         for (int x = begin; x < end; x++) {
-            SRC v = AT(in, x);
+            SRC v = TONE_AT(in, x);
             bool counts = !SKIPPED(x) && COUNTS(v);
             int key = FN(key)(v);
             least = min(least, counts ? key : INT_MAX);
@@ -142,7 +142,7 @@ __kernel void KERNEL(GRID, PARAMETERS)
         pairs_begin(&pairs);
 #endif
     for (int y = first; y < last; y++) {
-        __global const UNIT *in = LINE(y);
+        __global const UNIT *in = LINE_AT(y);
         int x = begin;
 #if defined(IN_BYTES) && ALL_COUNT
         int whole = begin + ((inside - begin) & ~7);
@@ -164,10 +164,10 @@ __kernel void KERNEL(GRID, PARAMETERS)
 #endif
         for (; x < inside; x++)
             if (!SKIPPED(x))
-                COUNT(x, AT(in, x))
+                COUNT(x, TONE_AT(in, x))
 #ifdef TILED
         for (; x < end; x++)
-            COUNT(x, AT(in, COLUMN(x)))
+            COUNT(x, TONE_AT(in, COLUMN_AT(x)))
 #endif
     }
 #ifdef IN_PAIRS
@@ -176,7 +176,7 @@ __kernel void KERNEL(GRID, PARAMETERS)
 #endif
 #if BINS == 256
     for (int i = 0; i < 256; i++)
-        counts[i] += own[FLIPPED(i)] + own[256 + FLIPPED(i)] + own[512 + FLIPPED(i)] + own[768 + FLIPPED(i)];
+        counts[i] += own[COUNTED_AT(i)] + own[256 + COUNTED_AT(i)] + own[512 + COUNTED_AT(i)] + own[768 + COUNTED_AT(i)];
 #endif
 }
 #else
@@ -209,24 +209,24 @@ __kernel void KERNEL(GRID, PARAMETERS)
     int tile_y = band / bands, top = tile_y * tile_height, first = top + band % bands * rows;
     int last = min(first + rows, top + tile_height);
     __global int *counts = state + counts_at + (tile_y * across + x / tile_width) * apart;
-    x = COLUMN(x);
+    x = COLUMN_AT(x);
 #else
     int first = band * rows, last = min(first + rows, height);
     __global int *counts = state + counts_at + band % parts * apart;
 #endif
     int place = 0, run = 0;
     for (int y = first; y < last; y++) {
-        __global const UNIT *in = LINE(y);
+        __global const UNIT *in = LINE_AT(y);
 #if SPAN == 16
         if (x + 16 <= width) {
             uint4 v = *(__global const uint4 *)(in + x) ^ (LEVEL_MIN == 0 ? 0u : 0x80808080u);
             COUNT_WORD(v.s0) COUNT_WORD(v.s1) COUNT_WORD(v.s2) COUNT_WORD(v.s3)
         } else {
             for (int i = x; i < width; i++)
-                COUNT(FLIPPED((int)in[i]))
+                COUNT(COUNTED_AT((int)in[i]))
         }
 #else
-        SRC v = AT(in, x);
+        SRC v = TONE_AT(in, x);
         if (COUNTS(v))
             COUNT(PLACE(v))
 #endif
@@ -265,16 +265,16 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void KERNEL(GRID, PA
 #endif
     int down = lanes < ITEMS ? item / lanes : 0, along = lanes < ITEMS ? item % lanes : item;
     for (int y = top + down; y < top + rows; y += ITEMS / lanes) {
-        __global const UNIT *in = LINE(y);
+        __global const UNIT *in = LINE_AT(y);
 #if CHUNK == 1
         for (int x = begin + along; x < end; x += lanes)
             if (!SKIPPED(x))
-                atomic_inc(own + AT(in, COLUMN(x)));
+                atomic_inc(own + TONE_AT(in, COLUMN_AT(x)));
 #else
         for (int x = (begin / CHUNK + along) * CHUNK; x < end; x += lanes * CHUNK) {
             if (x < begin || x + CHUNK > min(end, width)) {
                 for (int k = max(x, begin); k < min(x + CHUNK, end); k++)
-                    atomic_inc(own + AT(in, COLUMN(k)));
+                    atomic_inc(own + TONE_AT(in, COLUMN_AT(k)));
                 continue;
             }
             uint4 v = *(__global const uint4 *)(in + x);
@@ -296,7 +296,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void KERNEL(GRID, PA
     for (int i = item; i < 256; i += ITEMS) {
         int sum = 0;
         for (int c = 0; c < COPIES; c++)
-            sum += counts[c * 256 + FLIPPED(i)];
+            sum += counts[c * 256 + COUNTED_AT(i)];
 #ifdef TILED
         state[i] = sum; /* each band has a part of its own */
 #else

@@ -6,11 +6,11 @@
 #if CH < 3
 #define WEIGHT_PARAMETERS
 #elif defined(SRC_IS_float)
-#define WORK   float
+#define MIXED   float
 #define WEIGHT float
 #define MIX(r, g, b) ((r) * red + (g) * green + (b) * blue)
 #else
-#define WORK   uint
+#define MIXED   uint
 #define WEIGHT uint
 #define MIX(r, g, b) (((r) * red + (g) * green + (b) * blue + 32768u) >> 16)
 #endif
@@ -111,9 +111,9 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst) WEIGHT_PARAME
             CAT(SRC, 4) g = (CAT(SRC, 4))(a.s1, b.s1, c.s1, d.s1);
             CAT(SRC, 4) l = (CAT(SRC, 4))(a.s2, b.s2, c.s2, d.s2);
 #endif
-            CAT(DST, 4) v = CAT3(convert_, DST, 4)(MIX(CAT3(convert_, WORK, 4)(r),
-                                                       CAT3(convert_, WORK, 4)(g),
-                                                       CAT3(convert_, WORK, 4)(l)));
+            CAT(DST, 4) v = CAT3(convert_, DST, 4)(MIX(CAT3(convert_, MIXED, 4)(r),
+                                                       CAT3(convert_, MIXED, 4)(g),
+                                                       CAT3(convert_, MIXED, 4)(l)));
             to[i] = THEN(v);
         }
         return;
@@ -133,6 +133,6 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst) WEIGHT_PARAME
 #if CH < 3
         out[x] = THEN_ONE(in[CH * x]);
 #else
-        out[x] = THEN_ONE((DST)MIX((WORK)in[CH * x], (WORK)in[CH * x + 1], (WORK)in[CH * x + 2]));
+        out[x] = THEN_ONE((DST)MIX((MIXED)in[CH * x], (MIXED)in[CH * x + 1], (MIXED)in[CH * x + 2]));
 #endif
 }

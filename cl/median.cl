@@ -38,7 +38,7 @@
     S(0, 1) S(1, 2) S(0, 1)
 #define TAKE_MIDDLE                                                                                \
     H(0, 1) H(1, 2) S(3, 4) H(3, 5) L(4, 5) L(6, 7) L(6, 8) S(2, 4) H(2, 6) L(4, 6)
-#define MIDDLE 4
+#define MIDDLE_PLACE 4
 #elif RADIUS == 2
 #define SORT_COLUMN                                                                                \
     S(0, 3) S(1, 4) S(0, 2) S(1, 3) S(0, 1) S(2, 4) S(1, 2) S(3, 4) S(2, 3)
@@ -50,7 +50,7 @@
     L(17, 8) H(3, 7) S(4, 15) S(20, 12) L(11, 13) S(9, 17) S(11, 12) H(4, 11) S(7, 12)             \
     H(7, 20) S(15, 11) L(17, 21) S(11, 12) L(16, 17) H(20, 9) L(11, 16) H(15, 11) L(12, 9)         \
     H(11, 12)
-#define MIDDLE 12
+#define MIDDLE_PLACE 12
 #elif RADIUS == 3
 #define SORT_COLUMN                                                                                \
     S(0, 6) S(2, 3) S(4, 5) S(0, 2) S(1, 4) S(3, 6) S(0, 1) S(2, 5) S(3, 4) S(1, 2) S(4, 6)        \
@@ -76,43 +76,32 @@
     S(18, 19) S(20, 22) S(23, 24) S(30, 31) S(32, 35) S(36, 37) H(4, 26) H(12, 32) H(13, 35)       \
     L(16, 36) L(17, 37) H(17, 26) H(18, 28) H(19, 29) L(20, 30) L(22, 31) L(23, 32) L(24, 35)      \
     H(16, 20) H(22, 26) L(23, 28) L(24, 29) H(20, 23) L(24, 26) H(23, 24)
-#define MIDDLE 24
+#define MIDDLE_PLACE 24
 #endif
 
 #ifdef FORM_ROWS
 #include "strips.cl"
 /* Behind cl/strips.cl. Scratch memory has SIDE lines for rows with what is outside, and SIDE for
  * a row's columns by rank. */
-#if defined(SRC_IS_uchar)
-#define COUNT VECTOR_BYTES
-#elif defined(SRC_IS_ushort)
-#define COUNT (VECTOR_BYTES / 2)
-#else
-#define COUNT (VECTOR_BYTES / 4)
-#endif
-typedef SRC __attribute__((ext_vector_type(COUNT))) FN(wide);
-typedef FN(wide) __attribute__((aligned(sizeof(SRC)))) FN(anywhere);
-#define WORK     FN(wide)
-#define AT(p)    (*(__global const FN(anywhere) *)(p))
-#define PUT(p)   (*(__global FN(anywhere) *)(p))
+#define WORK     FN(strip_lanes)
 
 VECTORS_OF_512_BITS inline void FN(sort)(const struct FN(line) *rows, __global SRC *ranks, int line, int x)
 {
     WORK v[SIDE];
     UNROLLED for (int i = 0; i < SIDE; i++)
-        v[i] = AT(STRIP_AT(rows[i], x, COUNT));
+        v[i] = STRIP_IN(STRIP_AT(rows[i], x, STRIP_LANES));
     SORT_COLUMN
     UNROLLED for (int i = 0; i < SIDE; i++)
-        PUT(ranks + i * line + x) = v[i];
+        STRIP_OUT(ranks + i * line + x) = v[i];
 }
 
 VECTORS_OF_512_BITS inline WORK FN(middle)(__global const SRC *ranks, int line, int channels)
 {
     WORK v[SIDE * SIDE];
     UNROLLED for (int i = 0; i < SIDE * SIDE; i++)
-        v[i] = AT(ranks + i / SIDE * line + i % SIDE * channels);
+        v[i] = STRIP_IN(ranks + i / SIDE * line + i % SIDE * channels);
     TAKE_MIDDLE
-    return v[MIDDLE];
+    return v[MIDDLE_PLACE];
 }
 
 VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), STRIP_PARAMETERS)
@@ -120,29 +109,29 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
     if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
         return;
     int count = STRIP_COUNT, needed = count + 2 * RADIUS * channels;
-    int seen = (needed + COUNT - 1) / COUNT * COUNT;
+    int seen = (needed + STRIP_LANES - 1) / STRIP_LANES * STRIP_LANES;
     __global SRC *pads = (__global SRC *)STRIP_MEMORY, *ranks = pads + SIDE * line;
     struct FN(line) rows[SIDE];
     for (int i = 1; i < SIDE; i++)
-        rows[i] = STRIP_LINE(STRIP_ROW + centre_y - top + i - 1, needed, seen, COUNT, pads + i * line);
+        rows[i] = STRIP_LINE(STRIP_ROW + centre_y - top + i - 1, needed, seen, STRIP_LANES, pads + i * line);
     for (int y = STRIP_ROW, slot = 0; y < STRIP_ROW_END; y++, slot = slot + 1 == SIDE ? 0 : slot + 1) {
         UNROLLED for (int i = 1; i < SIDE; i++)
             rows[i - 1] = rows[i];
-        rows[SIDE - 1] = STRIP_LINE(y + centre_y + bottom, needed, seen, COUNT, pads + slot * line);
+        rows[SIDE - 1] = STRIP_LINE(y + centre_y + bottom, needed, seen, STRIP_LANES, pads + slot * line);
         __global const SRC *ahead = ROW(src, min(y + centre_y + bottom + AHEAD, height - 1)) + STRIP_BEGIN;
         __global SRC *out = ROW(dst, y) + STRIP_BEGIN;
-        for (int x = 0; x < seen; x += COUNT) {
+        for (int x = 0; x < seen; x += STRIP_LANES) {
             FETCH_AHEAD(ahead + x);
             FETCH_AHEAD(out + x + AHEAD * dst_stride);
             FN(sort)(rows, ranks, line, x);
         }
         int x = 0;
-        for (; x + COUNT <= count; x += COUNT)
-            PUT(out + x) = FN(middle)(ranks + x, line, channels);
+        for (; x + STRIP_LANES <= count; x += STRIP_LANES)
+            STRIP_OUT(out + x) = FN(middle)(ranks + x, line, channels);
         if (x < count) {
             WORK v = FN(middle)(ranks + x, line, channels);
-            SRC samples[COUNT];
-            *(FN(anywhere) *)samples = v;
+            SRC samples[STRIP_LANES];
+            *(FN(strip_anywhere) *)samples = v;
             for (int i = 0; x + i < count; i++)
                 out[x + i] = samples[i];
         }
@@ -157,13 +146,13 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
  * these lie in memory. */
 #define WORK uint
 #if RADIUS == 1
-#define EACH_ROW(DO)       DO(0) DO(1) DO(2)
+#define EACH_LINE(DO)       DO(0) DO(1) DO(2)
 #define EACH_COLUMN(DO, r) DO(r, 0) DO(r, 1) DO(r, 2)
 #elif RADIUS == 2
-#define EACH_ROW(DO)       DO(0) DO(1) DO(2) DO(3) DO(4)
+#define EACH_LINE(DO)       DO(0) DO(1) DO(2) DO(3) DO(4)
 #define EACH_COLUMN(DO, r) DO(r, 0) DO(r, 1) DO(r, 2) DO(r, 3) DO(r, 4)
 #else
-#define EACH_ROW(DO)       DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6)
+#define EACH_LINE(DO)       DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6)
 #define EACH_COLUMN(DO, r) DO(r, 0) DO(r, 1) DO(r, 2) DO(r, 3) DO(r, 4) DO(r, 5) DO(r, 6)
 #endif
 #define FIND_ROW(r)    int y##r = border_index(y + r - RADIUS, height, border);
@@ -197,24 +186,24 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
         return;
     WORK v[SIDE * SIDE];
     int column = x - 4;
-    EACH_ROW(FIND_ROW)
-    EACH_ROW(LOAD_WORD)
+    EACH_LINE(FIND_ROW)
+    EACH_LINE(LOAD_WORD)
     SORT_COLUMN
-    EACH_ROW(KEEP_BEFORE)
+    EACH_LINE(KEEP_BEFORE)
     column = x + 4;
-    EACH_ROW(LOAD_WORD)
+    EACH_LINE(LOAD_WORD)
     SORT_COLUMN
-    EACH_ROW(KEEP_AFTER)
+    EACH_LINE(KEEP_AFTER)
     column = x;
-    EACH_ROW(LOAD_WORD)
+    EACH_LINE(LOAD_WORD)
 #if ALPHA
     uint source = v[RADIUS];
 #endif
     SORT_COLUMN
-    EACH_ROW(KEEP_OWN)
-    EACH_ROW(PLACE_ROW)
+    EACH_LINE(KEEP_OWN)
+    EACH_LINE(PLACE_ROW)
     TAKE_MIDDLE
-    uint middle = v[MIDDLE];
+    uint middle = v[MIDDLE_PLACE];
 #if ALPHA
     middle = (middle & ~ALPHA_BYTES) | (source & ALPHA_BYTES);
 #endif
@@ -259,7 +248,7 @@ inline SRC FN(sample)(PLANE_IN(SRC, src), int px, int py, int c, int width, int 
     int column = border_near(px, width, border), row = border_near(py, height, border);
     return FETCH(src, column, CH, row, c);
 }
-#define SAMPLE(i, j) FN(sample)(src_base, src_offset, src_stride, px + (i), py + (j), c, width, height, border)
+#define NEAR_SAMPLE(i, j) FN(sample)(src_base, src_offset, src_stride, px + (i), py + (j), c, width, height, border)
 
 /* The grid counts samples of the result. `centre`: where in the source its pixel (0, 0) lies, each way. */
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height,
@@ -286,7 +275,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
     WORK v[SIDE * SIDE], all[SIDE * SIDE];
     UNROLLED for (int i = 0; i < SIDE * SIDE; i++) {
         int column = i % SIDE - RADIUS, row = i / SIDE - RADIUS;
-        all[i] = inside ? at[column * CH + row * src_stride] : SAMPLE(column, row);
+        all[i] = inside ? at[column * CH + row * src_stride] : NEAR_SAMPLE(column, row);
     }
     UNROLLED for (int column = 0; column < SIDE; column++) {
         UNROLLED for (int i = 0; i < SIDE; i++)
@@ -298,7 +287,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
     UNROLLED for (int i = 0; i < SIDE * SIDE; i++)
         v[i] = all[i];
     TAKE_MIDDLE
-    ROW(dst, y)[x] = (SRC)v[MIDDLE];
+    ROW(dst, y)[x] = (SRC)v[MIDDLE_PLACE];
 #else
     /* More samples than registers: bit by bit from the highest one, the largest number that no more than half of
      * them are below. Floats are compared as integers that have their order. */
@@ -315,7 +304,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
         int below = 0;
         for (int j = -RADIUS; j <= RADIUS; j++)
             for (int i = -RADIUS; i <= RADIUS; i++) {
-                SRC sample = inside ? at[i * CH + j * src_stride] : SAMPLE(i, j);
+                SRC sample = inside ? at[i * CH + j * src_stride] : NEAR_SAMPLE(i, j);
                 below += KEY(sample) < tried;
             }
         found = below <= SIDE * SIDE / 2 ? tried : found;

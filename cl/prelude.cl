@@ -54,6 +54,19 @@
 #define UNROLLED_ON_GPUS UNROLLED
 #endif
 
+/* Of kernels for CPUs. Without the first attribute LLVM uses two instructions for each operation on 512 bits. On native,
+ * functions that are CALLED are not compiled into each kernel that calls them. */
+#ifdef __AVX512BW__
+#define VECTORS_OF_512_BITS __attribute__((min_vector_width(512)))
+#else
+#define VECTORS_OF_512_BITS
+#endif
+#ifdef NATIVE
+#define CALLED __attribute__((noinline))
+#else
+#define CALLED
+#endif
+
 /* A type of LANES lanes, and the conversion to it. */
 #define V(type)          CAT(type, LANES)
 #define CONVERT(type, v) CAT3(convert_, type, LANES)(v)

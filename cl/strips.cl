@@ -81,11 +81,14 @@ inline struct FN(line) FN(strip_line)(__global const SRC *row, int zeros, int be
  * the result are fetched so many rows before they are needed. */
 #define AHEAD 4
 
-/* The vectors' size. Without the attribute LLVM uses two instructions for each operation on 512 bits. */
 #ifdef __AVX512BW__
-#define VECTOR_BYTES        64
-#define VECTORS_OF_512_BITS __attribute__((min_vector_width(512)))
+#define VECTOR_BYTES 64
 #else
 #define VECTOR_BYTES 32
-#define VECTORS_OF_512_BITS
 #endif
+/* Vectors of STRIP_LANES samples, and access to them at any address. */
+#define STRIP_LANES (VECTOR_BYTES / (int)sizeof(SRC))
+typedef SRC __attribute__((ext_vector_type(STRIP_LANES))) FN(strip_lanes);
+typedef FN(strip_lanes) __attribute__((aligned(sizeof(SRC)))) FN(strip_anywhere);
+#define STRIP_IN(p)  (*(__global const FN(strip_anywhere) *)(p))
+#define STRIP_OUT(p) (*(__global FN(strip_anywhere) *)(p))

@@ -9,11 +9,11 @@
  * LUMA: y alone comes out. */
 #include <memory.cl>
 #if defined(PAIRS)
-#define PLANES PLANE_IN(uchar, src), PLANE_IN(uchar, chroma)
+#define SOURCE_PLANES PLANE_IN(uchar, src), PLANE_IN(uchar, chroma)
 #elif defined(THIRDS)
-#define PLANES PLANE_IN(uchar, src), PLANE_IN(uchar, cb), PLANE_IN(uchar, cr)
+#define SOURCE_PLANES PLANE_IN(uchar, src), PLANE_IN(uchar, cb), PLANE_IN(uchar, cr)
 #else
-#define PLANES PLANE_IN(uchar, src)
+#define SOURCE_PLANES PLANE_IN(uchar, src)
 #endif
 
 #if defined(SOURCE_CH)
@@ -86,7 +86,7 @@ inline FN(bytes48) FN(interleave)(uchar16 r, uchar16 g, uchar16 b)
 #endif
 #endif
 
-__kernel void KERNEL(GRID, PLANES, PLANE_OUT(OUT, dst) FACTORS THEN_PARAMETERS)
+__kernel void KERNEL(GRID, SOURCE_PLANES, PLANE_OUT(OUT, dst) FACTORS THEN_PARAMETERS)
 {
     int y = GRID_Y;
     int x = SPAN_BEGIN;

@@ -63,10 +63,10 @@ inline void FN(blocks)(struct FN(lines) at, __global SUM *row_sums, __global SRC
 #define TAKE(k) c##k = carry[k];
     EACH_PHASE(TAKE)
     for (; x < end; x += BLOCK) {
-        PAIRS a = LOAD_BLOCK(at.entering_ahead + x) ^ FLIPPED;
-        PAIRS b = LOAD_BLOCK(at.leaving_ahead + x) ^ FLIPPED;
-        PAIRS p = LOAD_BLOCK(at.entering_behind + x) ^ FLIPPED;
-        PAIRS q = LOAD_BLOCK(at.leaving_behind + x) ^ FLIPPED;
+        PAIRS a = LOAD_BLOCK(at.entering_ahead + x) ^ FLIPPED_PAIR;
+        PAIRS b = LOAD_BLOCK(at.leaving_ahead + x) ^ FLIPPED_PAIR;
+        PAIRS p = LOAD_BLOCK(at.entering_behind + x) ^ FLIPPED_PAIR;
+        PAIRS q = LOAD_BLOCK(at.leaving_behind + x) ^ FLIPPED_PAIR;
         HALVES even = EVEN(a) - EVEN(b) - (EVEN(p) - EVEN(q));
         HALVES odd = ODD(a) - ODD(b) - (ODD(p) - ODD(q));
         FN(changes)(&even, &odd);
@@ -76,9 +76,9 @@ inline void FN(blocks)(struct FN(lines) at, __global SUM *row_sums, __global SRC
 #define ADD(k) d##k += c##k; SUMS t##k = sums[k] + TO_SUMS(d##k);
         EACH_PHASE(ADD)
         CARRY(c, d);
-#define PUT(k) QUOTIENTS m##k = DIVIDE(t##k, d##k); sums[k] = t##k;
+#define PUT(k) QUOTIENTS m##k = DIVIDE_LANES(t##k, d##k); sums[k] = t##k;
         EACH_PHASE(PUT)
-        PAIRS means = MEANS(m, quotients + x) ^ FLIPPED;
+        PAIRS means = MEANS(m, quotients + x) ^ FLIPPED_PAIR;
 #if ALPHA
         means = (means & ~ALPHA_MASK) | (LOAD_BLOCK(at.centre + x) & ALPHA_MASK);
 #endif
@@ -184,7 +184,7 @@ inline void FN(add_inside)(int *sum, __global const SRC *entering, __global cons
 #if CH == 1
     int8 total = 0;
     for (; i + BLOCK <= end; i += BLOCK) {
-        PAIRS a = LOAD_BLOCK(entering + i) ^ FLIPPED, b = LOAD_BLOCK(leaving + i) ^ FLIPPED;
+        PAIRS a = LOAD_BLOCK(entering + i) ^ FLIPPED_PAIR, b = LOAD_BLOCK(leaving + i) ^ FLIPPED_PAIR;
         HALVES d = EVEN(a) + ODD(a) - EVEN(b) - ODD(b);
 #if SAMPLE_BITS == 8
         total += ((as_int8(d) << 16) >> 16) + (as_int8(d) >> 16);

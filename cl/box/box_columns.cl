@@ -75,11 +75,9 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(START, starts), int w
 
 #elif defined(KERNEL_means)
 #ifdef SUM_IS_float
-#define DIVIDER_PARAMETERS float reciprocal
 #define MEAN(sum)          as_uint(fma(sum, reciprocal, ROUNDER))
 #define WORD(a, b, c, d)   LAST_BYTES(mean##a, mean##b, mean##c, mean##d)
 #else
-#define DIVIDER_PARAMETERS uint area, float factor
 #define MEAN(sum)          floor_quotient_uint((sum) + area / 2, area, factor)
 #define WORD(a, b, c, d)   (mean##a | mean##b << 8 | mean##c << 16 | mean##d << 24)
 #endif
@@ -100,14 +98,14 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(START, starts), int w
         first SIGN##= row < 0 ? (SUM)zeros : (SUM)ROW(starts, row)[chunk];                         \
         EACH_SAMPLE(MOVES)                                                                         \
     }
-#define RESULT(i, digit)                                                                           \
+#define NEXT_MEAN(i, digit)                                                                           \
     uint mean##i = MEAN(sum);                                                                      \
     sum += slopes.s##digit;
 
 /* The grid counts chunks, and bands. */
 __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_IN(START, starts), PLANE_OUT(uchar, dst),
                      int width, int height, int out_width, int out_height, int band, int left,
-                     int right, int top, int bottom, int border, uint zeros, DIVIDER_PARAMETERS)
+                     int right, int top, int bottom, int border, uint zeros NUMBERS)
 {
     int chunk = SPAN_BEGIN, x = chunk * CHUNK, y = GRID_Y * band, end = min(y + band, out_height);
     if (GRID_Y >= grid_y_end || chunk >= grid_width)
@@ -118,7 +116,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_IN(START, starts), PLANE_
         ROW_MOVES(+, ENTERS, at)
     for (;;) {
         SUM sum = first;
-        EACH_SAMPLE(RESULT)
+        EACH_SAMPLE(NEXT_MEAN)
         uint4 v = (uint4)(WORD(0, 1, 2, 3), WORD(4, 5, 6, 7), WORD(8, 9, 10, 11), 0) ^ FLIPPED;
         __global uchar *to = dst_base + (uint)(dst_offset + y * dst_stride + x);
         if (x + CHUNK <= out_width) {

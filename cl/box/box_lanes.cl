@@ -14,7 +14,7 @@
 #define SAMPLES        uchar16
 #define ROW_SUMS       ushort16
 #define TO_ROW_SUMS(v) convert_ushort16(v)
-#define FLIPPED      (ushort)(FLIP * 0x8080)
+#define FLIPPED_PAIR      (ushort)(FLIP * 0x8080)
 #define FLIPPED_ONE  (FLIP * 0x80)
 #else
 #define SRC    ushort
@@ -27,7 +27,7 @@
 #define SAMPLES        ushort16
 #define ROW_SUMS       uint16
 #define TO_ROW_SUMS(v) convert_uint16(v)
-#define FLIPPED      (FLIP * 0x80008000u)
+#define FLIPPED_PAIR      (FLIP * 0x80008000u)
 #define FLIPPED_ONE  (FLIP * 0x8000)
 #endif
 
@@ -215,7 +215,7 @@ inline void FN(changes)(HALVES *even, HALVES *odd)
  * and its remainder, which is exact modulo 2^32. */
 #if defined(DIVIDE_SHORT)
 #define QUOTIENTS ushort16
-#define DIVIDE(t, change) (FN(short)(t, in_memory) >> (ushort16)drop)
+#define DIVIDE_LANES(t, change) (FN(short)(t, in_memory) >> (ushort16)drop)
 /* LLVM compiles this to one multiplication if both conversions are right beside it. `volatile` keeps it from moving the
  * conversion of the constant factor out of the loop. */
 #define DIVIDER_IN_MEMORY volatile ushort16 in_memory = (ushort16)multiplier;
@@ -228,7 +228,7 @@ inline ushort16 FN(short)(ushort16 t, ushort16 factor)
  * the new remainder in t. `raised` times the area is added to changes, and `raised` subtracted from the quotients later,
  * so that no number is negative. */
 #define QUOTIENTS ushort16
-#define DIVIDE(t, change) FN(follow)(&t, as_ushort16(change), in_memory, (ushort)area, (ushort)drop)
+#define DIVIDE_LANES(t, change) FN(follow)(&t, as_ushort16(change), in_memory, (ushort)area, (ushort)drop)
 #define DIVIDER_IN_MEMORY volatile ushort16 in_memory = (ushort16)multiplier;
 #define RAISED            (short)(raised * area)
 inline ushort16 FN(follow)(ushort16 *t, ushort16 change, ushort16 factor, ushort area, ushort drop)
@@ -243,7 +243,7 @@ inline ushort16 FN(follow)(ushort16 *t, ushort16 change, ushort16 factor, ushort
 }
 #elif defined(DIVIDE_HIGH)
 #define QUOTIENTS uint8
-#define DIVIDE(t, change) FN(high)(as_ulong4(t), multiplier, drop)
+#define DIVIDE_LANES(t, change) FN(high)(as_ulong4(t), multiplier, drop)
 inline uint8 FN(high)(ulong4 t, uint multiplier, int drop)
 {
     ulong4 m = multiplier, even = (t & 0xffffffffUL) * m, odd = (t >> 32) * m;
@@ -251,7 +251,7 @@ inline uint8 FN(high)(ulong4 t, uint multiplier, int drop)
 }
 #else
 #define QUOTIENTS uint8
-#define DIVIDE(t, change) FN(correct)(t, area, factor)
+#define DIVIDE_LANES(t, change) FN(correct)(t, area, factor)
 inline uint8 FN(correct)(SUMS t, uint area, float factor)
 {
 #if SUM_BITS == 64

@@ -22,7 +22,7 @@
 
 #ifdef ACC_IS_float
 /* total + error += v, where error is the rounding error (Knuth, The Art of Computer Programming 2, 4.2.2). */
-#define ADD(v)                                                                                     \
+#define ADD_EXACTLY(v)                                                                                     \
     do {                                                                                           \
         float added_ = (v), sum_ = total + added_, part_ = sum_ - total;                           \
         error += (total - (sum_ - part_)) + (added_ - part_);                                      \
@@ -30,7 +30,7 @@
     } while (0)
 #define TOTAL (error == error ? total + error : total) /* if the sum is infinite its error is NaN */
 #else
-#define ADD(v) (total += (v))
+#define ADD_EXACTLY(v) (total += (v))
 #define TOTAL  (total + error)
 #endif
 
@@ -43,14 +43,14 @@ inline ACC FN(sum_inside)(SOURCE, int lane, int channel, int begin, int end)
     int first = (begin + BLOCK - 1) / BLOCK, last = end / BLOCK;
     if (first < last) {
         for (; begin < first * BLOCK; begin++)
-            ADD((ACC)AT(begin));
+            ADD_EXACTLY((ACC)AT(begin));
         for (; first < last; first++)
-            ADD(BLOCK_AT(first));
+            ADD_EXACTLY(BLOCK_AT(first));
         begin = last * BLOCK;
     }
 #endif
     for (; begin < end; begin++)
-        ADD((ACC)AT(begin));
+        ADD_EXACTLY((ACC)AT(begin));
     return TOTAL;
 }
 
@@ -65,9 +65,9 @@ inline ACC FN(sum_bordered)(SOURCE, int lane, int channel, int begin, int end, i
     for (int p = begin, to = whole > 0 ? begin + period : end; p < end;) {
         int count = border_run(p, to, length, border, &first, &step);
         if (step == 0 && first >= 0)
-            ADD((ACC)AT(first) * (ACC)count * times);
+            ADD_EXACTLY((ACC)AT(first) * (ACC)count * times);
         else if (step != 0)
-            ADD(times * FN(sum_inside)(SOURCE_ARGUMENTS, lane, channel,
+            ADD_EXACTLY(times * FN(sum_inside)(SOURCE_ARGUMENTS, lane, channel,
                                        step > 0 ? first : first - count + 1,
                                        step > 0 ? first + count : first + 1));
         p += count;
@@ -123,14 +123,14 @@ inline ACC FN(sum_bordered)(SOURCE, int lane, int channel, int begin, int end, i
 /* The result for the sum of a window. Sums of ulong take many registers on Mali, whose registers have 32 bits, so that a
  * core runs half the threads: see results_at_once in src/stage/box/box_sums.c. */
 #if defined(MEANS) && defined(ACC_IS_float)
-#define RESULT(sum) ((sum) / area)
+#define WINDOW_RESULT(sum) ((sum) / area)
 #define FINISH_PARAMETERS , PLANE_IN(DST, original), int centre_x, int centre_y, float area
 #elif defined(MEANS)
-#define RESULT(sum) (DST)((int)CAT(floor_quotient_, ACC)((sum) + bias, area, factor) - LOWEST)
+#define WINDOW_RESULT(sum) (DST)((int)CAT(floor_quotient_, ACC)((sum) + bias, area, factor) - LOWEST)
 #define FINISH_PARAMETERS                                                                          \
     , PLANE_IN(DST, original), int centre_x, int centre_y, uint area, float factor, ACC bias
 #else
-#define RESULT(sum) (DST)(sum)
+#define WINDOW_RESULT(sum) (DST)(sum)
 #define FINISH_PARAMETERS
 #endif
 
@@ -204,7 +204,7 @@ __kernel void KERNEL(GRID, SOURCE, PLANE_OUT(DST, dst), int length)
     if (k > 0)                                                                                     \
         run += AT(p - before + k - 1);
 #define SUM_ALL(k, digit)                                                                          \
-    r.s##digit = RESULT(r.s##digit + (middle + run));                                              \
+    r.s##digit = WINDOW_RESULT(r.s##digit + (middle + run));                                              \
     run += AT(p + k + after + 1);
 #define RESULTS_INSIDE                                                                             \
     ACC run = 0, middle = FN(sum_inside)(SOURCE_ARGUMENTS, lane, channel,                          \
@@ -213,17 +213,17 @@ __kernel void KERNEL(GRID, SOURCE, PLANE_OUT(DST, dst), int length)
     run = 0;                                                                                       \
     EACH_RESULT(SUM_ALL)
 #define RESULT_ANYWHERE(p)                                                                         \
-    RESULT(FN(sum_bordered)(SOURCE_ARGUMENTS, lane, channel, (p) - before, (p) + after + 1,        \
+    WINDOW_RESULT(FN(sum_bordered)(SOURCE_ARGUMENTS, lane, channel, (p) - before, (p) + after + 1,        \
                             length, border))
 
 #else
 /* Each window's sum is the one before plus a sample minus a sample. */
 #define SLIDE(k, digit)                                                                            \
-    r.s##digit = RESULT(sum);                                                                      \
+    r.s##digit = WINDOW_RESULT(sum);                                                                      \
     sum += (ACC)AT(p + k + after + 1) - (ACC)AT(p + k - before);
 #define RESULTS_INSIDE EACH_RESULT(SLIDE)
 #define RESULT_ANYWHERE(p)                                                                         \
-    RESULT(sum);                                                                                   \
+    WINDOW_RESULT(sum);                                                                                   \
     sum += SAMPLE_ANYWHERE((p) + after + 1) - SAMPLE_ANYWHERE((p) - before)
 #define SAMPLE_ANYWHERE(p)                                                                         \
     FN(sample)(src_base, src_offset, src_stride, lane, channel, p, length, border)

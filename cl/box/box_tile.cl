@@ -14,7 +14,7 @@
  * of work-items are multiples of a unit of 16 bytes (with three channels, of three of these), so that this is the same
  * for all. */
 #include <edge.cl>
-#include <quotient.cl>
+#include "box_divide.cl"
 #define ITEMS        128
 #define ROWS_AT_ONCE 16
 
@@ -47,11 +47,11 @@
 #define QUADS (128 * HELD - 1)
 
 #if NARROW
-#define TO_SUMS(q) (uint2)((q) & 0x00ff00ffu, (q) >> 8 & 0x00ff00ffu)
+#define QUAD_SUMS(q) (uint2)((q) & 0x00ff00ffu, (q) >> 8 & 0x00ff00ffu)
 #elif SAMPLE_BITS == 8
-#define TO_SUMS(q) (uint4)((q) & 255u, (q) >> 8 & 255u, (q) >> 16 & 255u, (q) >> 24)
+#define QUAD_SUMS(q) (uint4)((q) & 255u, (q) >> 8 & 255u, (q) >> 16 & 255u, (q) >> 24)
 #else
-#define TO_SUMS(q) (uint4)((q).x & 0xffffu, (q).x >> 16, (q).y & 0xffffu, (q).y >> 16)
+#define QUAD_SUMS(q) (uint4)((q).x & 0xffffu, (q).x >> 16, (q).y & 0xffffu, (q).y >> 16)
 #endif
 
 /* Sample shift + k of the quad `a` and of `b` behind it. */
@@ -78,7 +78,7 @@
 #define AFTER_3_1 4
 #define AFTER_3_2 5
 #define AFTER_3_3 6
-#define SAMPLE_OF(a, b, shift, k) CAT(FROM_, CAT4(AFTER_, shift, _, k))(a, b)
+#define TILE_SAMPLE(a, b, shift, k) CAT(FROM_, CAT4(AFTER_, shift, _, k))(a, b)
 
 /* The columns of a work-item's two quads. If they are not all inside the row, `each` and `each_of_second` have the column
  * of each sample, -1 for a zero. (Parameters instead of arrays or structs, which a compiler may put into memory.) */
@@ -108,20 +108,20 @@ inline uint16 FN(load)(PLANE_IN(SRC, src), int y, int end, int height, int borde
     }
     if (inside) {
 #if SAMPLE_BITS == 16
-#define LOAD(k, digit)                                                                             \
+#define LOAD_QUADS(k, digit)                                                                             \
     {                                                                                              \
         uint2 q = *(__global const uint2 *)(ROW(src, max(at.s##k, 0)) + first);                  \
         words.s##k = q.x;                                                                          \
         words.s##digit = q.y;                                                                      \
     }
 #elif HELD == 2
-#define LOAD(k, digit)                                                                             \
+#define LOAD_QUADS(k, digit)                                                                             \
     words.s##k = *(__global const uint *)(ROW(src, max(at.s##k, 0)) + first);                    \
     words.s##digit = *(__global const uint *)(ROW(src, max(at.s##k, 0)) + second);
 #else
-#define LOAD(k, digit) words.s##k = *(__global const uint *)(ROW(src, max(at.s##k, 0)) + first);
+#define LOAD_QUADS(k, digit) words.s##k = *(__global const uint *)(ROW(src, max(at.s##k, 0)) + first);
 #endif
-        EACH_ROW(LOAD)
+        EACH_ROW(LOAD_QUADS)
     } else {
 #if SAMPLE_BITS == 16
 #define GATHER(k, digit)                                                                           \
@@ -151,33 +151,21 @@ inline uint16 FN(load)(PLANE_IN(SRC, src), int y, int end, int height, int borde
 }
 
 #if SAMPLE_BITS == 16
-#define FIRST_SUMS(w, k, digit) TO_SUMS((uint2)(w.s##k, w.s##digit))
+#define FIRST_SUMS(w, k, digit) QUAD_SUMS((uint2)(w.s##k, w.s##digit))
 #else
-#define FIRST_SUMS(w, k, digit) TO_SUMS(w.s##k)
+#define FIRST_SUMS(w, k, digit) QUAD_SUMS(w.s##k)
 #endif
 #if HELD == 2
-#define SECOND_SUMS(w, k, digit) TO_SUMS(w.s##digit)
+#define SECOND_SUMS(w, k, digit) QUAD_SUMS(w.s##digit)
 #else
 #define SECOND_SUMS(w, k, digit) (SUMS)0
 #endif
 
-#if defined(DIVIDE_BYTE) /* the quotient is the highest byte of a word: see src/stage/box/box_tile.c */
-#define DIVIDER_PARAMETERS uint multiplier
-#define DIVIDER_ARGUMENTS  multiplier
-#define DIVIDE(t)          ((t) * multiplier)
+#ifdef DIVIDE_BYTE
 #define PACK(a, b, c, d)                                                                           \
     ((a) >> 24 | ((b) >> 16 & 0xff00u) | ((c) >> 8 & 0xff0000u) | ((d) & 0xff000000u))
 #else
 #define PACK(a, b, c, d) ((a) | (b) << 8 | (c) << 16 | (d) << 24)
-#if defined(DIVIDE_HIGH)
-#define DIVIDER_PARAMETERS uint multiplier, int drop
-#define DIVIDER_ARGUMENTS  multiplier, drop
-#define DIVIDE(t)          (mul_hi(t, multiplier) >> drop)
-#else
-#define DIVIDER_PARAMETERS uint area, float factor
-#define DIVIDER_ARGUMENTS  area, factor
-#define DIVIDE(t)          floor_quotient_uint(t, area, factor)
-#endif
 #endif
 
 /* The sum of each channel, plus half of the area, over `pixels` pixels of a row of the tile, from sample BEHIND of quad
@@ -226,8 +214,7 @@ inline void FN(begin_window)(__local const SUMS *row, int from, int pixels, uint
 /* Computes the results from sample x to end of a row. The first sample of the tile's row is sample -BEHIND of the window
  * of sample `origin`. */
 inline void FN(along)(__local const SUMS *row, int origin, int x, int end, int total, int pixels,
-                      uint half_area, __global SRC *out, __global const SRC *centre,
-                      DIVIDER_PARAMETERS)
+                      uint half_area, __global SRC *out, __global const SRC *centre NUMBERS)
 {
     uint sum[CH];
     int behind = (x - origin) / 4, ahead = behind + (BEHIND + pixels * CH) / 4;
@@ -240,7 +227,7 @@ inline void FN(along)(__local const SUMS *row, int origin, int x, int end, int t
             uint mean[4];
 #define SLIDE(k)                                                                                   \
     mean[k] = DIVIDE(sum[(4 * g + k) % CH]);                                                       \
-    sum[(4 * g + k) % CH] += SAMPLE_OF(b, b_next, AHEAD, k) - SAMPLE_OF(a, a_next, BEHIND, k);
+    sum[(4 * g + k) % CH] += TILE_SAMPLE(b, b_next, AHEAD, k) - TILE_SAMPLE(a, a_next, BEHIND, k);
             SLIDE(0) SLIDE(1) SLIDE(2) SLIDE(3)
 #if SAMPLE_BITS == 8
             word[g] = PACK(mean[0], mean[1], mean[2], mean[3]) ^ FLIPPED;
@@ -274,7 +261,7 @@ inline void FN(along)(__local const SUMS *row, int origin, int x, int end, int t
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
 KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int out_width,
        int out_height, int band, int left, int right, int top, int bottom, int border, int centre_x,
-       int centre_y, int stretch, uint half_area, DIVIDER_PARAMETERS)
+       int centre_y, int stretch, uint half_area NUMBERS)
 {
     __local SUMS tile[ROWS_AT_ONCE * QUADS];
     int item = (int)get_local_id(0), origin = (int)get_group_id(0) * (ITEMS / ROWS_AT_ONCE) * stretch;
@@ -324,7 +311,6 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int
         int total = out_width * CH, end = min(x + stretch, total);
         if (y + row < y_end)
             FN(along)(tile + row * QUADS, origin, x, end, total, pixels, half_area,
-                      ROW(dst, y + row), ROW(src, y + row + centre_y) + centre_x * CH,
-                      DIVIDER_ARGUMENTS);
+                      ROW(dst, y + row), ROW(src, y + row + centre_y) + centre_x * CH GIVEN);
     }
 }

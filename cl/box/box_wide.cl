@@ -13,7 +13,7 @@
  * With NARROW sums of columns have 16 bits, two in a word (even samples, then odd ones); otherwise 32. Signed samples
  * become unsigned by adding 128 (FLIP). */
 #include <edge.cl>
-#include <quotient.cl>
+#include "box_divide.cl"
 #define FLIPPED       (FLIP * 0x80808080u)
 #define EVEN(w)       ((w) & 0x00ff00ffu)
 #define ODD(w)        ((w) >> 8 & 0x00ff00ffu)
@@ -21,15 +21,15 @@
 
 #if NARROW
 #define PARTS 2
-#define SUMS(n)       uint4 n##0, n##1
+#define DECLARE_SUMS(n)       uint4 n##0, n##1
 #define HALF(v, i)    ((i) & 2 ? (v) >> 16 : (v) & 0xffffu)
 #define LANE(n, i)    HALF((i) & 1 ? PICK(n##1, (i) / 4) : PICK(n##0, (i) / 4), i)
 #define CLEAR(n)      n##0 = 0, n##1 = 0
-#define ENTER(n, in)  n##0 += EVEN(in), n##1 += ODD(in)
+#define ADD_CHUNK(n, in)  n##0 += EVEN(in), n##1 += ODD(in)
 #define SLIDE_DOWN(n, in, out) n##0 += EVEN(in) - EVEN(out), n##1 += ODD(in) - ODD(out)
 #else
 #define PARTS 4
-#define SUMS(n)       uint4 n##0, n##1, n##2, n##3 /* samples 0, 4, 8, 12; 1, 5, 9, 13; … */
+#define DECLARE_SUMS(n)       uint4 n##0, n##1, n##2, n##3 /* samples 0, 4, 8, 12; 1, 5, 9, 13; … */
 #define LANE(n, i)                                                                                 \
     ((i) % 4 == 0   ? PICK(n##0, (i) / 4)                                                          \
      : (i) % 4 == 1 ? PICK(n##1, (i) / 4)                                                          \
@@ -37,7 +37,7 @@
                     : PICK(n##3, (i) / 4))
 #define CLEAR(n)      n##0 = 0, n##1 = 0, n##2 = 0, n##3 = 0
 #define BYTE(w, i)    ((w) >> 8 * (i) & 255u)
-#define ENTER(n, in)                                                                               \
+#define ADD_CHUNK(n, in)                                                                               \
     n##0 += BYTE(in, 0), n##1 += BYTE(in, 1), n##2 += BYTE(in, 2), n##3 += BYTE(in, 3)
 #define SLIDE_DOWN(n, in, out)                                                                     \
     n##0 += BYTE(in, 0) - BYTE(out, 0), n##1 += BYTE(in, 1) - BYTE(out, 1),                        \
@@ -76,17 +76,6 @@ inline uint FN(sum_of)(__local const uint4 *tile, int k, int at)
 #endif
 }
 
-#if defined(DROP)
-#define DIVIDER_PARAMETERS uint multiplier
-#define DIVIDE(t)          (mul_hi(t, multiplier) >> DROP)
-#elif defined(DIVIDE_HIGH)
-#define DIVIDER_PARAMETERS uint multiplier, int drop
-#define DIVIDE(t)          (mul_hi(t, multiplier) >> drop)
-#else
-#define DIVIDER_PARAMETERS uint area, float factor
-#define DIVIDE(t)          floor_quotient_uint(t, area, factor)
-#endif
-
 /* Completes a chunk with columns outside of the row: writes their sums, which are those of columns inside, or zeros, and
  * the sums of the chunk. */
 inline void FN(fill)(__local uint4 *tile, __local PER_ROW *totals, __local PER_ROW *heads,
@@ -119,22 +108,19 @@ inline void FN(fill)(__local uint4 *tile, __local PER_ROW *totals, __local PER_R
 
 #ifdef COMPARES
 /* Bytes of a word that are at least their means, by as much as the lanes of `begin` say; in these bit 14 tells. */
-#define COMPARE_PARAMETERS , uint begin, uint low, uint other
-inline uint4 FN(compared)(uint4 v, uint4 mean COMPARE_PARAMETERS)
+inline uint4 FN(compared)(uint4 v, uint4 mean, uint begin, uint low, uint other)
 {
     uint4 even = EVEN(v) + begin - EVEN(mean), odd = ODD(v) + begin - ODD(mean);
     uint4 high = (even >> 14 & 0x00010001u) * 0xffu | (odd >> 14 & 0x00010001u) * 0xff00u;
     return low ^ (high & other);
 }
-#else
-#define COMPARE_PARAMETERS
 #endif
 
 /* The grid counts work-items of strips in x and bands of `band` rows, a multiple of ROWS, in y. */
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
 KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), int width, int height, int out_width,
        int out_height, int band, int left, int right, int top, int bottom, int border, int centre_x,
-       int centre_y, uint half_area, DIVIDER_PARAMETERS COMPARE_PARAMETERS)
+       int centre_y, uint half_area NUMBERS)
 {
     __local uint4 tile[ROWS * PARTS * ITEMS];
     __local PER_ROW totals[ITEMS], heads[ITEMS], tails[ITEMS];
@@ -147,34 +133,34 @@ KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), int width, int height,
     int first = x - 16 * item, column = x;
     bool any_outside = first < 0 || first + 16 * ITEMS > width, outside = x < 0 || x + 16 > width;
     x = clamp(x, 0, (width - 1) / 16 * 16);
-    SUMS(s);
+    DECLARE_SUMS(s);
     CLEAR(s);
-#define BEGIN(k)                                                                                   \
+#define BEGIN_BORDERED(k)                                                                                   \
     if (i + k < end) {                                                                             \
         uint4 in##k = CHUNK(i + k);                                                                \
-        ENTER(s, in##k);                                                                           \
+        ADD_CHUNK(s, in##k);                                                                           \
     }
 #define BEGIN_INSIDE(k)                                                                            \
     uint4 in##k = *(__global const uint4 *)(ROW(src, i + k) + x) ^ FLIPPED;
-#define ENTER_INSIDE(k) ENTER(s, in##k);
+#define ENTER_INSIDE(k) ADD_CHUNK(s, in##k);
     for (int i = y - top, end = y + bottom + 1; i < end; i += 8) {
         if (i >= 0 && i + 8 <= min(end, height)) {
             EACH_8(BEGIN_INSIDE)
             EACH_8(ENTER_INSIDE)
         } else {
-            EACH_8(BEGIN)
+            EACH_8(BEGIN_BORDERED)
         }
     }
     for (; y < y_end; y += ROWS) {
         int from = y + bottom + 1, also = y - top;
 #define DECLARE(k) uint4 in##k, out##k;
-#define LOAD(k)                                                                                    \
+#define LOAD_INSIDE(k)                                                                                    \
     in##k = *(__global const uint4 *)(ROW(src, from + k) + x) ^ FLIPPED;                           \
     out##k = *(__global const uint4 *)(ROW(src, also + k) + x) ^ FLIPPED;
 #define LOAD_BORDERED(k) in##k = CHUNK(from + k), out##k = CHUNK(also + k);
         EACH_ROW(DECLARE)
         if (also >= 0 && from + ROWS <= height) {
-            EACH_ROW(LOAD)
+            EACH_ROW(LOAD_INSIDE)
         } else {
             EACH_ROW(LOAD_BORDERED)
         }
@@ -236,10 +222,10 @@ KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), int width, int height,
         _Pragma("unroll 1") /* otherwise the sums of all rows would be in registers at once */
         for (int k = 0; k < ROWS && y + k < y_end; k++) {
             __local const uint4 *row = tile + k * PARTS * ITEMS + item;
-            SUMS(a);
-            SUMS(b);
-            SUMS(c);
-            SUMS(d);
+            DECLARE_SUMS(a);
+            DECLARE_SUMS(b);
+            DECLARE_SUMS(c);
+            DECLARE_SUMS(d);
             FETCH_SUMS(a, 0)
             FETCH_SUMS(b, 1)
             FETCH_SUMS(c, CHUNKS)

@@ -69,13 +69,6 @@ inline void FN(down)(__global const SRC *restrict src, const struct FN(column) *
 #endif
 }
 
-/* Without the attribute LLVM uses two instructions for each operation on 512 bits. */
-#ifdef __AVX512F__
-#define VECTORS_OF_512_BITS __attribute__((min_vector_width(512)))
-#else
-#define VECTORS_OF_512_BITS
-#endif
-
 VECTORS_OF_512_BITS inline void FN(down16)(__global const SRC *restrict src, const struct FN(column) *column, int s,
                        WORK *low, WORK *high)
 {

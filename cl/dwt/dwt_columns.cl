@@ -13,6 +13,7 @@
  * a, b, c and e are the factors of the steps. low_gain and high_gain scale low and high results along rows, and again
  * down columns; in the synthesis even and odd ones. */
 #include <memory.cl>
+#include <words.cl>
 #define FUSED
 #include "dwt_steps.cl"
 
@@ -28,11 +29,7 @@
 #if defined(KERNEL_analysis)
 /* Loads columns 2p - 4 … 2p + 7 of row y of the picture, as WORK. */
 #if SRC_SIZE == 1
-#ifdef SRC_IS_uchar
-#define BYTE_OF(w, k) (WORK)((w) >> 8 * (k) & 255u)
-#else
-#define BYTE_OF(w, k) (WORK)((int)((w) << (24 - 8 * (k))) >> 24)
-#endif
+#define BYTE_OF(w, k) (WORK)SAMPLE_OF(SRC, w, k)
 #define FOUR(w) BYTE_OF(w, 0), BYTE_OF(w, 1), BYTE_OF(w, 2), BYTE_OF(w, 3)
 inline CAT(WORK, 16) FN(inside)(__global const SRC *from)
 {
@@ -49,11 +46,11 @@ inline CAT(WORK, 16) FN(inside)(__global const SRC *from)
 #endif
 inline CAT(WORK, 16) FN(mirrored)(__global const SRC *row, int x, int width)
 {
-#define AT(k) (WORK)row[(uint)FOLDED(x + (k))]
-    return (CAT(WORK, 16))(AT(0), AT(1), AT(2), AT(3), AT(4), AT(5), AT(6), AT(7), AT(8), AT(9),
-                           AT(10), AT(11), (CAT(WORK, 4))(0));
+#define MIRRORED_AT(k) (WORK)row[(uint)FOLDED(x + (k))]
+    return (CAT(WORK, 16))(MIRRORED_AT(0), MIRRORED_AT(1), MIRRORED_AT(2), MIRRORED_AT(3), MIRRORED_AT(4), MIRRORED_AT(5), MIRRORED_AT(6), MIRRORED_AT(7), MIRRORED_AT(8), MIRRORED_AT(9),
+                           MIRRORED_AT(10), MIRRORED_AT(11), (CAT(WORK, 4))(0));
 }
-#define LOAD(y)                                                                                    \
+#define LOAD_LINE(y)                                                                                    \
     (edge ? FN(mirrored)(ROW(src, FN(mirror)(y, height)), 2 * p - 4, width)                        \
           : FN(inside)(PLACE(src, 2 * p - 4, y)))
 
@@ -70,12 +67,12 @@ inline void FN(walk)(PLANES, struct FN(factors) f, WORK low_gain, WORK high_gain
 {
     GAINS
     int n_low = edge ? (width + 1) / 2 - p : 2, n_high = edge ? width / 2 - p : 2;
-    CAT(WORK, 16) numbers = LOAD(2 * (y - BEYOND));
+    CAT(WORK, 16) numbers = LOAD_LINE(2 * (y - BEYOND));
     struct FN(column) column = {TAKE(numbers, NO_ENDS, f), 0, 0, 0, 0, 0};
     for (int n = y - BEYOND; n < y_end + BEYOND - 1; n++) {
-        numbers = LOAD(2 * n + 1);
+        numbers = LOAD_LINE(2 * n + 1);
         DOWN odd = TAKE(numbers, NO_ENDS, f);
-        numbers = LOAD(2 * n + 2);
+        numbers = LOAD_LINE(2 * n + 2);
         DOWN below = TAKE(numbers, NO_ENDS, f);
         FN(down)(&column, odd, below, f);
         int done = n - (BEYOND - 1);
@@ -105,10 +102,10 @@ inline LINE FN(inside)(__global const WORK *from)
 }
 inline LINE FN(mirrored)(__global const WORK *row, int x, int width)
 {
-#define AT(k) row[(uint)FOLDED(x + 2 * (k)) / 2]
-    return (LINE)(AT(0), AT(1), AT(2), AT(3), AT(4), AT(5), (BAND)(0));
+#define MIRRORED_AT(k) row[(uint)FOLDED(x + 2 * (k)) / 2]
+    return (LINE)(MIRRORED_AT(0), MIRRORED_AT(1), MIRRORED_AT(2), MIRRORED_AT(3), MIRRORED_AT(4), MIRRORED_AT(5), (BAND)(0));
 }
-#define LOAD(band, high_along, high_down, n)                                                       \
+#define LOAD_LINE(band, high_along, high_down, n)                                                       \
     (edge ? FN(mirrored)(ROW(band, FN(mirror)(2 * (n) + high_down, height) / 2),                   \
                          2 * p - 4 + high_along, width)                                            \
           : FN(inside)(PLACE(band, p - 2, n)))
@@ -125,12 +122,12 @@ inline void FN(walk)(PLANES, struct FN(factors) f, WORK low_gain, WORK high_gain
                      int height, int p, int y, int y_end, bool edge)
 {
     GAINS
-    LINE low = LOAD(lh, 0, 1, y - BEYOND), high = LOAD(hh, 1, 1, y - BEYOND);
+    LINE low = LOAD_LINE(lh, 0, 1, y - BEYOND), high = LOAD_LINE(hh, 1, 1, y - BEYOND);
     struct FN(column) column = {FN(along)(low, high, NO_ENDS, f), 0, 0, 0, 0};
     for (int n = y - BEYOND + 1; n < y_end + BEYOND; n++) {
-        low = LOAD(ll, 0, 0, n), high = LOAD(hl, 1, 0, n);
+        low = LOAD_LINE(ll, 0, 0, n), high = LOAD_LINE(hl, 1, 0, n);
         HALVES even = FN(along)(low, high, NO_ENDS, f);
-        low = LOAD(lh, 0, 1, n), high = LOAD(hh, 1, 1, n);
+        low = LOAD_LINE(lh, 0, 1, n), high = LOAD_LINE(hh, 1, 1, n);
         FN(down)(&column, even, FN(along)(low, high, NO_ENDS, f), f);
         even = column.even;
         HALVES odd = column.odd;

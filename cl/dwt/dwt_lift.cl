@@ -28,24 +28,17 @@ typedef WIDE __attribute__((aligned(WORK_SIZE))) FN(work16);
 #define AT_ANY(p)     (*(FN(work16) *)(p))
 
 #ifdef REVERSIBLE
-#define LIFT_ODD(v, l, r, k)  ((v) - (((l) + (r)) >> 1))
-#define LIFT_EVEN(v, l, r, k) ((v) + (((l) + (r) + 2) >> 2))
+#define STEP_ODD(v, l, r, k)  ((v) - (((l) + (r)) >> 1))
+#define STEP_EVEN(v, l, r, k) ((v) + (((l) + (r) + 2) >> 2))
 #else
 /* PoCL 3.1 does not define FP_FAST_FMAF for processors that have fma, but its compiler defines __FMA__. */
 #if (defined(WORK_IS_float) && defined(FP_FAST_FMAF)) ||                                           \
     (defined(WORK_IS_double) && defined(FP_FAST_FMA)) || defined(__FMA__)
-#define LIFT_ODD(v, l, r, k)  fma((WIDE)(k), (l) + (r), v)
+#define STEP_ODD(v, l, r, k)  fma((WIDE)(k), (l) + (r), v)
 #else
-#define LIFT_ODD(v, l, r, k)  ((v) + (k) * ((l) + (r)))
+#define STEP_ODD(v, l, r, k)  ((v) + (k) * ((l) + (r)))
 #endif
-#define LIFT_EVEN(v, l, r, k) LIFT_ODD(v, l, r, k)
-#endif
-
-/* On native a function that is called: inlined, it would be compiled for each of a kernel's rows. */
-#ifdef NATIVE
-#define CALLED __attribute__((noinline))
-#else
-#define CALLED
+#define STEP_EVEN(v, l, r, k) STEP_ODD(v, l, r, k)
 #endif
 
 /* Sixteen pairs of columns where the row ends. What is outside is fewer samples than a row has, unless the row is short.
@@ -106,9 +99,9 @@ struct FN(made) {
 #if STEPS == 4
 #define DOWN(o, e, to_low, to_high)                                                                \
     {                                                                                              \
-        WIDE d_new = LIFT_ODD(o, x, e, lift[0]), s_new = LIFT_EVEN(x, d, d_new, lift[1]);          \
-        WIDE d2_new = LIFT_ODD(d, s, s_new, lift[2]);                                              \
-        AT(to_low) = LIFT_EVEN(s, d2, d2_new, lift[3]);                                            \
+        WIDE d_new = STEP_ODD(o, x, e, lift[0]), s_new = STEP_EVEN(x, d, d_new, lift[1]);          \
+        WIDE d2_new = STEP_ODD(d, s, s_new, lift[2]);                                              \
+        AT(to_low) = STEP_EVEN(s, d2, d2_new, lift[3]);                                            \
         AT(to_high) = d2_new;                                                                      \
         x = e;                                                                                     \
         d = d_new;                                                                                 \
@@ -118,8 +111,8 @@ struct FN(made) {
 #else
 #define DOWN(o, e, to_low, to_high)                                                                \
     {                                                                                              \
-        WIDE d_new = LIFT_ODD(o, x, e, lift[0]);                                                   \
-        AT(to_low) = LIFT_EVEN(x, d, d_new, lift[1]);                                              \
+        WIDE d_new = STEP_ODD(o, x, e, lift[0]);                                                   \
+        AT(to_low) = STEP_EVEN(x, d, d_new, lift[1]);                                              \
         AT(to_high) = d_new;                                                                       \
         x = e;                                                                                     \
         d = d_new;                                                                                 \
@@ -145,7 +138,7 @@ inline void FN(down)(struct FN(above) *above, int i, WIDE o0, WIDE e0, WIDE o1, 
 }
 
 /* `v` moved up by one lane; lane 0 is the last lane of the vector before it. */
-#define BEHIND(before, v) ((WIDE)((before).sf, (v).s01234567, (v).s89ab, (v).scd, (v).se))
+#define MOVED_UP(before, v) ((WIDE)((before).sf, (v).s01234567, (v).s89ab, (v).scd, (v).se))
 
 /* Bands of pictures of more bytes than this are stored without filling the caches, so that the processor need not fetch
  * cache lines that are then overwritten completely (5/3: 1.58 → 1.20 ticks a pixel, 9/7: 1.62 → 1.52). */
@@ -176,14 +169,14 @@ inline void FN(along)(const WORK *even, const WORK *odd, __global const WORK *li
     for (int i = -16; i < n_low; i += 16) {
         const WORK *e = even + i + STEPS - 1, *o = odd + i + STEPS - 1;
         WIDE x = AT_ANY(e);
-        WIDE d = LIFT_ODD(AT_ANY(o), x, AT_ANY(e + 1), lift[0]), d_left = BEHIND(d_before, d);
-        WIDE s = LIFT_EVEN(x, d_left, d, lift[1]);
+        WIDE d = STEP_ODD(AT_ANY(o), x, AT_ANY(e + 1), lift[0]), d_left = MOVED_UP(d_before, d);
+        WIDE s = STEP_EVEN(x, d_left, d, lift[1]);
         d_before = d;
 #if STEPS == 4
-        WIDE s_left = BEHIND(s_before, s);
-        d = LIFT_ODD(d_left, s_left, s, lift[2]);
+        WIDE s_left = MOVED_UP(s_before, s);
+        d = STEP_ODD(d_left, s_left, s, lift[2]);
         s_before = s;
-        s = to_low * LIFT_EVEN(s_left, BEHIND(d2_before, d), d, lift[3]);
+        s = to_low * STEP_EVEN(s_left, MOVED_UP(d2_before, d), d, lift[3]);
         d2_before = d;
         d = to_high * d;
 #endif

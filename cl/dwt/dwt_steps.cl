@@ -179,11 +179,11 @@ inline void FN(down)(struct FN(column) *column, HALVES low, HALVES high, struct 
 /* Stores a row's even and odd samples interleaved; `n` of them are in the picture. */
 inline void FN(store)(__global DST *to, HALVES v, int n)
 {
-#define RESULT(lane) SATURATE_FROM(WORK, DST, v.s##lane)
-#define QUAD(a, b, c, d) (CAT(DST, 4))(RESULT(a), RESULT(b), RESULT(c), RESULT(d))
+#define TO_DST(lane) SATURATE_FROM(WORK, DST, v.s##lane)
+#define QUAD(a, b, c, d) (CAT(DST, 4))(TO_DST(a), TO_DST(b), TO_DST(c), TO_DST(d))
 #define PUT(k, lane)                                                                               \
     if (n > k)                                                                                     \
-        to[k] = RESULT(lane);
+        to[k] = TO_DST(lane);
     if (n >= TWICE_PAIRS) {
 #if PAIRS == 2
         *(__global CAT(DST, 4) *)to = QUAD(0, 2, 1, 3);

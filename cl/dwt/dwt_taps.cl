@@ -36,15 +36,7 @@
 #if defined(KERNEL_analysis)
 /* Filters along a row: the low and the high sample whose window begins at `from`. Samples of 1 and 2 bytes are loaded as
  * words; ODD is 1 if the window begins at an odd sample, so that the words begin one sample earlier. */
-#if defined(SRC_IS_uchar)
-#define SAMPLE(w, k) BYTE_AS_FLOAT(w, k)
-#elif defined(SRC_IS_char)
-#define SAMPLE(w, k) (float)((int)((w) << (24 - 8 * (k))) >> 24)
-#elif defined(SRC_IS_ushort)
-#define SAMPLE(w, k) (float)((w) >> 16 * (k) & 0xffffu)
-#elif defined(SRC_IS_short)
-#define SAMPLE(w, k) (float)((int)((w) << (16 - 16 * (k))) >> 16)
-#endif
+#define SAMPLE(w, k) (float)SAMPLE_OF(SRC, w, k)
 #define TAKE(k) v = fma((float2)(L##k, H##k), (float2)(x[k + ODD]), v);
 inline float2 FN(inside)(__global const SRC *from)
 {
@@ -54,17 +46,17 @@ inline float2 FN(inside)(__global const SRC *from)
     bool moved = (size_t)from & 2u;
     uint4 w = UNALIGNED_IN(uint, 4, from - ODD - 2 * moved);
     w = moved ? w >> 16 | (uint4)(w.yzw, 0u) << 16 : w;
-#define WORD(k, w)                                                                                 \
+#define TAKE_WORD(k, w)                                                                                 \
     x[k] = SAMPLE(w, 0), x[k + 1] = SAMPLE(w, 1), x[k + 2] = SAMPLE(w, 2), x[k + 3] = SAMPLE(w, 3);
-    WORD(0, w.x) WORD(4, w.y) WORD(8, w.z) WORD(12, w.w)
+    TAKE_WORD(0, w.x) TAKE_WORD(4, w.y) TAKE_WORD(8, w.z) TAKE_WORD(12, w.w)
 #elif SRC_SIZE == 2
     __global const uint *words = (__global const uint *)(from - ODD);
-#define WORD(k)                                                                                    \
+#define TAKE_WORD(k)                                                                                    \
     if (TAPS + ODD > 2 * k) {                                                                      \
         uint w = words[k];                                                                         \
         x[2 * k] = SAMPLE(w, 0), x[2 * k + 1] = SAMPLE(w, 1);                                      \
     }
-    WORD(0) WORD(1) WORD(2) WORD(3) WORD(4) WORD(5) WORD(6)
+    TAKE_WORD(0) TAKE_WORD(1) TAKE_WORD(2) TAKE_WORD(3) TAKE_WORD(4) TAKE_WORD(5) TAKE_WORD(6)
 #else
     LOAD_FOUR(0) LOAD_FOUR(4) LOAD_FOUR(8)
 #endif
@@ -213,7 +205,7 @@ inline float2 FN(bordered)(__global const float *low, int low_stride, __global c
 #define DOWN_4 MEET(3, 2) DOWN_3
 #define DOWN_5 MEET(4, 3) DOWN_4
 #define DOWN_6 MEET(5, 4) DOWN_5
-#define RESULT(v) SATURATE(DST, (v) * GAIN)
+#define TO_DST(v) SATURATE(DST, (v) * GAIN)
 inline void FN(walk)(PLANES, __global const float *restrict taps, SIZES, int p, int y, int y_end,
                      bool edge)
 {
@@ -228,8 +220,8 @@ inline void FN(walk)(PLANES, __global const float *restrict taps, SIZES, int p, 
         if (n < y)
             continue;
         float2 even = CAT(even, LAST), odd = CAT(odd, LAST);
-        CAT(DST, 2) v = (CAT(DST, 2))(RESULT(even.x), RESULT(even.y));
-        CAT(DST, 2) w = (CAT(DST, 2))(RESULT(odd.x), RESULT(odd.y));
+        CAT(DST, 2) v = (CAT(DST, 2))(TO_DST(even.x), TO_DST(even.y));
+        CAT(DST, 2) w = (CAT(DST, 2))(TO_DST(odd.x), TO_DST(odd.y));
         __global DST *to = PLACE(dst, 2 * p, 2 * n), *to_odd = PLACE(dst, 2 * p, 2 * n + 1);
         bool has_odd = !edge || 2 * n + 1 < height;
         if (!edge || 2 * p + 1 < width) {

@@ -117,16 +117,16 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WORK, hl), PLANE
             ADD_PRODUCT(high, horizontal[h_count + k + 1], o);
         }
         column += x;
-#define STORE(band, y, v, w, h)                                                                    \
+#define STORE_BAND(band, y, v, w, h)                                                                    \
     if (column < (w) * C && (y) < (h))                                                             \
         ROW(band, y)[column] = v;
-        STORE(ll, n, low.s0, low_width, low_height)
-        STORE(lh, n, low.s1, low_width, high_height)
-        STORE(ll, n + 1, low.s2, low_width, low_height)
-        STORE(lh, n + 1, low.s3, low_width, high_height)
-        STORE(hl, n, high.s0, high_width, low_height)
-        STORE(hh, n, high.s1, high_width, high_height)
-        STORE(hl, n + 1, high.s2, high_width, low_height)
-        STORE(hh, n + 1, high.s3, high_width, high_height)
+        STORE_BAND(ll, n, low.s0, low_width, low_height)
+        STORE_BAND(lh, n, low.s1, low_width, high_height)
+        STORE_BAND(ll, n + 1, low.s2, low_width, low_height)
+        STORE_BAND(lh, n + 1, low.s3, low_width, high_height)
+        STORE_BAND(hl, n, high.s0, high_width, low_height)
+        STORE_BAND(hh, n, high.s1, high_width, high_height)
+        STORE_BAND(hl, n + 1, high.s2, high_width, low_height)
+        STORE_BAND(hh, n + 1, high.s3, high_width, high_height)
     }
 }

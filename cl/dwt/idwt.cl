@@ -209,9 +209,9 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK
     __global WORK *out = ROW(mid, y);
     for (int end = SPAN_END(x); x < end; x++) {
         int m = x / C, c = x % C;
-#define AT(band, i) ((i) < 0 ? 0 : band[(i) * C + c])
-#define AT_LOW(n)   AT(low, band_index(n, n_low, 0, size, ends))
-#define AT_HIGH(n)  AT(high, band_index(n, n_high, 1, size, ends))
+#define BAND_AT(band, i) ((i) < 0 ? 0 : band[(i) * C + c])
+#define AT_LOW(n)   BAND_AT(low, band_index(n, n_low, 0, size, ends))
+#define AT_HIGH(n)  BAND_AT(high, band_index(n, n_high, 1, size, ends))
         SYNTHESIS(m, even, odd)
         out[2 * m * C + c] = even;
         if (2 * m + 1 < size)
@@ -230,10 +230,10 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, mid), PLANE_OUT(DST, dst),
     if (y >= grid_y_end || x >= grid_width)
         return;
     for (int end = SPAN_END(x); x < end; x++) {
-#define AT(i)      ((i) < 0 ? 0 : ROW(mid, i)[x])
-#define AT_LOW(n)  AT(band_index(n, n_low, 0, size, ends))
+#define BAND_AT(i)      ((i) < 0 ? 0 : ROW(mid, i)[x])
+#define AT_LOW(n)  BAND_AT(band_index(n, n_low, 0, size, ends))
 #define HIGH_OF(i) ((i) < 0 ? -1 : n_low + (i))
-#define AT_HIGH(n) AT(HIGH_OF(band_index(n, n_high, 1, size, ends)))
+#define AT_HIGH(n) BAND_AT(HIGH_OF(band_index(n, n_high, 1, size, ends)))
         SYNTHESIS(y, even, odd)
         ROW(dst, 2 * y)[x] = SATURATE_FROM(WORK, DST, even);
         if (2 * y + 1 < size)

@@ -241,9 +241,9 @@ inline WORK FN(rule)(WORK v, WORK t)
 }
 
 #ifdef SRC_IS_int
-#define RESULT(v) saturate_int(v)
+#define TO_SAMPLE(v) saturate_int(v)
 #else
-#define RESULT(v) (v)
+#define TO_SAMPLE(v) (v)
 #endif
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
@@ -263,7 +263,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
 #define LIMIT limits[x % C]
 #endif
 #if SPAN == 4
-#define RULED(lane) RESULT(FN(rule)((WORK)v.lane, LIMIT))
+#define RULED(lane) TO_SAMPLE(FN(rule)((WORK)v.lane, LIMIT))
     if (x + 4 <= grid_width) {
         CAT(SRC, 4) v = *(__global const CAT(SRC, 4) *)(in + x);
         *(__global CAT(SRC, 4) *)(out + x) =
@@ -272,6 +272,6 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
     }
 #endif
     for (int end = SPAN_END(x); x < end; x++)
-        out[x] = RESULT(FN(rule)((WORK)in[x], LIMIT));
+        out[x] = TO_SAMPLE(FN(rule)((WORK)in[x], LIMIT));
 }
 #endif

@@ -38,7 +38,7 @@ inline int FN(inside)(int i, int n, int cyclic)
     return cyclic ? modulo(i, n) : -1;
 }
 
-#define SUM(b)        DST a##b = 0;
+#define CLEAR_SUM(b)        DST a##b = 0;
 #define ADD(b)        a##b += taps[b * n_taps + t] * v;
 
 #ifdef KERNEL_rows
@@ -82,7 +82,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON,
         }
 #endif
         int g = x / channels, c = x - g * channels, at = factor * g + base;
-        EACH_BAND(SUM)
+        EACH_BAND(CLEAR_SUM)
         if (x >= inner && x < inner_end) {
             for (int t = 0; t < n_taps; t++) {
                 DST v = (DST)in[(at + t) * src_channels + c];
@@ -138,7 +138,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
     }
 #endif
     for (; x < end; x++) {
-        EACH_BAND(SUM)
+        EACH_BAND(CLEAR_SUM)
         for (int t = 0; t < n_taps; t++) {
             int i = FN(inside)(at + t, length, cyclic);
             DST v = i < 0 ? (DST)0 : (DST)ROW(src, max(i, 0))[x];

@@ -35,9 +35,9 @@ inline V(ushort) FN(quotient)(V(ushort) n, ushort d, ushort multiplier, ushort s
     V(ushort) rest = moved - q * (V(ushort))d;
     return q - (q & (V(ushort))(ushort)(~d & 1) & ((V(ushort))(ushort)1 - min(rest, (V(ushort))(ushort)1)));
 }
-#define RESULT(n)                                                                                  \
+#define QUOTIENT(n)                                                                                  \
     (clamp(FN(quotient)((n) + (V(NUM))offset, divisor, multiplier, shift), (V(NUM))low, (V(NUM))high) - (V(NUM))zero)
-#define FINISH(n) CONVERT(DST, CAT3(as_, VALUE, LANES)(RESULT(n)))
+#define FINISH(n) CONVERT(DST, CAT3(as_, VALUE, LANES)(QUOTIENT(n)))
 #elif defined(NUM_BITS) && defined(GENERIC)
 #define FINISH(n) EXACT_RESULT_BY(n)
 #elif defined(NUM_BITS)
@@ -115,22 +115,22 @@ inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict tabl
         sum += (NUM)(k) * WIDEN(v);
 #define BESIDE(k, a, b) VECTOR_SHIFT(4, k, V(SRC), a, b)
 #if CH == 1
-#define BLOCK(k, row, v)                                                                           \
+#define ADD_FOUR(k, row, v)                                                                           \
     V(SRC) n = AT(row, v + 1);                                                                     \
     ADD(k.s0, p) ADD(k.s1, BESIDE(1, p, n)) ADD(k.s2, BESIDE(2, p, n)) ADD(k.s3, BESIDE(3, p, n))  \
     p = n;
 #elif CH == 2
-#define BLOCK(k, row, v)                                                                           \
+#define ADD_FOUR(k, row, v)                                                                           \
     V(SRC) n = AT(row, v + 1), m = AT(row, v + 2);                                                 \
     ADD(k.s0, p) ADD(k.s1, BESIDE(2, p, n)) ADD(k.s2, n) ADD(k.s3, BESIDE(2, n, m))                \
     p = m;
 #elif CH == 3
-#define BLOCK(k, row, v)                                                                           \
+#define ADD_FOUR(k, row, v)                                                                           \
     V(SRC) n = AT(row, v + 1), m = AT(row, v + 2), l = AT(row, v + 3);                             \
     ADD(k.s0, p) ADD(k.s1, BESIDE(3, p, n)) ADD(k.s2, BESIDE(2, n, m)) ADD(k.s3, BESIDE(1, m, l))  \
     p = l;
 #else
-#define BLOCK(k, row, v)                                                                           \
+#define ADD_FOUR(k, row, v)                                                                           \
     ADD(k.s0, p) ADD(k.s1, AT(row, v + 1)) ADD(k.s2, AT(row, v + 2)) ADD(k.s3, AT(row, v + 3))     \
     p = AT(row, v + 4);
 #endif
@@ -191,7 +191,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
             }
         }
         UNALIGNED_OUT(OUT, PAIR_SAMPLES, out + next) =
-            CAT(as_uchar, PAIR_SAMPLES)(RESULT(even) | RESULT(odd) << (V(NUM))(NUM)8);
+            CAT(as_uchar, PAIR_SAMPLES)(QUOTIENT(even) | QUOTIENT(odd) << (V(NUM))(NUM)8);
     }
 #endif
     for (; next < inner_end; next += LANES) {
@@ -220,7 +220,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
             int v = x / LANES + first;
             V(SRC) p = AT(in, v);
             for (int b = 0; b < pitch / 4; b++, v += CH) {
-                BLOCK(k[b], in, v)
+                ADD_FOUR(k[b], in, v)
             }
 #else
             __global const SRC *in = ROW(src, row) + x - left * CH;

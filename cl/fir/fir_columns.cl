@@ -18,8 +18,7 @@
 #define ENTER(v)    TAPS
 #endif
 #define LEAVE(v) s6 = s5, s5 = s4, s4 = s3, s3 = s2, s2 = s1, s1 = s0, s0 = START;
-#define SUM      CAT(s, LAST)
-#define RESULT   BYTES(FN(quotient)(SUM))
+#define RESULT   BYTES(FN(quotient)(CAT(s, LAST)))
 
 /* The sum divided by the divisor, rounded to nearest: see define_quotient in src/stage/fir/fir_packed.c. HALF is half
  * of an even divisor; then ties are corrected to even numbers. */

@@ -9,17 +9,6 @@
 #include "strips.cl"
 #define DISTANCES 258
 
-#if defined(SRC_IS_uchar)
-#define MIDDLE  short
-#define WEIGHT  short
-#elif defined(SRC_IS_ushort)
-#define MIDDLE  int
-#define WEIGHT  short
-#else
-#define MIDDLE  float
-#define WEIGHT  float
-#endif
-
 /* What is summed along rows: bytes are widened once for each row, not for each weight, unless vectors would then be whole
  * lines of the cache, of which each load at any address takes two. */
 #if defined(SRC_IS_uchar) && !defined(__AVX512BW__)
@@ -31,11 +20,11 @@
 
 /* Lanes of a vector, and vectors of so many at any address. */
 #if defined(SRC_IS_uchar) && defined(__AVX512BW__)
-#define COUNT 32
+#define LANES_AT_ONCE 32
 #else
-#define COUNT 16
+#define LANES_AT_ONCE 16
 #endif
-#define VECTOR_OF(type) type __attribute__((ext_vector_type(COUNT)))
+#define VECTOR_OF(type) type __attribute__((ext_vector_type(LANES_AT_ONCE)))
 typedef VECTOR_OF(SRC) FN(out_lanes);
 typedef VECTOR_OF(MIDDLE) FN(middle_lanes);
 typedef FN(out_lanes) __attribute__((aligned(sizeof(SRC)))) FN(in_any);
@@ -61,13 +50,13 @@ typedef VECTOR_OF(short) FN(wide);
 /* One instruction multiplies and adds pairs; lanes are as the instructions that make and part them want them. */
 typedef short __attribute__((vector_size(BITS / 8))) FN(shorts);
 typedef int __attribute__((vector_size(BITS / 8))) FN(ints);
-typedef int __attribute__((ext_vector_type(COUNT / 2))) FN(sums);
+typedef int __attribute__((ext_vector_type(LANES_AT_ONCE / 2))) FN(sums);
 #define BUILT_IN_PAIRS(v, w) CAT(__builtin_ia32_pmaddwd, BITS)(v, w)
 #define BUILT_IN_PACK(v, w)  CAT(__builtin_ia32_packssdw, BITS)(v, w)
 #define TIMES(v, w)                                                                                \
     __builtin_astype(BUILT_IN_PAIRS(__builtin_astype(v, FN(shorts)), __builtin_astype(w, FN(shorts))), FN(sums))
-#define SUM(k, half) FN(sums) low##k = (half), high##k = (half);
-#define ADD(k, a, b, w)                                                                            \
+#define BEGIN_SUM(k, half) FN(sums) low##k = (half), high##k = (half);
+#define ADD_PAIR(k, a, b, w)                                                                            \
     {                                                                                              \
         FN(sums) pair = *(__global const int *)(w);                                                \
         low##k += TIMES(__builtin_shufflevector(a, b, LOW), pair);                                 \
@@ -77,21 +66,21 @@ typedef int __attribute__((ext_vector_type(COUNT / 2))) FN(sums);
     __builtin_astype(BUILT_IN_PACK(__builtin_astype(low##k >> (bits), FN(ints)),                   \
                                    __builtin_astype(high##k >> (bits), FN(ints))), FN(wide))
 #else
-#define SUM(k, half) int16 s##k = (half);
-#define ADD(k, a, b, w)                                                                            \
+#define BEGIN_SUM(k, half) int16 s##k = (half);
+#define ADD_PAIR(k, a, b, w)                                                                            \
     s##k += convert_int16(a) * (int16)((w)[0]) + convert_int16(b) * (int16)((w)[1]);
 #define SHIFTED(k, bits) convert_short16(s##k >> (bits))
 #endif
-#define SUM_ACROSS(k)    SUM(k, 1 << 7)
-#define SUM_DOWN(k)      SUM(k, 1 << 19)
+#define SUM_ACROSS(k)    BEGIN_SUM(k, 1 << 7)
+#define SUM_DOWN(k)      BEGIN_SUM(k, 1 << 19)
 #ifdef WIDENED
 #define WIDEN_ACROSS(p)  LINE(p)
 #else
 #define WIDEN_ACROSS(p)  __builtin_convertvector(IN(p), FN(wide))
 #endif
 #define WIDEN_DOWN(p)    LINE(p)
-#define ADD_ACROSS       ADD
-#define ADD_DOWN         ADD
+#define ADD_ACROSS       ADD_PAIR
+#define ADD_DOWN         ADD_PAIR
 #define RESULT_ACROSS(k) SHIFTED(k, 8)
 #define RESULT_DOWN(k)   __builtin_convertvector(SHIFTED(k, 20), FN(out_lanes))
 
@@ -138,14 +127,14 @@ typedef float16 FN(wide);
 #define LOW_DOWN(i)    low[i]
 #define HIGH_DOWN(i)   high[i]
 
-/* The sums around `at` and around the samples COUNT behind. Two vectors share the loads of weights and places. */
+/* The sums around `at` and around the samples LANES_AT_ONCE behind. Two vectors share the loads of weights and places. */
 #define BOTH(WAY, at, i) (WIDEN_##WAY((at) + LOW_##WAY(i)) + WIDEN_##WAY((at) + HIGH_##WAY(i)))
 #define DEFINE_SUM(name, WAY, from, to_type)                                                       \
     VECTORS_OF_512_BITS inline void FN(name)(__global const from *at, PLACES_##WAY,                \
                                              __global const WEIGHT *table, int pairs,              \
                                              FN(to_type) *to)                                      \
     {                                                                                              \
-        __global const from *next = at + COUNT;                                                    \
+        __global const from *next = at + LANES_AT_ONCE;                                                    \
         SUM_##WAY(0)                                                                               \
         SUM_##WAY(1)                                                                               \
         FN(wide) a = WIDEN_##WAY(at + LOW_##WAY(0)), b = BOTH(WAY, at, 1);                         \
@@ -165,8 +154,7 @@ DEFINE_SUM(across, ACROSS, SUMMED, middle_lanes)
 DEFINE_SUM(down, DOWN, MIDDLE, out_lanes)
 
 #if defined(TABLE)
-#define SHARPEN_PARAMETERS , __global const int *restrict changes
-#define SHARPENED(in, blurred) FN(sharpen)(in, blurred, changes)
+#define SHARPENED(in, blurred) FN(sharpen)(in, blurred GIVEN)
 inline CAT(SRC, 16) FN(sharpen)(CAT(SRC, 16) in, CAT(SRC, 16) blurred,
                                 __global const int *restrict changes)
 {
@@ -180,8 +168,7 @@ inline CAT(SRC, 16) FN(sharpen)(CAT(SRC, 16) in, CAT(SRC, 16) blurred,
     return CAT3(convert_, SRC, 16_sat)(convert_int16(in) + ((vload16(0, v) ^ sign) - sign));
 }
 #elif defined(REAL)
-#define SHARPEN_PARAMETERS , float amount, float threshold
-#define SHARPENED(in, blurred) FN(sharpen)(in, blurred, amount, threshold)
+#define SHARPENED(in, blurred) FN(sharpen)(in, blurred GIVEN)
 inline CAT(SRC, 16) FN(sharpen)(CAT(SRC, 16) in, CAT(SRC, 16) blurred, float amount,
                                 float threshold)
 {
@@ -197,17 +184,15 @@ inline CAT(SRC, 16) FN(sharpen)(CAT(SRC, 16) in, CAT(SRC, 16) blurred, float amo
     return CAT3(convert_, SRC, 16)(convert_int16(IN_RANGE(SRC, v)));
 #endif
 }
-#else
-#define SHARPEN_PARAMETERS
 #endif
 
 VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), STRIP_PARAMETERS,
-                                         __global const WEIGHT *restrict table SHARPEN_PARAMETERS)
+                                         __global const WEIGHT *restrict table NUMBERS)
 {
     if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
         return;
     int lines = top + bottom + 1, pairs = top / 2 + 1, pitch = strip + 64, count = STRIP_COUNT;
-    int padded = (count + 2 * COUNT - 1) / (2 * COUNT) * 2 * COUNT, wide = (left + right) * channels;
+    int padded = (count + 2 * LANES_AT_ONCE - 1) / (2 * LANES_AT_ONCE) * 2 * LANES_AT_ONCE, wide = (left + right) * channels;
     int last = STRIP_ROW_END - 1 + centre_y + bottom;
     __global MIDDLE *ring = (__global MIDDLE *)STRIP_MEMORY;
     __global SRC *pad = (__global SRC *)(ring + lines * pitch);
@@ -215,27 +200,27 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
     __global MIDDLE *widened = (__global MIDDLE *)(pad + line);
 #define ACROSS_AT(x) (widened + (x))
 #else
-#define ACROSS_AT(x) STRIP_AT(in, x, 2 * COUNT + wide)
+#define ACROSS_AT(x) STRIP_AT(in, x, 2 * LANES_AT_ONCE + wide)
 #endif
     int low[DISTANCES], high[DISTANCES];
     for (int row = STRIP_ROW + centre_y - top, slot = 0; row <= last; row++, slot++) {
         slot = slot == lines ? 0 : slot;
-        struct FN(line) in = STRIP_LINE(row, count + wide, padded + wide + COUNT, 2 * COUNT + wide, pad);
+        struct FN(line) in = STRIP_LINE(row, count + wide, padded + wide + LANES_AT_ONCE, 2 * LANES_AT_ONCE + wide, pad);
         __global MIDDLE *to = ring + slot * pitch;
         int y = row - centre_y - bottom;
         __global const SRC *ahead = ROW(src, clamp(row + AHEAD, 0, height - 1)) + STRIP_BEGIN;
         __global SRC *out = ROW(dst, max(y, STRIP_ROW)) + STRIP_BEGIN;
 #ifdef WIDENED
-        for (int x = 0; x < padded + wide; x += COUNT)
-            PUT_LINE(widened + x) = __builtin_convertvector(IN(STRIP_AT(in, x, COUNT)), FN(middle_lanes));
+        for (int x = 0; x < padded + wide; x += LANES_AT_ONCE)
+            PUT_LINE(widened + x) = __builtin_convertvector(IN(STRIP_AT(in, x, LANES_AT_ONCE)), FN(middle_lanes));
 #endif
-        for (int x = 0; x < padded; x += 2 * COUNT) {
+        for (int x = 0; x < padded; x += 2 * LANES_AT_ONCE) {
             FETCH_AHEAD(ahead + x);
             FETCH_AHEAD(out + x + AHEAD * dst_stride);
             FN(middle_lanes) sums[2];
             FN(across)(ACROSS_AT(x), left * channels, channels, left, table, pairs, sums);
             PUT_LINE(to + x) = sums[0];
-            PUT_LINE(to + x + COUNT) = sums[1];
+            PUT_LINE(to + x + LANES_AT_ONCE) = sums[1];
         }
         if (y < STRIP_ROW)
             continue;
@@ -245,12 +230,12 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
             high[i] = (above >= lines ? above - lines : above) * pitch;
         }
         int x = 0;
-        for (; x < count; x += 2 * COUNT) {
+        for (; x < count; x += 2 * LANES_AT_ONCE) {
             FN(out_lanes) samples[2];
             FN(down)(ring + x, low, high, table, pairs, samples);
-            if (x + 2 * COUNT <= count) {
+            if (x + 2 * LANES_AT_ONCE <= count) {
                 PUT_OUT(out + x) = samples[0];
-                PUT_OUT(out + x + COUNT) = samples[1];
+                PUT_OUT(out + x + LANES_AT_ONCE) = samples[1];
             } else {
                 for (int i = 0; i < count - x; i++)
                     out[x + i] = ((SRC *)samples)[i];

@@ -1,21 +1,10 @@
 /* gauss along rows on GPUs: sums around each sample of the source's rows, into scratch memory. The grid counts samples
  * of the result's rows, and rows of the source. `table`: weights from distance 0 to radius, in 2^14ths or f32. */
 #include <border.cl>
-#if defined(SRC_IS_uchar)
-#define MIDDLE     short
-#define WEIGHT     short
-#define SUM        float /* below 2^24 */
-#define FINISH(v)  (MIDDLE)(((int)(v) + (1 << 7)) >> 8)
-#elif defined(SRC_IS_ushort)
-#define MIDDLE     int
-#define WEIGHT     short
-#define SUM        int
-#define FINISH(v)  (((v) + (1 << 7)) >> 8)
+#ifdef SRC_IS_float
+#define IN_UNITS(sum) (sum)
 #else
-#define MIDDLE     float
-#define WEIGHT     float
-#define SUM        float
-#define FINISH(v)  (v)
+#define IN_UNITS(sum) (((int)(sum) + (1 << 7)) >> 8)
 #endif
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(MIDDLE, middle), int width, int radius,
@@ -38,5 +27,5 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(MIDDLE, middle), int wi
             sum += (SUM)table[i] * (low + high);
         }
     }
-    ROW(middle, y)[x] = FINISH(sum);
+    ROW(middle, y)[x] = (MIDDLE)IN_UNITS(sum);
 }

@@ -17,7 +17,7 @@
 #define FOUR(at, w)                                                                                \
     v[at] = (float)((w) & 255u), v[at + 1] = (float)((w) >> 8 & 255u),                             \
     v[at + 2] = (float)((w) >> 16 & 255u), v[at + 3] = (float)((w) >> 24);
-#define CHUNK(k)                                                                                   \
+#define LOAD_16(k)                                                                                   \
     if (k < CHUNKS) {                                                                              \
         uint4 w = inside ? UNALIGNED_IN(uint, 4, src_base + in)                                    \
                          : FN(gather)(src_base + row, first + 16 * k, width, border);              \
@@ -30,11 +30,11 @@
 #define TAP(j, i)                                                                                  \
     if (i <= RADIUS)                                                                               \
         sum##j = fma(v[BEFORE + j - i * CH] + v[BEFORE + j + i * CH], (float)WEIGHT_OF(i), sum##j);
-#define SUM(j)                                                                                     \
+#define SUM_OF(j)                                                                                     \
     float sum##j = v[BEFORE + j] * (float)WEIGHT_OF(0);                                            \
     TAP(j, 1) TAP(j, 2) TAP(j, 3) TAP(j, 4) TAP(j, 5) TAP(j, 6) TAP(j, 7) TAP(j, 8) TAP(j, 9)      \
     TAP(j, 10) TAP(j, 11) TAP(j, 12)
-#define RESULT(j) (ushort)as_uint(fma(sum##j, 1.0f / 256, 1.0f / 512) + ROUNDER)
+#define IN_64THS(j) (ushort)as_uint(fma(sum##j, 1.0f / 256, 1.0f / 512) + ROUNDER)
 
 /* 16 samples of a line from sample `first` on, some of which are outside and come from the border. */
 inline uint4 FN(gather)(__global const uchar *line, int first, int width, int border)
@@ -54,13 +54,13 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle), int w
     uint row = (uint)(src_offset + y * src_stride), in = row + (uint)first;
     bool inside = first >= 0 && first + 16 * CHUNKS <= width * CH;
     float v[16 * CHUNKS];
-    CHUNK(0)
-    CHUNK(1)
-    CHUNK(2)
-    SUM(0) SUM(1) SUM(2) SUM(3) SUM(4) SUM(5) SUM(6) SUM(7)
+    LOAD_16(0)
+    LOAD_16(1)
+    LOAD_16(2)
+    SUM_OF(0) SUM_OF(1) SUM_OF(2) SUM_OF(3) SUM_OF(4) SUM_OF(5) SUM_OF(6) SUM_OF(7)
     uint to = (uint)(middle_offset + y * middle_stride + x);
-    *(__global ushort8 *)(middle_base + to) = (ushort8)(RESULT(0), RESULT(1), RESULT(2), RESULT(3), RESULT(4),
-                                                        RESULT(5), RESULT(6), RESULT(7));
+    *(__global ushort8 *)(middle_base + to) = (ushort8)(IN_64THS(0), IN_64THS(1), IN_64THS(2), IN_64THS(3), IN_64THS(4),
+                                                        IN_64THS(5), IN_64THS(6), IN_64THS(7));
 }
 
 #elif defined(KERNEL_down)
@@ -72,7 +72,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle), int w
 #define DISTANCE(j, k) ((k) > RADIUS + (j) ? (k) - RADIUS - (j) : RADIUS + (j) - (k))
 #define ADD_TO(j, k)                                                                               \
     if (DISTANCE(j, k) <= RADIUS)                                                                  \
-        ADD(j, v, WEIGHT_OF(DISTANCE(j, k)))
+        SUM_ADD(j, v, WEIGHT_OF(DISTANCE(j, k)))
 #define ENTER(k)                                                                                   \
     if (k < LINES) {                                                                               \
         V(WORK) v = LINE(in);                                                                      \
@@ -81,18 +81,10 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle), int w
         ADD_TO(1, k)                                                                               \
     }
 #define ENTER_4(k) ENTER(k) ENTER(k + 1) ENTER(k + 2) ENTER(k + 3)
-#define GIVE(j) FN(give)(src_base + src_offset + (row + j) * src_stride + x, ROW(dst, y + j) + x, FINISH(j), \
-                         grid_width - x SHARPEN_ARGUMENTS);
+#define GIVE_ROW(j) FN(give)(src_base + src_offset + (row + j) * src_stride + x, ROW(dst, y + j) + x, SUM_FINISH(j), \
+                         grid_width - x GIVEN);
 
-#if defined(TABLE)
-#define SHARPEN_ARGUMENTS , changes
-#elif defined(REAL)
-#define SHARPEN_ARGUMENTS , amount, threshold
-#else
-#define SHARPEN_ARGUMENTS
-#endif
-
-inline void FN(give)(__global const SRC *from, __global SRC *to, V(SRC) out, int count SHARPEN_PARAMETERS)
+inline void FN(give)(__global const SRC *from, __global SRC *to, V(SRC) out, int count NUMBERS)
 {
 #if defined(TABLE) || defined(REAL) || ALPHA
     V(SRC) in = *(__global const V(SRC) *)from;
@@ -112,18 +104,18 @@ inline void FN(give)(__global const SRC *from, __global SRC *to, V(SRC) out, int
 inline V(SRC) FN(edge)(PLANE_IN(MIDDLE, middle), int x, int row, int height, int border,
                        __global const WEIGHT *restrict table)
 {
-    START(0)
+    SUM_START(0)
     for (int i = -RADIUS; i <= RADIUS; i++) {
         int at = border_near(row + i, height, border);
         if (at >= 0)
-            ADD(0, LINE(middle_offset + at * middle_stride + x), table[abs(i)])
+            SUM_ADD(0, LINE(middle_offset + at * middle_stride + x), table[abs(i)])
     }
-    return FINISH(0);
+    return SUM_FINISH(0);
 }
 
 __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst), PLANE_IN(SRC, src),
                      int height, int count, int border, int centre,
-                     __global const WEIGHT *restrict table SHARPEN_PARAMETERS)
+                     __global const WEIGHT *restrict table NUMBERS)
 {
     int y = GRID_Y * ROWS, x = SPAN_BEGIN, row = y + centre;
     if (GRID_Y >= grid_y_end || x >= grid_width)
@@ -132,14 +124,14 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst), PLANE_
         for (int j = 0; j < min(ROWS, count - y); j++)
             FN(give)(src_base + src_offset + (row + j) * src_stride + x, ROW(dst, y + j) + x,
                      FN(edge)(middle_base, middle_offset, middle_stride, x, row + j, height, border, table),
-                     grid_width - x SHARPEN_ARGUMENTS);
+                     grid_width - x GIVEN);
         return;
     }
     uint in = (uint)(middle_offset + (row - RADIUS) * middle_stride + x);
-    START(0)
-    START(1)
+    SUM_START(0)
+    SUM_START(1)
     ENTER_4(0) ENTER_4(4) ENTER_4(8) ENTER_4(12) ENTER_4(16) ENTER_4(20) ENTER_4(24)
-    GIVE(0)
-    GIVE(1)
+    GIVE_ROW(0)
+    GIVE_ROW(1)
 }
 #endif

@@ -10,14 +10,14 @@
 __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst), PLANE_IN(SRC, src),
                      int skip, int height, int radius, int border, int centre,
                      __global const WEIGHT *restrict table
-                     SHARPEN_PARAMETERS)
+                     NUMBERS)
 {
     int y = GRID_Y, x = SPAN_BEGIN;
     if (y >= grid_y_end || x >= grid_width)
         return;
     int row = y + centre;
-    START(0)
-    ADD(0, LINE(row), table[0])
+    SUM_START(0)
+    SUM_ADD(0, LINE(row), table[0])
     for (int i = 1; i <= radius; i++) {
         int a = border_near(row - i, height, border), b = border_near(row + i, height, border);
         V(WORK) v = 0;
@@ -25,9 +25,9 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst), PLANE_
             v = LINE(a);
         if (b >= 0)
             v += LINE(b);
-        ADD(0, v, table[i])
+        SUM_ADD(0, v, table[i])
     }
-    V(SRC) out = FINISH(0);
+    V(SRC) out = SUM_FINISH(0);
 #if defined(TABLE) || defined(REAL) || ALPHA
     V(SRC) in = *(__global const V(SRC) *)(ROW(src, row) + x + skip);
 #endif

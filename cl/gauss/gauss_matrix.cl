@@ -72,7 +72,7 @@ inline int4 FN(down)(const uint *lower, const uint *upper, const uint4 *lower_do
 }
 
 /* The result's pixels, of which `source` has the same ones before. */
-inline void FN(put_sharpened)(__global uchar *out, __global const uint *source, uint3 words, int count SHARPEN_PARAMETERS)
+inline void FN(put_sharpened)(__global uchar *out, __global const uint *source, uint3 words, int count NUMBERS)
 {
     uint3 v = FN(interleaved)(words);
 #if SHARPENS
@@ -93,7 +93,7 @@ inline void FN(put_sharpened)(__global uchar *out, __global const uint *source, 
 INLINED void
 FN(strip)(__global const uchar *src_base, int src_offset, int src_stride, __global uchar *dst_base, int dst_offset,
           int dst_stride, int x, int width, int top, int bottom, int height, int border, __global const uint *table,
-          const bool inside SHARPEN_PARAMETERS MATRIX_PARAMETERS)
+          const bool inside NUMBERS MATRIX_PARAMETERS)
 {
     int item = (int)get_local_id(0) % 32, row = item / 4, quad = item % 4, begin = x - MARGIN + 8 * quad;
     __global const uint4 *weights = (__global const uint4 *)table + item;
@@ -107,7 +107,7 @@ FN(strip)(__global const uchar *src_base, int src_offset, int src_stride, __glob
     int y = top - 16 * (WORDS - 1), column = x + 4 * quad;
     uint lower[2 * CH][WORDS], upper[2 * CH][WORDS]; /* of each channel, of columns as `down` takes them */
     PIXELS next[2][STEPS], now[2][STEPS];
-#define LOAD(from)                                                                                 \
+#define LOAD_TURN(from)                                                                                 \
     UNROLLED_ON_GPUS for (int e = 0; e < 2; e++) {                                                           \
         int source_y = (from) + MARGIN + 8 * e + row;                                              \
         if (!inside)                                                                               \
@@ -120,7 +120,7 @@ FN(strip)(__global const uchar *src_base, int src_offset, int src_stride, __glob
         }                                                                                          \
     }
 #if CH == 1 /* loaded a turn ahead, for which three channels have no registers */
-    LOAD(y)
+    LOAD_TURN(y)
 #endif
     _Pragma("nounroll")
     for (; y < bottom; y += 16) {
@@ -129,9 +129,9 @@ FN(strip)(__global const uchar *src_base, int src_offset, int src_stride, __glob
             now[0][k] = next[0][k];
             now[1][k] = next[1][k];
         }
-        LOAD(inside ? min(y + 16, bottom - 16) : y + 16)
+        LOAD_TURN(inside ? min(y + 16, bottom - 16) : y + 16)
 #else
-        LOAD(y)
+        LOAD_TURN(y)
         UNROLLED_ON_GPUS for (int k = 0; k < STEPS; k++) {
             now[0][k] = next[0][k];
             now[1][k] = next[1][k];
@@ -172,7 +172,7 @@ FN(strip)(__global const uchar *src_base, int src_offset, int src_stride, __glob
         UNROLLED_ON_GPUS for (int e = 0; e < 2; e++) {
             int out_y = y + 8 * e + row, count = out_y >= bottom ? 0 : inside ? 4 : width - column;
             FN(put_sharpened)(ROW(dst, out_y) + column * CH, (__global const uint *)(ROW(src, out_y) + column * CH),
-                              (uint3)(words[e][0], words[e][CH > 1], words[e][CH - 1]), count SHARPEN_ARGUMENTS);
+                              (uint3)(words[e][0], words[e][CH > 1], words[e][CH - 1]), count GIVEN);
         }
     }
 }
@@ -181,15 +181,15 @@ FN(strip)(__global const uchar *src_base, int src_offset, int src_stride, __glob
  * columns: for each step the lower bytes, then the upper ones. */
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
 KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), int width, int height, int rows, int border,
-       __global const uint *restrict table SHARPEN_PARAMETERS)
+       __global const uint *restrict table NUMBERS)
 {
     MATRIX_MEMORY(ITEMS)
     int group = (int)get_group_id(0) * ITEMS / 2, x = group + (int)get_local_id(0) / 32 * 16;
     int top = GRID_Y * rows, bottom = top + rows;
     if (group >= MARGIN && group + ITEMS / 2 + MARGIN <= width && top >= 16 * STEPS + MARGIN && bottom + MARGIN <= height)
         FN(strip)(src_base, src_offset, src_stride, dst_base, dst_offset, dst_stride, x, width, top, bottom, height,
-                  border, table, true SHARPEN_ARGUMENTS MATRIX_ARGUMENTS);
+                  border, table, true GIVEN MATRIX_ARGUMENTS);
     else
         FN(strip)(src_base, src_offset, src_stride, dst_base, dst_offset, dst_stride, x, width, top, min(bottom, height),
-                  height, border, table, false SHARPEN_ARGUMENTS MATRIX_ARGUMENTS);
+                  height, border, table, false GIVEN MATRIX_ARGUMENTS);
 }

@@ -3,35 +3,24 @@
 #include <lookup.cl>
 #include <round.cl>
 #if defined(SRC_IS_uchar)
-#define MIDDLE    short
-#define WEIGHT    short
-#define START(k)  V(int) sum##k = 1 << 19;
-#define ADD(k, v, w) sum##k += (v) * (V(int))(w);
-#define FINISH(k) CONVERT(uchar, sum##k >> 20)
-#define WORK      int
+#define SUM_START(k)  V(int) sum##k = 1 << 19;
+#define SUM_ADD(k, v, w) sum##k += (v) * (V(int))(w);
+#define SUM_FINISH(k) CONVERT(uchar, sum##k >> 20)
 #elif defined(SRC_IS_ushort)
-#define MIDDLE    int
-#define WEIGHT    short
 /* Sums do not fit 32 bits: one is 4096 * high + low. */
-#define START(k)  V(int) high##k = 0, low##k = 1 << 19;
-#define ADD(k, v, w)                                                                               \
+#define SUM_START(k)  V(int) high##k = 0, low##k = 1 << 19;
+#define SUM_ADD(k, v, w)                                                                               \
     high##k += ((v) >> 12) * (V(int))(w);                                                          \
     low##k += ((v) & 4095) * (V(int))(w);
-#define FINISH(k) CONVERT(ushort, (high##k + (low##k >> 12)) >> 8)
-#define WORK      int
+#define SUM_FINISH(k) CONVERT(ushort, (high##k + (low##k >> 12)) >> 8)
 #else
-#define MIDDLE    float
-#define WEIGHT    float
-#define START(k)  V(float) sum##k = 0;
-#define ADD(k, v, w) sum##k += (v) * (V(float))(w);
-#define FINISH(k) sum##k
-#define WORK      float
+#define SUM_START(k)  V(float) sum##k = 0;
+#define SUM_ADD(k, v, w) sum##k += (v) * (V(float))(w);
+#define SUM_FINISH(k) sum##k
 #endif
 
 #if defined(TABLE)
-#define SHARPEN_PARAMETERS , __global const int *restrict changes
-#define SHARPEN_ARGUMENTS , changes
-#define SHARPENED(in, blurred) FN(sharpened)(in, blurred, changes)
+#define SHARPENED(in, blurred) FN(sharpened)(in, blurred GIVEN)
 inline V(SRC) FN(sharpened)(V(SRC) in, V(SRC) blurred, __global const int *restrict changes)
 {
     V(int) d = CONVERT(int, in) - CONVERT(int, blurred), sign = d >> 31;
@@ -39,9 +28,7 @@ inline V(SRC) FN(sharpened)(V(SRC) in, V(SRC) blurred, __global const int *restr
     return CAT4(convert_, SRC, LANES, _sat)(CONVERT(int, in) + ((change ^ sign) - sign));
 }
 #elif defined(REAL)
-#define SHARPEN_PARAMETERS , float amount, float threshold
-#define SHARPEN_ARGUMENTS , amount, threshold
-#define SHARPENED(in, blurred) FN(sharpened)(in, blurred, amount, threshold)
+#define SHARPENED(in, blurred) FN(sharpened)(in, blurred GIVEN)
 inline V(SRC) FN(sharpened)(V(SRC) in, V(SRC) blurred, float amount, float threshold)
 {
     V(float) v = CONVERT(float, in), d = v - CONVERT(float, blurred), none = 0;
@@ -57,7 +44,5 @@ inline V(SRC) FN(sharpened)(V(SRC) in, V(SRC) blurred, float amount, float thres
 #endif
 }
 #else
-#define SHARPEN_PARAMETERS
-#define SHARPEN_ARGUMENTS
 #define SHARPENED(in, blurred) (blurred)
 #endif

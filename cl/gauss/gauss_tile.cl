@@ -44,13 +44,13 @@ inline V(MIDDLE) FN(along)(__global const SRC *row, int first, int width, int bo
         row += first * CH;
 #ifdef PHASE /* the first pixel is byte PHASE of a word */
         __global const uint *words = (__global const uint *)(row - PHASE);
-#define AT(i) BYTE_AS_FLOAT(words[((i) + PHASE) / 4], ((i) + PHASE) % 4)
+#define SAMPLE_AT(i) BYTE_AS_FLOAT(words[((i) + PHASE) / 4], ((i) + PHASE) % 4)
 #else
-#define AT(i) (LINE_WEIGHT)row[(i) * CH]
+#define SAMPLE_AT(i) (LINE_WEIGHT)row[(i) * CH]
 #endif
         UNROLLED_ON_GPUS for (int i = 0; i < TAPS; i++) {
             w = (V(LINE_WEIGHT))(WEIGHT_OF(line_weights, i), w.s012);
-            LINE_ADD(sum, AT(i), w);
+            LINE_ADD(sum, SAMPLE_AT(i), w);
         }
     } else {
         _Pragma("unroll 4")
@@ -96,7 +96,7 @@ inline void FN(put)(__global SRC *out, V(SRC) v, int count)
  * (`centre`, `centre`). */
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
 KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int out_width, int out_height,
-       int rows, int border, int centre SHARPEN_PARAMETERS)
+       int rows, int border, int centre NUMBERS)
 {
     __local V(MIDDLE) tile[LINES * QUADS];
     int item = (int)get_local_id(0), begin = (int)get_group_id(0) * BLOCKS * 4, top = GRID_Y * rows;
@@ -116,16 +116,16 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int
         if (count <= 0 || y >= out_height)
             continue;
         __local const V(MIDDLE) *at = tile + i / QUADS * 4 * QUADS + quad;
-        START(0) START(1) START(2) START(3)
+        SUM_START(0) SUM_START(1) SUM_START(2) SUM_START(3)
         WORK w0 = 0, w1 = 0, w2 = 0, w3 = 0;
         UNROLLED_ON_GPUS for (int k = 0; k < TAPS; k++) {
             V(WORK) v = CONVERT(WORK, at[k * QUADS]);
             w3 = w2, w2 = w1, w1 = w0, w0 = WEIGHT_OF(weights, k);
-            ADD(0, v, w0) ADD(1, v, w1) ADD(2, v, w2) ADD(3, v, w3)
+            SUM_ADD(0, v, w0) SUM_ADD(1, v, w1) SUM_ADD(2, v, w2) SUM_ADD(3, v, w3)
         }
 #define ROW_OF(k)                                                                                  \
     if (y + k < out_height) {                                                                      \
-        V(SRC) out = FINISH(k), in = 0;                                                            \
+        V(SRC) out = SUM_FINISH(k), in = 0;                                                            \
         if (SHARPENS || (ALPHA && channel == CH - 1))                                              \
             in = FN(pixels)(ROW(src, y + k + centre) + (x + centre) * CH + channel, count);        \
         out = ALPHA && channel == CH - 1 ? in : SHARPENED(in, out);                                \

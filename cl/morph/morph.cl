@@ -13,28 +13,17 @@
 #else
 #define BETTER(a, b) ((a) > (b) ? (a) : (b))
 #endif
-#if defined(SRC_IS_uchar)
-#define COUNT VECTOR_BYTES
-#elif defined(SRC_IS_ushort)
-#define COUNT (VECTOR_BYTES / 2)
-#else
-#define COUNT (VECTOR_BYTES / 4)
-#endif
-typedef SRC __attribute__((ext_vector_type(COUNT))) FN(wide);
-typedef FN(wide) __attribute__((aligned(sizeof(SRC)))) FN(anywhere);
-#define WIDE   FN(wide)
-#define AT(p)  (*(__global const FN(anywhere) *)(p))
-#define PUT(p) (*(__global FN(anywhere) *)(p))
+#define WIDE   FN(strip_lanes)
 
 /* The best of four that are `distance` apart, the last ones no further than `last`. */
 VECTORS_OF_512_BITS inline WIDE FN(four)(__global const SRC *in, int distance, int last)
 {
     if (last <= distance) {
-        WIDE first = AT(in), other = AT(in + last);
+        WIDE first = STRIP_IN(in), other = STRIP_IN(in + last);
         return BETTER(first, other);
     }
     int second = min(distance, last), third = min(2 * distance, last);
-    WIDE a = AT(in), b = AT(in + second), c = AT(in + third), d = AT(in + last);
+    WIDE a = STRIP_IN(in), b = STRIP_IN(in + second), c = STRIP_IN(in + third), d = STRIP_IN(in + last);
     a = BETTER(a, b);
     c = BETTER(c, d);
     return BETTER(a, c);
@@ -53,15 +42,15 @@ VECTORS_OF_512_BITS inline WIDE FN(later)(WIDE v, WIDE next, int words)
 /* The first two steps, for n windows of 16 pixels; what the second one sees is in registers. */
 VECTORS_OF_512_BITS inline void FN(sixteen)(struct FN(line) in, __global SRC *buffer, int n, int channels)
 {
-    WIDE next = FN(four)(STRIP_AT(in, 0, COUNT + 3 * channels), channels, 3 * channels);
-    for (int x = 0; x < n; x += COUNT) {
+    WIDE next = FN(four)(STRIP_AT(in, 0, STRIP_LANES + 3 * channels), channels, 3 * channels);
+    for (int x = 0; x < n; x += STRIP_LANES) {
         WIDE v = next;
-        next = FN(four)(STRIP_AT(in, x + COUNT, COUNT + 3 * channels), channels, 3 * channels);
+        next = FN(four)(STRIP_AT(in, x + STRIP_LANES, STRIP_LANES + 3 * channels), channels, 3 * channels);
         WIDE b = FN(later)(v, next, channels), c = FN(later)(v, next, 2 * channels);
         WIDE d = FN(later)(v, next, 3 * channels);
         b = BETTER(v, b);
         c = BETTER(c, d);
-        PUT(buffer + x) = BETTER(b, c);
+        STRIP_OUT(buffer + x) = BETTER(b, c);
     }
 }
 #define SIXTEEN(in, buffer, n) (FN(sixteen)(in, buffer, n, channels), true)
@@ -81,8 +70,8 @@ VECTORS_OF_512_BITS inline struct FN(line) FN(along)(struct FN(line) in, __globa
     }
     for (; 4 * covered < window; covered *= 4) {
         int n = count + (window - 4 * covered) * channels, step = covered * channels;
-        for (int x = 0; x < n; x += COUNT)
-            PUT(buffer + x) = FN(four)(STRIP_AT(in, x, COUNT + 3 * step), step, 3 * step);
+        for (int x = 0; x < n; x += STRIP_LANES)
+            STRIP_OUT(buffer + x) = FN(four)(STRIP_AT(in, x, STRIP_LANES + 3 * step), step, 3 * step);
         in.row = in.pad = buffer;
     }
     *distance = covered * channels;
@@ -94,7 +83,7 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
 {
     if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
         return;
-    int count = STRIP_COUNT, padded = (count + COUNT - 1) / COUNT * COUNT;
+    int count = STRIP_COUNT, padded = (count + STRIP_LANES - 1) / STRIP_LANES * STRIP_LANES;
     int window = left + right + 1, rows = top + bottom + 1;
     __global SRC *block = (__global SRC *)STRIP_MEMORY, *begun = block + rows * strip;
     __global SRC *pad = begun + strip, *buffer = pad + line;
@@ -102,8 +91,8 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
     for (int i = 0, slot = 0; i < lines; i++, slot = slot + 1 == rows ? 0 : slot + 1) {
         int distance, last, y = STRIP_ROW + i - (rows - 1);
         struct FN(line) in = STRIP_LINE(first + i, count + (left + right) * channels,
-                                        padded + COUNT + (left + right) * channels,
-                                        COUNT + 3 * channels, pad);
+                                        padded + STRIP_LANES + (left + right) * channels,
+                                        STRIP_LANES + 3 * channels, pad);
         in = FN(along)(in, buffer, padded, window, channels, &distance, &last);
         __global SRC *own = block + slot * strip;
         __global SRC *out = y < STRIP_ROW ? begun : ROW(dst, y) + STRIP_BEGIN;
@@ -111,36 +100,36 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
         __global const SRC *behind = slot + 1 < rows && y >= STRIP_ROW ? own + strip : begun;
         __global const SRC *ahead = ROW(src, clamp(first + i + AHEAD, 0, height - 1)) + STRIP_BEGIN;
         int x = 0, whole = y < STRIP_ROW ? padded : count;
-        for (; x + COUNT <= whole; x += COUNT) {
+        for (; x + STRIP_LANES <= whole; x += STRIP_LANES) {
             FETCH_AHEAD(ahead + x);
             FETCH_AHEAD(out + x + AHEAD * dst_stride);
-            WIDE v = FN(four)(STRIP_AT(in, x, COUNT + last), distance, last), best = v;
+            WIDE v = FN(four)(STRIP_AT(in, x, STRIP_LANES + last), distance, last), best = v;
             if (slot > 0)
-                best = BETTER(v, AT(begun + x));
-            PUT(own + x) = v;
-            PUT(begun + x) = best;
-            v = AT(behind + x);
-            PUT(out + x) = BETTER(best, v);
+                best = BETTER(v, STRIP_IN(begun + x));
+            STRIP_OUT(own + x) = v;
+            STRIP_OUT(begun + x) = best;
+            v = STRIP_IN(behind + x);
+            STRIP_OUT(out + x) = BETTER(best, v);
         }
         if (x < whole) {
-            SRC samples[COUNT];
-            WIDE v = FN(four)(STRIP_AT(in, x, COUNT + last), distance, last), best = v;
+            SRC samples[STRIP_LANES];
+            WIDE v = FN(four)(STRIP_AT(in, x, STRIP_LANES + last), distance, last), best = v;
             if (slot > 0)
-                best = BETTER(v, AT(begun + x));
-            PUT(own + x) = v;
-            PUT(begun + x) = best;
-            v = AT(behind + x);
-            *(FN(anywhere) *)samples = BETTER(best, v);
+                best = BETTER(v, STRIP_IN(begun + x));
+            STRIP_OUT(own + x) = v;
+            STRIP_OUT(begun + x) = best;
+            v = STRIP_IN(behind + x);
+            *(FN(strip_anywhere) *)samples = BETTER(best, v);
             for (int k = 0; x + k < whole; k++)
                 out[x + k] = samples[k];
         }
         if (slot + 1 == rows)
-            for (x = 0; x < padded; x += COUNT) {
-                WIDE best = AT(own + x);
+            for (x = 0; x < padded; x += STRIP_LANES) {
+                WIDE best = STRIP_IN(own + x);
                 for (int row = rows - 2; row >= 0; row--) {
-                    WIDE v = AT(block + row * strip + x);
+                    WIDE v = STRIP_IN(block + row * strip + x);
                     best = BETTER(v, best);
-                    PUT(block + row * strip + x) = best;
+                    STRIP_OUT(block + row * strip + x) = best;
                 }
             }
         if (y >= STRIP_ROW) {

@@ -5,11 +5,11 @@
  * is that of the stage's own source, `whole`. */
 #include "bytes.cl"
 #ifdef KERNEL_down
-#define OWN        uint4
+#define WORDS_OF_ITEM        uint4
 #define BEST(a, b) BETTER_4(a, b)
 #define ALL_WORDS(v) (v)
 #else
-#define OWN        uint
+#define WORDS_OF_ITEM        uint
 #define BEST(a, b) BETTER(a, b)
 #define ALL_WORDS(v) (uint4)(v, 0, 0, 0)
 #endif
@@ -33,24 +33,24 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), PLANE_IN
     int y = GRID_Y, x = SPAN_BEGIN;
     if (y >= grid_y_end || x >= grid_width)
         return;
-    OWN best = 0;
+    WORDS_OF_ITEM best = 0;
     UNROLLED for (int i = 0; i < PLACES; i++) {
         int at = begin + min(i * distance, last);
 #ifdef KERNEL_down
         int row = border_index(y + at, height, border);
-        OWN v = row < 0 ? (OWN)0 : *(__global const OWN *)(ROW(src, row) + x);
+        WORDS_OF_ITEM v = row < 0 ? (WORDS_OF_ITEM)0 : *(__global const WORDS_OF_ITEM *)(ROW(src, row) + x);
 #else
-        OWN v = FN(word_at)(ROW(src, y), x + at, width, border);
+        WORDS_OF_ITEM v = FN(word_at)(ROW(src, y), x + at, width, border);
 #endif
         best = i == 0 ? v : BEST(best, v);
     }
 #if ALPHA
     if (ends)
-        best = (best & ~ALPHA_BYTES) | (*(__global const OWN *)(ROW(whole, y) + x) & ALPHA_BYTES);
+        best = (best & ~ALPHA_BYTES) | (*(__global const WORDS_OF_ITEM *)(ROW(whole, y) + x) & ALPHA_BYTES);
 #endif
     __global uchar *out = ROW(dst, y) + x;
     if (x + SPAN <= width) {
-        *(__global OWN *)out = best;
+        *(__global WORDS_OF_ITEM *)out = best;
         return;
     }
     edge_put_16(out, ALL_WORDS(best), width - x);

@@ -91,7 +91,7 @@ inline uint4 FN(line)(PLANE_IN(uchar, src), int x, int y, int height, int border
 #define TAKE_REST(k)                                                                               \
     if (k < WINDOW % 8)                                                                            \
         best = BETTER_4(best, v##k);
-#define STORE(i)                                                                                   \
+#define STORE_ROW(i)                                                                                   \
     if (y + i < height)                                                                            \
         FN(put)(ROW(dst, y + i) + x, ROW(whole, y + i) + x, BETTER_4(front##i, best), width - x, ends); \
     best = BETTER_4(best, v##i);
@@ -119,6 +119,6 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), PLANE_IN
         EACH_ROW(TAKE_REST)
     }
     LOAD_ROWS(top + WINDOW)
-    EACH_ROW(STORE)
+    EACH_ROW(STORE_ROW)
 }
 #endif

@@ -4,9 +4,9 @@
  * that of the stage's own source, whose pixel (skip_x, skip_y) belongs to the first one. */
 #include <border.cl>
 #ifdef TAKE_LEAST
-#define BETTER(a, b) ((a) < (b))
+#define IS_BETTER(a, b) ((a) < (b))
 #else
-#define BETTER(a, b) ((a) > (b))
+#define IS_BETTER(a, b) ((a) > (b))
 #endif
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), PLANE_IN(SRC, whole), int width,
@@ -30,7 +30,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), PLANE_IN(SRC
         int column = border_near(px + (down ? 0 : at), width, border);
         int row = border_near(py + (down ? at : 0), height, border);
         SRC v = FETCH(src, column, CH, row, c);
-        best = i == 0 || BETTER(v, best) ? v : best;
+        best = i == 0 || IS_BETTER(v, best) ? v : best;
     }
     ROW(dst, y)[x] = best;
 }

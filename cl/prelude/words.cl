@@ -34,6 +34,13 @@ inline uint hidden(uint w)
 #define AS_WORDS(v)         CAT(as_uint, IN_WORDS)(v)
 #define AS_BYTES(v)         CAT3(as_, DST, LANES)(v)
 
+/* Sample k of a word. */
+#define SAMPLE_OF_uchar(w, k)  ((w) >> 8 * (k) & 255u)
+#define SAMPLE_OF_char(w, k)   ((int)((w) << (24 - 8 * (k))) >> 24)
+#define SAMPLE_OF_ushort(w, k) ((w) >> 16 * (k) & 0xffffu)
+#define SAMPLE_OF_short(w, k)  ((int)((w) << (16 - 16 * (k))) >> 16)
+#define SAMPLE_OF(type, w, k)  CAT(SAMPLE_OF_, type)(w, k)
+
 /* 1.5 * 2^23. The sum of this and a float of at most 2^22 has the nearest integer in its lowest bits. */
 #define ROUNDER 12582912.0f
 /* PAIR_OF packs two bytes into the lowest 16 bits of a word, from integers in the lowest bits of two floats (see

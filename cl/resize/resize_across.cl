@@ -7,12 +7,6 @@
  *     WITH_ALPHA  stores colours times alpha, in f32; then alpha, in f32; then, for integers, alpha as with FIXED */
 #include "resize_table.cl"
 
-#ifdef SRC_IS_uchar
-#define MIDDLE short
-#else
-#define MIDDLE int
-#endif
-
 #ifdef FIXED
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(MIDDLE, middle),
                      __global const int *restrict table, int at, int n, int taps)

@@ -16,22 +16,20 @@
 #ifdef FIXED
 #define COLUMN      int16
 #define PER_COLUMN  2
-#define WEIGHT_DOWN short
-#define WEIGHT      int /* along rows: for a pair */
+#define WEIGHT_ALONG      int /* along rows: for a pair */
 #else
 #define COLUMN      float16
 #define PER_COLUMN  1
-#define WEIGHT_DOWN float
-#define WEIGHT      float
+#define WEIGHT_ALONG      float
 #endif
 
 #if defined(WITH_ALPHA) && !defined(SRC_IS_float)
-#define SUMS (CH + 1)
+#define SUMS_OF_PIXEL (CH + 1)
 #else
-#define SUMS CH
+#define SUMS_OF_PIXEL CH
 #endif
 
-/* The sums of eight pixels are SUMS * 8 vectors: pixel by pixel, or with alpha channel by channel. MIDDLE_AT is where
+/* The sums of eight pixels are SUMS_OF_PIXEL * 8 vectors: pixel by pixel, or with alpha channel by channel. MIDDLE_AT is where
  * sum i of the pixels from x on is stored. */
 #ifdef WITH_ALPHA
 #define NEXT_PIXEL      1
@@ -45,15 +43,12 @@
 
 /* TO_WORD makes a word of PER_WORD sums in a row. */
 #if defined(FIXED) && defined(SRC_IS_uchar)
-#define MIDDLE     short
 #define PER_WORD   2
 #define TO_WORD(s) (as_uint16((s)[0] >> 8) & 65535 | as_uint16((s)[1] >> 8) << 16)
 #elif defined(FIXED)
-#define MIDDLE     int
 #define PER_WORD   1
 #define TO_WORD(s) as_uint16((s)[0] >> 8)
 #else
-#define MIDDLE     float
 #define PER_WORD   1
 #define TO_WORD(s) as_uint16((s)[0])
 #endif
@@ -80,7 +75,7 @@ inline void FN(turn)(uint16 *v)
     v[3] = HIGH2(b, d);
 }
 
-/* A step takes 16 bytes of each row, of which it converts BLOCK samples to COLUMNS vectors. SAMPLE(k) has the sample of
+/* A step takes 16 bytes of each row, of which it converts BLOCK samples to COLUMNS vectors. SAMPLE_OF_ROWS(k) has the sample of
  * each row at position k. */
 #define LOADED  (16 / (int)sizeof(SRC))
 #define COLUMNS (BLOCK / PER_COLUMN)
@@ -90,29 +85,29 @@ inline void FN(turn)(uint16 *v)
 #define BLOCK LOADED
 #endif
 #ifdef SRC_IS_float
-#define SAMPLE(k) as_float16(words[k])
+#define SAMPLE_OF_ROWS(k) as_float16(words[k])
 #elif defined(SRC_IS_uchar)
-#define SAMPLE(k) (words[(k) / 4] >> 8 * ((k) % 4) & 255)
+#define SAMPLE_OF_ROWS(k) (words[(k) / 4] >> 8 * ((k) % 4) & 255)
 #else
-#define SAMPLE(k) (words[(k) / 2] >> 16 * ((k) % 2) & 65535)
+#define SAMPLE_OF_ROWS(k) (words[(k) / 2] >> 16 * ((k) % 2) & 65535)
 #endif
 #if defined(WITH_ALPHA) && !defined(SRC_IS_float)
-#define VALUE(k) convert_float16(as_int16(SAMPLE(k)))
+#define VALUE(k) convert_float16(as_int16(SAMPLE_OF_ROWS(k)))
 #else
-#define VALUE(k) SAMPLE(k)
+#define VALUE(k) SAMPLE_OF_ROWS(k)
 #endif
 typedef uint4 __attribute__((aligned(1))) FN(four_words);
 
-/* PAIRS(a, w) is a0 * w0 + a1 * w1 of the pair in each lane. x86 has an instruction for that (LLVM 15 by itself makes
+/* PAIR_PRODUCTS(a, w) is a0 * w0 + a1 * w1 of the pair in each lane. x86 has an instruction for that (LLVM 15 by itself makes
  * four). On other processors a column holds the first samples of all pairs, then the second ones.
  * Samples of u16 are made signed by subtracting 2^15. As the sum of weights is 2^14, 2^29 is added to the sums. */
 #ifdef FIXED
 #ifdef SRC_IS_uchar
 #define HALF    ((1 << 7))
-#define PAIR(k) (SAMPLE(k) | SAMPLE((k) + CH) << 16)
+#define PAIR(k) (SAMPLE_OF_ROWS(k) | SAMPLE_OF_ROWS((k) + CH) << 16)
 #else
 #define HALF    ((1 << 29) + (1 << 7))
-#define PAIR(k) ((SAMPLE(k) | SAMPLE((k) + CH) << 16) ^ 0x80008000u)
+#define PAIR(k) ((SAMPLE_OF_ROWS(k) | SAMPLE_OF_ROWS((k) + CH) << 16) ^ 0x80008000u)
 #endif
 #if defined(__SSE2__) && defined(__has_builtin)
 #if __has_builtin(__builtin_ia32_pmaddwd128)
@@ -122,15 +117,15 @@ typedef uint4 __attribute__((aligned(1))) FN(four_words);
 #if defined(HAS_PAIRS) && defined(__AVX512BW__)
 #define PART           int16
 #define PRODUCTS(a, w) __builtin_ia32_pmaddwd512(a, w)
-#define PAIRS(a, w)    FN(pairs)(a, w)
+#define PAIR_PRODUCTS(a, w)    FN(pairs)(a, w)
 #elif defined(HAS_PAIRS) && defined(__AVX2__)
 #define PART           int8
 #define PRODUCTS(a, w) __builtin_ia32_pmaddwd256(a, w)
-#define PAIRS(a, w)    (int16)(FN(pairs)((a).lo, w), FN(pairs)((a).hi, w))
+#define PAIR_PRODUCTS(a, w)    (int16)(FN(pairs)((a).lo, w), FN(pairs)((a).hi, w))
 #elif defined(HAS_PAIRS)
 #define PART           int4
 #define PRODUCTS(a, w) __builtin_ia32_pmaddwd128(a, w)
-#define PAIRS(a, w)                                                                                \
+#define PAIR_PRODUCTS(a, w)                                                                                \
     (int16)(FN(pairs)((a).s0123, w), FN(pairs)((a).s4567, w), FN(pairs)((a).s89ab, w),             \
             FN(pairs)((a).scdef, w))
 #endif
@@ -143,7 +138,7 @@ inline PART FN(pairs)(PART a, int w)
 }
 #else
 #define AS_COLUMN(v) (int16)(as_int8(convert_short16(v)), as_int8(convert_short16(v >> 16)))
-#define PAIRS(a, w)                                                                                \
+#define PAIR_PRODUCTS(a, w)                                                                                \
     (convert_int16(as_short16((a).lo)) * (int16)(as_short2(w).s0) +                                \
      convert_int16(as_short16((a).hi)) * (int16)(as_short2(w).s1))
 #endif
@@ -187,7 +182,7 @@ inline void FN(sum)(__global const COLUMN *columns, __global const int *weights,
         sum[c] = HALF;
     for (int k = 0; k < count; k++)
         UNROLLED for (int c = 0; c < CH; c++)
-            sum[c] += PAIRS(columns[k * CH + c], weights[k]);
+            sum[c] += PAIR_PRODUCTS(columns[k * CH + c], weights[k]);
     UNROLLED for (int c = 0; c < CH; c++)
         sums[c] = sum[c];
 }
@@ -224,19 +219,6 @@ struct FN(line) {
 };
 #define COPIED (16 * ROWS / (int)sizeof(COLUMN))
 
-/* The vectors' size: without the attribute LLVM uses two instructions for each operation on 512 bits. And on native a
- * function that is called: inlined, Clang would optimize it twice. */
-#ifdef __AVX512BW__
-#define VECTORS_OF_512_BITS __attribute__((min_vector_width(512)))
-#else
-#define VECTORS_OF_512_BITS
-#endif
-#ifdef NATIVE
-#define CALLED __attribute__((noinline))
-#else
-#define CALLED
-#endif
-
 /* The sums of sixteen rows, of which `last` is the last one that there is. */
 VECTORS_OF_512_BITS CALLED inline void FN(across)(struct FN(line) a, __global const SRC *in, int stride, int last,
                        __global MIDDLE *out, int out_stride)
@@ -262,14 +244,14 @@ VECTORS_OF_512_BITS CALLED inline void FN(across)(struct FN(line) a, __global co
             FN(columns)(is_short ? copied : in + i, is_short ? LOADED : stride,
                         a.columns + done - base);
         }
-        COLUMN sums[8 * SUMS];
+        COLUMN sums[8 * SUMS_OF_PIXEL];
         for (int i = 0; i < 8; i++) {
             int pixel = x + i, count = TAP_COUNT(a.at, a.n, pixel);
             int first = FIRST_TAP(a.at, a.n, pixel) * CH - base;
             FN(sum)(a.columns + first,
-                    (__global const WEIGHT *)WEIGHTS_AT(a.at, a.n) + pixel * a.taps, count,
+                    (__global const WEIGHT_ALONG *)WEIGHTS_AT(a.at, a.n) + pixel * a.taps, count,
                     sums + i * NEXT_PIXEL);
-#if SUMS > CH
+#if SUMS_OF_PIXEL > CH
             /* Alpha, exact. */
             __global const short *fixed =
                 (__global const short *)WEIGHTS_AT(a.fixed_at, a.fixed_n) + pixel * a.fixed_taps;
@@ -280,7 +262,7 @@ VECTORS_OF_512_BITS CALLED inline void FN(across)(struct FN(line) a, __global co
 #endif
         }
         int pitch = a.pitch;
-        UNROLLED for (int i = 0; i < 8 * SUMS; i += 4 * PER_WORD) {
+        UNROLLED for (int i = 0; i < 8 * SUMS_OF_PIXEL; i += 4 * PER_WORD) {
             uint16 words[4];
             UNROLLED for (int k = 0; k < 4; k++)
                 words[k] = TO_WORD(sums + i + k * PER_WORD);
@@ -298,7 +280,7 @@ VECTORS_OF_512_BITS CALLED inline void FN(across)(struct FN(line) a, __global co
 
 /* Down columns: AT_ONCE samples of a row of the result, or pixels if there is alpha. `in` is in the first row of sums.
  * Of integers a result is sat((sum + 2^19) >> 20). */
-#define RESULT CAT(SRC, 16)
+#define RESULTS_16 CAT(SRC, 16)
 #if defined(FIXED) && defined(SRC_IS_uchar)
 #define AT_ONCE 32
 /* Two rows at a time; the last weight may be 0. A word has an even sample and the odd one behind it. */
@@ -309,8 +291,8 @@ inline void FN(down)(__global const short *in, int stride, __global const short 
     for (int k = 0; k < count; k += 2, in += 2 * stride) {
         uint16 a = *(__global const uint16 *)in, b = *(__global const uint16 *)(in + stride);
         int w = *(__global const int *)(weights + k);
-        even += PAIRS(AS_COLUMN(((a & 65535) | b << 16)), w);
-        odd += PAIRS(AS_COLUMN(((a >> 16) | (b & 0xffff0000u))), w);
+        even += PAIR_PRODUCTS(AS_COLUMN(((a & 65535) | b << 16)), w);
+        odd += PAIR_PRODUCTS(AS_COLUMN(((a >> 16) | (b & 0xffff0000u))), w);
     }
     even = clamp(even >> 20, (int16)(0), (int16)(255));
     odd = clamp(odd >> 20, (int16)(0), (int16)(255));
@@ -320,10 +302,10 @@ inline void FN(down)(__global const short *in, int stride, __global const short 
 #define AT_ONCE 16
 #endif
 
-#if SUMS > CH || defined(FIXED) && !defined(SRC_IS_uchar)
+#if SUMS_OF_PIXEL > CH || defined(FIXED) && !defined(SRC_IS_uchar)
 /* Sums of u16 do not fit 32 bits, so they are kept in two parts, 4096 * high + low. */
 inline void FN(down_exact)(__global const MIDDLE *in, int stride, __global const short *weights,
-                           int count, RESULT *result)
+                           int count, RESULTS_16 *result)
 {
     int16 high = 0, low = 1 << 19;
     for (int k = 0; k < count; k++) {
@@ -356,7 +338,7 @@ inline float16 FN(down_real)(__global const float *in, int stride, __global cons
 #include "resize_alpha.cl"
 #endif
 
-#if SUMS > CH
+#if SUMS_OF_PIXEL > CH
 #define AXIS(a) int a##_fixed_at, int a##_fixed_n, int a##_fixed_taps, int a##_at, int a##_n, int a##_taps
 #else
 #define AXIS(a) int a##_at, int a##_n, int a##_taps
@@ -374,7 +356,7 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
     struct FN(line) line = {.table = table, .at = x_at, .n = x_n, .taps = x_taps, .width = width,
                             .pixels = pixels, .pitch = pitch, .capacity = capacity,
                             .columns = scratch + GRID_Y * size};
-#if SUMS > CH
+#if SUMS_OF_PIXEL > CH
     line.fixed_at = x_fixed_at;
     line.fixed_n = x_fixed_n;
     line.fixed_taps = x_fixed_taps;
@@ -395,20 +377,20 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
             FN(across)(line, ROW(src, done), src_stride, height - 1 - done,
                        middle + (done - base) * stride, stride);
         }
-        __global const WEIGHT_DOWN *weights =
-            (__global const WEIGHT_DOWN *)WEIGHTS_AT(y_at, y_n) + y * y_taps;
+        __global const WEIGHT *weights =
+            (__global const WEIGHT *)WEIGHTS_AT(y_at, y_n) + y * y_taps;
         __global const MIDDLE *in = middle + (first - base) * stride;
         __global SRC *out = ROW(dst, y);
 #ifdef WITH_ALPHA
         for (int x = 0; x < pixels; x += AT_ONCE) {
-            RESULT results[CH];
+            RESULTS_16 results[CH];
             float16 alpha = FN(down_real)(in + x + (CH - 1) * pitch, stride, weights, count), none = 0;
             for (int c = 0; c < CH - 1; c++) {
                 float16 v = FN(down_real)(in + x + c * pitch, stride, weights, count);
                 v = alpha > none ? COLOUR(v, alpha) : none;
                 results[c] = CAT3(convert_, SRC, 16)(v);
             }
-#if SUMS > CH
+#if SUMS_OF_PIXEL > CH
             FN(down_exact)(in + x + CH * pitch, stride,
                            (__global const short *)WEIGHTS_AT(y_fixed_at, y_fixed_n) + y * y_fixed_taps,
                            count, &results[CH - 1]);
@@ -436,7 +418,7 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
         }
 #else
         for (int x = 0; x < pixels * CH; x += AT_ONCE) {
-            RESULT results[AT_ONCE / 16] __attribute__((aligned(64)));
+            RESULTS_16 results[AT_ONCE / 16] __attribute__((aligned(64)));
 #ifndef FIXED
             results[0] = FN(down_real)(in + x, stride, weights, count);
 #elif defined(SRC_IS_uchar)

@@ -9,7 +9,6 @@
 /* Computes sat((sum + 2^19) >> 20) of one sample, or of LANES; `stride` is the distance of rows. Sums of u16 do not fit
  * 32 bits, so they are kept in two parts, 4096 * high + low. */
 #ifdef SRC_IS_uchar
-#define MIDDLE short
 #define DEFINE_SUM(name, lanes, LOAD)                                                              \
     inline CAT(uchar, lanes) FN(name)(__global const short *in, int stride,                        \
                                       __global const short *weights, int count)                    \
@@ -21,7 +20,6 @@
         return CAT3(convert_uchar, lanes, _sat)(sum >> 20);                                        \
     }
 #else
-#define MIDDLE int
 #define DEFINE_SUM(name, lanes, LOAD)                                                              \
     inline CAT(ushort, lanes) FN(name)(__global const int *in, int stride,                         \
                                        __global const short *weights, int count)                   \
@@ -35,12 +33,9 @@
         return CAT3(convert_ushort, lanes, _sat)((high + (low >> 12)) >> 8);                       \
     }
 #endif
-#define WEIGHT short
 #endif
 
 #ifdef REAL
-#define MIDDLE float
-#define WEIGHT float
 #define DEFINE_SUM(name, lanes, LOAD)                                                              \
     inline CAT(float, lanes) FN(name)(__global const float *in, int stride,                        \
                                       __global const float *weights, int count)                    \

@@ -8,22 +8,22 @@
  * ones, with signs. */
 #include "matrix.cl"
 #define ITEMS (32 * ACROSS * DOWN)
-#define SUMS  (2 * CH * TILES) /* of four numbers, by each work-item */
+#define RESULTS  (2 * CH * TILES) /* of four numbers, by each work-item */
 
 #if CH == 1
-#define AT_ONCE 4 /* times eight rows: as registers allow */
+#define EIGHTS 4 /* times eight rows: as registers allow */
 #else
-#define AT_ONCE 2
+#define EIGHTS 2
 #endif
 
 /* 16 pixels as they lie in memory; word i of channel c. */
 #if CH == 1
 #define PIXELS           uint4
-#define WORD(v, c, i)    ((i) == 0 ? (v).s0 : (i) == 1 ? (v).s1 : (i) == 2 ? (v).s2 : (v).s3)
+#define WORD_OF_PIXELS(v, c, i)    ((i) == 0 ? (v).s0 : (i) == 1 ? (v).s1 : (i) == 2 ? (v).s2 : (v).s3)
 #else
 #define PIXELS           uint16
 #define WORD_3(a, b, d, c) ((c) == 0 ? RED(a, b, d) : (c) == 1 ? GREEN(a, b, d) : BLUE(a, b, d))
-#define WORD(v, c, i)                                                                              \
+#define WORD_OF_PIXELS(v, c, i)                                                                              \
     ((i) == 0   ? WORD_3((v).s0, (v).s1, (v).s2, c)                                                \
      : (i) == 1 ? WORD_3((v).s3, (v).s4, (v).s5, c)                                                \
      : (i) == 2 ? WORD_3((v).s6, (v).s7, (v).s8, c)                                                \
@@ -49,24 +49,24 @@ KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), __global const int *re
        int y_at, int y_n, int steps, int source_height, int last, int width, int height)
 {
     MATRIX_MEMORY(ITEMS)
-    __local int totals[ACROSS * 128 * SUMS];
+    __local int totals[ACROSS * 128 * RESULTS];
     int item = (int)get_local_id(0), lane = item % 32, row = lane / 4, quad = lane % 4;
     int strip = (int)get_group_id(0) * ACROSS + item / 32 % ACROSS, down = item / 32 / ACROSS, own = min(strip, x_n - 1);
     int begin = (table[x_at + own] + 16 * quad) * CH, top = table[y_at + GRID_Y] + row;
     __global const uint4 *along = (__global const uint4 *)(table + x_at + (x_n + 3) / 4 * 4) + own * pairs * 128 + lane;
     __global const uint4 *weights = (__global const uint4 *)(table + y_at + (y_n + 3) / 4 * 4) + GRID_Y * steps * TILES * 64 + lane;
-    int4 results[SUMS];
-    UNROLLED_ON_GPUS for (int i = 0; i < SUMS; i++)
+    int4 results[RESULTS];
+    UNROLLED_ON_GPUS for (int i = 0; i < RESULTS; i++)
         results[i] = 0;
-    for (int i = item; i < ACROSS * 128 * SUMS; i += ITEMS)
+    for (int i = item; i < ACROSS * 128 * RESULTS; i += ITEMS)
         totals[i] = 0;
     for (int begin_step = 0; begin_step < steps; begin_step += DOWN) {
         int step = begin_step + down;
         uint lower[2 * CH][2], upper[2 * CH][2];
-        UNROLLED_ON_GPUS for (int rows = 0; rows < 4; rows += AT_ONCE) {
-            int4 sums[AT_ONCE][CH], more[AT_ONCE][CH];
-            __global const uchar *in[AT_ONCE];
-            UNROLLED_ON_GPUS for (int e = 0; e < AT_ONCE; e++) {
+        UNROLLED_ON_GPUS for (int rows = 0; rows < 4; rows += EIGHTS) {
+            int4 sums[EIGHTS][CH], more[EIGHTS][CH];
+            __global const uchar *in[EIGHTS];
+            UNROLLED_ON_GPUS for (int e = 0; e < EIGHTS; e++) {
                 in[e] = ROW(src, min(top + 32 * step + 8 * (rows + e), source_height - 1));
                 UNROLLED_ON_GPUS for (int c = 0; c < CH; c++) {
                     sums[e][c] = 1 << 7;
@@ -74,32 +74,32 @@ KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), __global const int *re
                 }
             }
 #if CH == 1 /* loaded a turn ahead, for which three channels have no registers */
-            PIXELS next[AT_ONCE];
-            UNROLLED_ON_GPUS for (int e = 0; e < AT_ONCE; e++)
+            PIXELS next[EIGHTS];
+            UNROLLED_ON_GPUS for (int e = 0; e < EIGHTS; e++)
                 next[e] = FN(pixels)(in[e], begin, last);
             for (int pair = 0; pair < pairs; pair++) {
-                PIXELS v[AT_ONCE];
-                UNROLLED_ON_GPUS for (int e = 0; e < AT_ONCE; e++) {
+                PIXELS v[EIGHTS];
+                UNROLLED_ON_GPUS for (int e = 0; e < EIGHTS; e++) {
                     v[e] = next[e];
                     next[e] = FN(pixels)(in[e], begin + 64 * CH * (pair + 1), last);
                 }
 #else
             for (int pair = 0; pair < pairs; pair++) {
-                PIXELS v[AT_ONCE];
-                UNROLLED_ON_GPUS for (int e = 0; e < AT_ONCE; e++)
+                PIXELS v[EIGHTS];
+                UNROLLED_ON_GPUS for (int e = 0; e < EIGHTS; e++)
                     v[e] = FN(pixels)(in[e], begin + 64 * CH * pair, last);
 #endif
                 UNROLLED_ON_GPUS for (int s = 0; s < 2; s++) {
                     uint4 w = along[128 * pair + 64 * s], w_upper = along[128 * pair + 64 * s + 32];
-                    UNROLLED_ON_GPUS for (int e = 0; e < AT_ONCE; e++)
+                    UNROLLED_ON_GPUS for (int e = 0; e < EIGHTS; e++)
                         UNROLLED_ON_GPUS for (int c = 0; c < CH; c++) {
-                            uint2 samples = (uint2)(WORD(v[e], c, 2 * s), WORD(v[e], c, 2 * s + 1));
+                            uint2 samples = (uint2)(WORD_OF_PIXELS(v[e], c, 2 * s), WORD_OF_PIXELS(v[e], c, 2 * s + 1));
                             sums[e][c] = FN(add_uu)(sums[e][c], w, samples MATRIX_ARGUMENTS);
                             more[e][c] = FN(add_su)(more[e][c], w_upper, samples MATRIX_ARGUMENTS);
                         }
                 }
             }
-            UNROLLED_ON_GPUS for (int e = 0; e < AT_ONCE; e += 2)
+            UNROLLED_ON_GPUS for (int e = 0; e < EIGHTS; e += 2)
                 UNROLLED_ON_GPUS for (int c = 0; c < CH; c++) {
                     int4 a = sums[e][c] + (more[e][c] << 8), b = sums[e + 1][c] + (more[e + 1][c] << 8);
                     uint first = MIDDLE_BYTES(a.s0, a.s1), next = MIDDLE_BYTES(b.s0, b.s1);
@@ -126,8 +126,8 @@ KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), __global const int *re
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    __local int *total = totals + item / 32 % ACROSS * 128 * SUMS + lane;
-    UNROLLED_ON_GPUS for (int i = 0; i < SUMS; i++) {
+    __local int *total = totals + item / 32 % ACROSS * 128 * RESULTS + lane;
+    UNROLLED_ON_GPUS for (int i = 0; i < RESULTS; i++) {
         atomic_add(total + 128 * i, results[i].s0);
         atomic_add(total + 128 * i + 32, results[i].s1);
         atomic_add(total + 128 * i + 64, results[i].s2);

@@ -21,7 +21,7 @@
     (float4)((float)((w) & 255u), (float)((w) >> 8 & 255u), (float)((w) >> 16 & 255u), (float)((w) >> 24))
 #define REALS(v, w)                                                                                \
     (float4)((float)FIRST_OF(v), (float)SECOND_OF(v), (float)FIRST_OF(w), (float)SECOND_OF(w))
-#define RESULT(sum) (ushort)as_uint(fma(sum, 1.0f / 256, 1.0f / 512) + ROUNDER)
+#define IN_64THS(sum) (ushort)as_uint(fma(sum, 1.0f / 256, 1.0f / 512) + ROUNDER)
 
 inline float FN(add)(float sum, float4 v, float4 w)
 {
@@ -76,7 +76,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
     UNROLLED for (int r = 0; r < ROWS; r++)
     {
         *(__global ushort2 *)((__global uchar *)middle_base + to) =
-            (ushort2)(RESULT(sums[r].s0), RESULT(sums[r].s1));
+            (ushort2)(IN_64THS(sums[r].s0), IN_64THS(sums[r].s1));
         to += 2u * (uint)middle_stride;
     }
 }

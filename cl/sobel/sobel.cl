@@ -103,11 +103,11 @@ inline V(DST) FN(finish)(V(WORK) dx, V(WORK) dy NUMBERS)
 
 /* The result for a gradient; if there are two planes, that of the first. */
 #if defined(OUT_dx) || defined(OUT_both)
-#define RESULT(dx, dy) GRADIENT_OUT(dx)
+#define GRADIENT_RESULT(dx, dy) GRADIENT_OUT(dx)
 #elif defined(OUT_dy)
-#define RESULT(dx, dy) GRADIENT_OUT(dy)
+#define GRADIENT_RESULT(dx, dy) GRADIENT_OUT(dy)
 #else
-#define RESULT(dx, dy) FN(finish)(dx, dy GIVEN)
+#define GRADIENT_RESULT(dx, dy) FN(finish)(dx, dy GIVEN)
 #endif
 
 /* The index of the source's sample for the destination's sample x; they differ if alpha is dropped. */
@@ -236,7 +236,7 @@ typedef int FN(ints) __attribute__((vector_size(PART)));
 #define CHARS_AT(r, d) (*(__global const FN(any_chars) *)((r) + x + (d)))
 #define CHARS(v)       __builtin_astype(v, FN(chars))
 #define WEIGHTS(first, second) CHARS((SHORTS)((short)(((first) & 255) | (second) * 256)))
-#define SUMS(a, b, weights, ...)                                                                   \
+#define PAIR_SUMS(a, b, weights, ...)                                                                   \
     __builtin_astype(OF_X86(pmaddubsw)(__builtin_shufflevector(a, b, __VA_ARGS__), weights), SHORTS)
 
 #ifdef OUT_l1
@@ -264,10 +264,10 @@ inline FN(shorts) FN(lengths)(SHORTS dx, SHORTS dy NUMBERS)
 #endif
 
 #define LENGTHS(...)                                                                               \
-    FN(lengths)(SUMS(l0, r_0, once, __VA_ARGS__) + SUMS(l2, r_2, once, __VA_ARGS__) +              \
-                    SUMS(l1, r_1, twice, __VA_ARGS__),                                             \
-                SUMS(l0, r_0, both, __VA_ARGS__) - SUMS(l2, r_2, both, __VA_ARGS__) +              \
-                    SUMS(m2, m0, twice, __VA_ARGS__) GIVEN)
+    FN(lengths)(PAIR_SUMS(l0, r_0, once, __VA_ARGS__) + PAIR_SUMS(l2, r_2, once, __VA_ARGS__) +              \
+                    PAIR_SUMS(l1, r_1, twice, __VA_ARGS__),                                             \
+                PAIR_SUMS(l0, r_0, both, __VA_ARGS__) - PAIR_SUMS(l2, r_2, both, __VA_ARGS__) +              \
+                    PAIR_SUMS(m2, m0, twice, __VA_ARGS__) GIVEN)
 
 inline FN(chars) FN(part_at)(__global const SRC *r0, __global const SRC *r1, __global const SRC *r2,
                              int x NUMBERS)
@@ -389,17 +389,17 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
     __global const SRC *r0 = ROW(src, y0) + shift, *r1 = ROW(src, y1) + shift;
     __global const SRC *r2 = ROW(src, y2) + shift;
 #ifdef PAIRS
-#define AT_ONCE (2 * LANES)
+#define SAMPLES_AT_ONCE (2 * LANES)
 #else
-#define AT_ONCE LANES
+#define SAMPLES_AT_ONCE LANES
 #endif
-    if (inner + AT_ONCE > inner_end)
+    if (inner + SAMPLES_AT_ONCE > inner_end)
         inner = inner_end = end;
     /* To the next row: the processor's own prefetching ends with each page. What lies behind a ring may be another
      * thread's. */
     int ahead = RING ? 0 : src_stride;
-    for (x = inner; x < inner_end; x += AT_ONCE) {
-        x = min(x, inner_end - AT_ONCE);
+    for (x = inner; x < inner_end; x += SAMPLES_AT_ONCE) {
+        x = min(x, inner_end - SAMPLES_AT_ONCE);
 #ifdef PAIRS
         FETCH_AHEAD(r2 + x + ahead);
         ushort16 pairs = FN(pairs_at)(r0, r1, r2, x GIVEN);
@@ -407,7 +407,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
         UNALIGNED_OUT(OUT, LANES, out + x + LANES) = THEN(as_uchar16(pairs.hi));
 #else
         LOAD_NEIGHBOURS;
-        V(DST) v = RESULT(dx, dy);
+        V(DST) v = GRADIENT_RESULT(dx, dy);
 #if ALPHA
         TAKE_ALPHA(LANES, CH, v, UNALIGNED_IN(SRC, LANES, r1 + x));
 #endif
@@ -424,7 +424,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
             int px = x / DST_CH + origin, c = x % DST_CH;
             CAT(WORK, 2) g = FN(edge)(src_base, src_offset, src_stride, width, border, y0, y1, y2,
                                       px, c);
-            DST v = FIRST(RESULT((V(WORK))g.x, (V(WORK))g.y));
+            DST v = FIRST(GRADIENT_RESULT((V(WORK))g.x, (V(WORK))g.y));
             out[x] = THEN_ONE(OR_ALPHA(x, v, FETCH(src, px, CH, y1, c)));
 #if PLANES == 2
             out2[x] = FIRST(GRADIENT_OUT((V(WORK))g.y));
@@ -438,7 +438,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
         __global const SRC *r2 = ROW(src, y2) + shift;
         for (; x < inner_end; x++) {
             LOAD_NEIGHBOURS;
-            out[x] = THEN_ONE(OR_ALPHA(x, RESULT(dx, dy), r1[x]));
+            out[x] = THEN_ONE(OR_ALPHA(x, GRADIENT_RESULT(dx, dy), r1[x]));
 #if PLANES == 2
             out2[x] = GRADIENT_OUT(dy);
 #endif
@@ -452,7 +452,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
         AROUND r1 = AROUND_AT(ROW(src, y1) + x);
         AROUND r2 = AROUND_AT(ROW(src, y2) + x);
         LOAD_NEIGHBOURS;
-        V(DST) v = RESULT(dx, dy);
+        V(DST) v = GRADIENT_RESULT(dx, dy);
 #if ALPHA
         TAKE_ALPHA(LANES, CH, v, CENTRE(r1));
 #endif

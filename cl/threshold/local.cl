@@ -26,10 +26,10 @@ __kernel void KERNEL(GRID, PLANE_IN(float, src), PLANE_OUT(short, dst), float sc
 
 #if LEVELS
 #define WHOLE_PARAMETER , PLANE_IN(float, whole)
-#define RESULT(v)       as_float(v)
+#define TO_SAMPLE(v)       as_float(v)
 #else
 #define WHOLE_PARAMETER
-#define RESULT(v) (SRC)(v)
+#define TO_SAMPLE(v) (SRC)(v)
 #endif
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SRC, mean), PLANE_OUT(DST, dst), int least, int low,
@@ -60,6 +60,6 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SRC, mean), PLANE_OUT(DS
     }
 #endif
     for (int end = SPAN_END(x); x < end; x++)
-        out[x] = COPIED(x) ? copied[x] : RESULT((int)in[x] - (int)means[x] >= least ? high : low);
+        out[x] = COPIED(x) ? copied[x] : TO_SAMPLE((int)in[x] - (int)means[x] >= least ? high : low);
 }
 #endif

@@ -46,7 +46,7 @@
 #else
 #define STORE_ALPHA(out, in)
 #endif
-#define STORE(out, in, v, become)                                                                  \
+#define STORE_PIXEL(out, in, v, become)                                                                  \
     {                                                                                              \
         __global SRC *to = out;                                                                    \
         int change = (become) - (v);                                                               \
@@ -180,11 +180,11 @@ KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src), PLANE_OUT(S
 #define BLENDED(k, v) FN(blended)(tables[v], left.s##k, right.s##k, above, below)
 #if CH == 1 && ALIGNED
         if (x >= begin && x + 8 <= last) {
-#define WORD(v, a, b, c, d)                                                                        \
+#define FOUR_TONES(v, a, b, c, d)                                                                        \
     LAST_BYTES(BLENDED(a, (v) & 255u), BLENDED(b, (v) >> 8 & 255u), BLENDED(c, (v) >> 16 & 255u), \
                BLENDED(d, (v) >> 24))
             uint2 v = *(__global const uint2 *)(ROW(src, y) + x);
-            *(__global uint2 *)(ROW(dst, y) + x) = (uint2)(WORD(v.x, 0, 1, 2, 3), WORD(v.y, 4, 5, 6, 7));
+            *(__global uint2 *)(ROW(dst, y) + x) = (uint2)(FOUR_TONES(v.x, 0, 1, 2, 3), FOUR_TONES(v.y, 4, 5, 6, 7));
         } else
 #endif
         {
@@ -192,7 +192,7 @@ KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src), PLANE_OUT(S
     if (x + k * APART >= begin && x + k * APART < last) {                                           \
         __global const SRC *in = ROW(src, y) + (x + k * APART) * CH;                               \
         int v = TONE(in);                                                                          \
-        STORE(ROW(dst, y) + (x + k * APART) * CH, in, v, (int)(BLENDED(k, v) & 255u))              \
+        STORE_PIXEL(ROW(dst, y) + (x + k * APART) * CH, in, v, (int)(BLENDED(k, v) & 255u))              \
     }
             PIXEL(0) PIXEL(1) PIXEL(2) PIXEL(3) PIXEL(4) PIXEL(5) PIXEL(6) PIXEL(7)
         }
@@ -252,12 +252,12 @@ WIDE inline ushort32 FN(look_up)(const table_part *t, ushort32 v)
 #define BEGIN_TABLES
 #endif
 
-/* The pixels from x to `end`, which are at least COUNT. The last ones may be computed twice. */
+/* The pixels from x to `end`, which are at least PIXELS_AT_ONCE. The last ones may be computed twice. */
 #define WIDE_PARAMETERS                                                                            \
     __global const uchar *in, __global uchar *out, __global const uint *joined, int x, int end,    \
         int start, float by_width, float above, float below
 #if CH == 1 && defined(HALVES)
-#define COUNT 32
+#define PIXELS_AT_ONCE 32
 WIDE inline void FN(wide)(WIDE_PARAMETERS)
 {
     BEGIN_TABLES
@@ -276,7 +276,7 @@ WIDE inline void FN(wide)(WIDE_PARAMETERS)
     }
 }
 #elif CH == 1
-#define COUNT 8
+#define PIXELS_AT_ONCE 8
 inline void FN(wide)(WIDE_PARAMETERS)
 {
     for (int step = 1; step > 0; x += step) {
@@ -291,22 +291,22 @@ inline void FN(wide)(WIDE_PARAMETERS)
 #elif CH > 2 && defined(__clang__)
 /* A pixel is a word. Its change is added to each byte, or taken off. */
 #ifdef HALVES
-#define COUNT 16
+#define PIXELS_AT_ONCE 16
 #define PLACES (float16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #define ALL(part) part(0), part(1), part(2), part(3), part(4), part(5), part(6), part(7), part(8), part(9),      \
     part(10), part(11), part(12), part(13), part(14), part(15)
 #else
-#define COUNT 8
+#define PIXELS_AT_ONCE 8
 #define PLACES (float8)(0, 1, 2, 3, 4, 5, 6, 7)
 #define ALL(part) part(0), part(1), part(2), part(3), part(4), part(5), part(6), part(7)
 #endif
 #define PART_OF_WORDS(k) 3 * (k), 3 * (k) + 1, 3 * (k) + 2, -1
 #define PART_OF_BYTES(k) 4 * (k), 4 * (k) + 1, 4 * (k) + 2
-typedef CAT(uint, COUNT) FN(words);
-typedef CAT(int, COUNT) FN(ints);
-typedef CAT(float, COUNT) FN(floats);
-typedef uchar FN(bytes) __attribute__((ext_vector_type(4 * COUNT)));
-typedef uchar FN(pixels) __attribute__((ext_vector_type(CH * COUNT), aligned(1)));
+typedef CAT(uint, PIXELS_AT_ONCE) FN(words);
+typedef CAT(int, PIXELS_AT_ONCE) FN(ints);
+typedef CAT(float, PIXELS_AT_ONCE) FN(floats);
+typedef uchar FN(bytes) __attribute__((ext_vector_type(4 * PIXELS_AT_ONCE)));
+typedef uchar FN(pixels) __attribute__((ext_vector_type(CH * PIXELS_AT_ONCE), aligned(1)));
 #define BYTE(word, bit) ((word) >> (FN(words))(bit) & (FN(words))(255))
 
 WIDE inline void FN(wide)(WIDE_PARAMETERS)
@@ -343,7 +343,7 @@ WIDE inline void FN(wide)(WIDE_PARAMETERS)
         v = bytes;
 #endif
         *(__global FN(pixels) *)(out + x * CH) = v;
-        step = min(COUNT, end - COUNT - x);
+        step = min(PIXELS_AT_ONCE, end - PIXELS_AT_ONCE - x);
     }
 }
 #endif
@@ -366,8 +366,8 @@ __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src
             stop--;
         while (stop < end && (float)stop * by_width - 0.5f < (float)(start + 1))
             stop++;
-#ifdef COUNT /* the places are exact up to 2^24 */
-        if (stop - x >= COUNT && stop <= 1 << 24) {
+#ifdef PIXELS_AT_ONCE /* the places are exact up to 2^24 */
+        if (stop - x >= PIXELS_AT_ONCE && stop <= 1 << 24) {
             FN(wide)(in, out, joined, x, stop, start, by_width, above, below);
             x = stop;
         }
@@ -380,7 +380,7 @@ __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src
 #else
             uint over = joined[v], under = over >> 16;
 #endif
-            STORE(out + x * CH, in + x * CH, v, (int)(BLENDED(, over, 0, under, 0) & 255u))
+            STORE_PIXEL(out + x * CH, in + x * CH, v, (int)(BLENDED(, over, 0, under, 0) & 255u))
         }
     }
 }
@@ -404,7 +404,7 @@ __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src
 #define LOOK(tile) (float)((__global const SRC *)(state + (tile) * TILE + TABLE_AT))[v]
         float over = LOOK(upper + a) * left + LOOK(upper + b) * right;
         float under = LOOK(lower + a) * left + LOOK(lower + b) * right;
-        STORE(ROW(dst, y) + x * CH, in, v, (int)SATURATE(SRC, over * above + under * below))
+        STORE_PIXEL(ROW(dst, y) + x * CH, in, v, (int)SATURATE(SRC, over * above + under * below))
     }
 }
 #endif

@@ -13,7 +13,7 @@
 
 #ifdef KERNEL_wide
 #define COEFFICIENT long
-#define COUNT   5
+#define COEFFICIENTS   5
 #define DEFINE_MIX(n)                                                                              \
     inline DST FN(mix)(DST r, DST g, DST b, __global const long *restrict m)                       \
     {                                                                                              \
@@ -24,7 +24,7 @@
     }
 #else
 #define COEFFICIENT int
-#define COUNT   9
+#define COEFFICIENTS   9
 #define IN_F32(n, v) CAT(convert_float, n)(v)
 #define SUM_IN_F32(n)                                                                              \
     (((IN_F32(n, r) * as_float(m[0]) + IN_F32(n, g) * as_float(m[1])) + IN_F32(n, b) * as_float(m[2])) + \
@@ -84,8 +84,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
         CAT(SRC, 4) blue = (CAT(SRC, 4))(a.s2, b.s2, c.s2, d.s2);
 #endif
         CAT(DST, 4) r = CAT(FN(mix), 4)(red, green, blue, table);
-        CAT(DST, 4) g = CAT(FN(mix), 4)(red, green, blue, table + COUNT);
-        CAT(DST, 4) l = CAT(FN(mix), 4)(red, green, blue, table + 2 * COUNT);
+        CAT(DST, 4) g = CAT(FN(mix), 4)(red, green, blue, table + COEFFICIENTS);
+        CAT(DST, 4) l = CAT(FN(mix), 4)(red, green, blue, table + 2 * COEFFICIENTS);
 #if CH == 3
         to[0] = THEN(((CAT(DST, 4))(r.s0, g.s0, l.s0, r.s1)));
         to[1] = THEN(((CAT(DST, 4))(g.s1, l.s1, r.s2, g.s2)));
@@ -102,8 +102,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
     for (int end = SPAN_END(x); x < end; x++, in += CH, out += CH) {
         SRC r = in[0], g = in[1], b = in[2];
         out[0] = THEN_ONE(FN(mix)(r, g, b, table));
-        out[1] = THEN_ONE(FN(mix)(r, g, b, table + COUNT));
-        out[2] = THEN_ONE(FN(mix)(r, g, b, table + 2 * COUNT));
+        out[1] = THEN_ONE(FN(mix)(r, g, b, table + COEFFICIENTS));
+        out[2] = THEN_ONE(FN(mix)(r, g, b, table + 2 * COEFFICIENTS));
 #if CH == 4
         out[3] = in[3];
 #endif

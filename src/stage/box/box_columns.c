@@ -83,9 +83,11 @@ bool box_add_columns(const struct box_task *task)
     pass_uint(pass, box_lowest(in->type) * task->width);
     if (floats) {
         pass_float(pass, reciprocal);
+        pass_numbers(pass, "float reciprocal", "");
     } else {
         pass_uint(pass, divider.area);
         pass_float(pass, divider.factor);
+        pass_numbers(pass, "uint area, float factor", "");
     }
     return true;
 }

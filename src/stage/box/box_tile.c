@@ -48,14 +48,17 @@ static void add_divider(struct pass *pass, const struct box_divider *divider, ui
     if (size == 1 && box_divide_by_byte(divider->area, &multiplier)) {
         pass_define(pass, "DIVIDE_BYTE", "1");
         pass_uint(pass, multiplier);
+        pass_numbers(pass, "uint multiplier", "multiplier");
     } else if (divider->kind == BOX_DIVIDE_CORRECT) {
         pass_uint(pass, divider->area);
         pass_float(pass, divider->factor);
+        pass_numbers(pass, "uint area, float factor", "area, factor");
     } else {
         bool is_short = divider->kind == BOX_DIVIDE_SHORT;
         pass_define(pass, "DIVIDE_HIGH", "1");
         pass_uint(pass, is_short ? divider->multiplier << 16 : divider->multiplier);
         pass_int(pass, divider->shift);
+        pass_numbers(pass, "uint multiplier, int drop", "multiplier, drop");
     }
 }
 

@@ -79,7 +79,8 @@ static bool divide_by_bytes(uint32_t area, uint32_t *multiplier, uint32_t *drop)
     return false;
 }
 
-static void add_divider(struct pass *pass, uint32_t area)
+/* Adds the numbers by which sums are divided; returns how the kernel declares them. */
+static const char *add_divider(struct pass *pass, uint32_t area)
 {
     struct box_divider divider = box_divider_choose(8, area);
     uint32_t multiplier, drop;
@@ -87,15 +88,18 @@ static void add_divider(struct pass *pass, uint32_t area)
     if (divide_by_bytes(area, &multiplier, &drop)) {
         pass_define(pass, "DROP", "%u", drop);
         pass_uint(pass, multiplier);
-    } else if (divider.kind == BOX_DIVIDE_HIGH) {
+        return "uint multiplier";
+    }
+    if (divider.kind == BOX_DIVIDE_HIGH) {
         pass_define(pass, "DIVIDE_HIGH", "1");
         pass_uint(pass, divider.multiplier);
         pass_int(pass, divider.shift);
-    } else {
-        divider = box_divider_general(8, area);
-        pass_uint(pass, divider.area);
-        pass_float(pass, divider.factor);
+        return "uint multiplier, int drop";
     }
+    divider = box_divider_general(8, area);
+    pass_uint(pass, divider.area);
+    pass_float(pass, divider.factor);
+    return "uint area, float factor";
 }
 
 /* What cl/box/box_wide.cl compares with, four bytes in a word: `least` within the range of
@@ -140,7 +144,10 @@ bool box_add_wide(const struct box_task *task)
     pass_plane_at(pass, task->in.operand, in);
     pass_plane_at(pass, task->out.operand, out);
     box_add_window(pass, task, cut.band);
-    add_divider(pass, task->width * task->height);
+    char numbers[80];
+    snprintf(numbers, sizeof numbers, "%s%s", add_divider(pass, task->width * task->height),
+             task->compare ? ", uint begin, uint low, uint other" : "");
+    pass_numbers(pass, numbers, "");
     if (task->compare)
         add_compare(pass, task->compare);
     return true;

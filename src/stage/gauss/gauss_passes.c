@@ -84,9 +84,26 @@ static void add_sharpening(const struct task *task, struct pass *pass)
     if (real) {
         pass_float(pass, (float)sharpen->amount);
         pass_float(pass, (float)sharpen->threshold);
+        pass_numbers(pass, "float amount, float threshold", "amount, threshold");
     } else {
         add_changes(task, pass, largest);
+        pass_numbers(pass, "__global const int *restrict changes", "changes");
     }
+}
+
+/* Between both directions a sample of u8 is 2^-6 of one in 16 bits, of u16 in 32. */
+static enum sample_type middle_type(enum sample_type type)
+{
+    return type == SAMPLE_U8 ? SAMPLE_I16 : type == SAMPLE_U16 ? SAMPLE_I32 : SAMPLE_F32;
+}
+
+/* Defines the types of sums along rows, as they are stored, of weights, and of sums down columns.
+ */
+static void define_types(struct pass *pass, enum sample_type type)
+{
+    pass_define(pass, "MIDDLE", "%s", pass_type_name(middle_type(type)));
+    pass_define(pass, "WEIGHT", "%s", type == SAMPLE_F32 ? "float" : "short");
+    pass_define(pass, "WORK", "%s", type == SAMPLE_F32 ? "float" : "int");
 }
 
 static void add_rows(struct task *task)
@@ -106,6 +123,7 @@ static void add_rows(struct task *task)
     struct pass *pass = strips_begin(task->plan, "gauss", "", &strips, &task->in, &task->out,
                                      &window, &task->scratch, bytes);
     pass_name(pass, "rows");
+    define_types(pass, in->type);
     pass->work = 4.0 * lines * strips.width * (strips.band + radius);
     pass_buffer(pass, add_weights(task));
     add_sharpening(task, pass);
@@ -119,7 +137,10 @@ static void add_across(struct task *task, const struct strips_view *middle)
                    middle->plane.width * middle->plane.channels, middle->plane.height);
     bool crop = task->config->border == BORDER_CROP;
     pass_define_type(pass, "SRC", in->type);
+    define_types(pass, in->type);
     pass_channels(pass, in->channels, in->channels);
+    pass_define(pass, "SUM", "%s",
+                in->type == SAMPLE_U16 ? "int" : "float"); /* of bytes below 2^24 */
     pass->work = 4.0 * (double)task->config->radius + 8;
     pass->bytes_read = plane_bytes(in);
     pass->bytes_written = plane_bytes(&middle->plane);
@@ -144,6 +165,7 @@ static void add_down(struct task *task, const struct strips_view *middle)
     struct pass *pass = pass_begin(task->plan, "gauss_down", "", wide ? FORM_VECTOR : FORM_SCALAR,
                                    wide ? lanes : 1, samples, out->height);
     pass_define_type(pass, "SRC", in->type);
+    define_types(pass, in->type);
     pass_define(pass, "ALPHA", "%u", alpha ? in->channels : 0);
     pass_name(pass, alpha ? in->channels == 2 ? "alpha2" : "alpha4" : "plain");
     pass_name(pass, kernel_form_name(pass->form));
@@ -214,6 +236,7 @@ static bool add_tile(struct task *task)
     pass->group[1] = 1;
     pass->lanes = 4;
     pass_define_type(pass, "SRC", in->type);
+    define_types(pass, in->type);
     pass_channels(pass, channels, channels);
     pass_define(pass, "RADIUS", "%u", radius);
     pass_define(pass, "BLOCKS", "%u", blocks);
@@ -288,6 +311,7 @@ static struct pass *begin_columns(const struct task *task, const char *direction
     struct pass *pass = pass_begin(task->plan, "gauss_columns", direction, FORM_VECTOR,
                                    COLUMNS_LANES, grid_width, grid_height);
     pass_define_type(pass, "SRC", in->type);
+    define_types(pass, in->type);
     pass_channels(pass, in->channels, in->channels);
     pass_define(pass, "RADIUS", "%u", (uint32_t)task->config->radius);
     define_weight_of(task, pass);
@@ -384,6 +408,7 @@ static bool add_products(struct task *task)
     pass->group[1] = 1;
     pass->lanes = 4;
     pass_define_type(pass, "SRC", in->type);
+    define_types(pass, in->type);
     pass_channels(pass, in->channels, in->channels);
     pass_define(pass, "STEPS", "%u", steps);
     pass_define(pass, "SHARPENS", "%d", task->sharpen != NULL);
@@ -399,14 +424,12 @@ static bool add_products(struct task *task)
     return true;
 }
 
-/* Between both directions a sample of u8 is 2^-6 of one in 16 bits, of u16 in 32. */
 static void add_two(struct task *task)
 {
     struct plane shape = task->in.plane;
     struct strips_view middle;
     shape.width = task->out.plane.width;
-    if (shape.type != SAMPLE_F32)
-        shape.type = shape.type == SAMPLE_U8 ? SAMPLE_I16 : SAMPLE_I32;
+    shape.type = middle_type(shape.type);
     task->too_large |= !strips_scratch(task->plan, &task->middle, &shape, &middle);
     if (takes_columns(task)) {
         add_columns_across(task, &middle);

@@ -112,6 +112,8 @@ static void describe_pass(struct pass *pass, const struct sums *sums)
     pass_define_type(pass, "SRC", sums->plane.type);
     pass_channels(pass, sums->plane.channels, sums->plane.channels);
     pass_define(pass, names[sums->arithmetic], "1");
+    pass_define(pass, "MIDDLE", "%s", pass_type_name(middle_type(sums)));
+    pass_define(pass, "WEIGHT", "%s", sums->arithmetic == FIXED ? "short" : "float");
     if (sums->arithmetic == ALPHA)
         pass_define(pass, "SRC_MAX", "%.1ff", sample_max(sums->plane.type));
     pass_name(pass, kernel_form_name(pass->form));

@@ -41,8 +41,10 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
         pass_name(pass, kernel_form_name(form));
         pass->work = 4.0 * out->channels;
         pass_planes(pass, plan, i);
-        if (scaled)
+        if (scaled) {
             pass_float(pass, (float)plane_white(in));
+            pass_numbers(pass, "float white", "white");
+        }
     }
     return 0;
 }
