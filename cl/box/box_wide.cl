@@ -1,254 +1,340 @@
-/* box of one channel of 8 bits with windows of any size, for GPUs with local memory.
+/* box of integers with windows of any size, for GPUs with local memory (Mali has none: cl/box/box_sums.cl).
  *
- * A work-group computes a strip of columns down a band of rows. A work-item keeps the sums of 16 columns (a chunk) over
- * the window's height in registers and slides them down: it adds a row that enters the window and subtracts one that
- * leaves it. The sums of ROWS rows go to local memory, together with the sum of each chunk, of its first HEAD columns and
- * of its first TAIL columns. Then a work-item computes 16 results of each of the rows. The sum of the first window is that
- * of the chunks it spans, minus the head of the first chunk, plus the tail of the chunk behind them; from there the window
- * slides along. Neighbouring work-items have neighbouring chunks in device memory and in local memory, so they access
- * whole cache lines and different banks.
+ * A work-group computes a strip of columns down a band of rows. A work-item keeps the sums of the columns of a chunk, which
+ * is 16 bytes, over the window's height in registers and slides them down: it adds a row that enters the window and
+ * subtracts one that leaves it. The sums of ROWS rows go to local memory, together with the sum of each chunk, of its first
+ * HEAD columns and of its first TAIL columns, for each channel. Then a work-item computes a chunk of results of each of the
+ * rows. The sum of the first window is that of the chunks it spans, minus the head of the first chunk, plus the tail of the
+ * chunk behind them; from there the window slides along. Neighbouring work-items have neighbouring chunks in device memory
+ * and in local memory, so they access whole cache lines and different banks.
  *
- * The first window of item i begins at sample HEAD of chunk i and ends before sample TAIL of chunk i + CHUNKS.
+ * The first window of item i begins at sample HEAD of chunk i and ends before sample TAIL of chunk i + CHUNKS. Sums of
+ * chunks are kept by places: sample k of a chunk has place k % CH, and its channel depends on the chunk, too.
  *
- * With NARROW sums of columns have 16 bits, two in a word (even samples, then odd ones); otherwise 32. Signed samples
- * become unsigned by adding 128 (FLIP). */
+ * With NARROW sums of columns of bytes have 16 bits, two in a word; otherwise 32. Signed samples become unsigned by adding
+ * 128 or 32768 (FLIP). */
 #include <edge.cl>
-#include "box_divide.cl"
-#define FLIPPED       (FLIP * 0x80808080u)
-#define EVEN(w)       ((w) & 0x00ff00ffu)
-#define ODD(w)        ((w) >> 8 & 0x00ff00ffu)
-#define PICK(v, i)    ((i) == 0 ? (v).s0 : (i) == 1 ? (v).s1 : (i) == 2 ? (v).s2 : (v).s3)
-
-#if NARROW
-#define PARTS 2
-#define DECLARE_SUMS(n)       uint4 n##0, n##1
-#define HALF(v, i)    ((i) & 2 ? (v) >> 16 : (v) & 0xffffu)
-#define LANE(n, i)    HALF((i) & 1 ? PICK(n##1, (i) / 4) : PICK(n##0, (i) / 4), i)
-#define CLEAR(n)      n##0 = 0, n##1 = 0
-#define ADD_CHUNK(n, in)  n##0 += EVEN(in), n##1 += ODD(in)
-#define SLIDE_DOWN(n, in, out) n##0 += EVEN(in) - EVEN(out), n##1 += ODD(in) - ODD(out)
+#include <memory.cl>
+#include <quotient.cl>
+#define CHUNK    (128 / SAMPLE_BITS) /* samples */
+#define PER_WORD (32 / SAMPLE_BITS)
+#define PARTS    (NARROW ? 2 : PER_WORD) /* vectors of sums: sample i is in vector i % PARTS */
+#if SAMPLE_BITS == 8
+#define FLIPPED   (FLIP * 0x80808080u)
+#define PART_MASK (NARROW ? 0x00ff00ffu : 0xffu)
 #else
-#define PARTS 4
-#define DECLARE_SUMS(n)       uint4 n##0, n##1, n##2, n##3 /* samples 0, 4, 8, 12; 1, 5, 9, 13; … */
-#define LANE(n, i)                                                                                 \
-    ((i) % 4 == 0   ? PICK(n##0, (i) / 4)                                                          \
-     : (i) % 4 == 1 ? PICK(n##1, (i) / 4)                                                          \
-     : (i) % 4 == 2 ? PICK(n##2, (i) / 4)                                                          \
-                    : PICK(n##3, (i) / 4))
-#define CLEAR(n)      n##0 = 0, n##1 = 0, n##2 = 0, n##3 = 0
-#define BYTE(w, i)    ((w) >> 8 * (i) & 255u)
-#define ADD_CHUNK(n, in)                                                                               \
-    n##0 += BYTE(in, 0), n##1 += BYTE(in, 1), n##2 += BYTE(in, 2), n##3 += BYTE(in, 3)
-#define SLIDE_DOWN(n, in, out)                                                                     \
-    n##0 += BYTE(in, 0) - BYTE(out, 0), n##1 += BYTE(in, 1) - BYTE(out, 1),                        \
-        n##2 += BYTE(in, 2) - BYTE(out, 2), n##3 += BYTE(in, 3) - BYTE(out, 3)
+#define FLIPPED   (FLIP * 0x80008000u)
+#define PART_MASK 0xffffu
+#endif
+#if SAMPLE_BITS == 16
+#define ALPHA_SAMPLES (CH == 2 ? (uint4)0xffff0000u : (uint4)(0u, 0xffff0000u, 0u, 0xffff0000u))
+#else
+#define ALPHA_SAMPLES (CH == 2 ? 0xff00ff00u : 0xff000000u)
 #endif
 
-/* DO(k) for ROWS rows, and for 8. */
-#define EACH_2(DO) DO(0) DO(1)
-#define EACH_4(DO) DO(0) DO(1) DO(2) DO(3)
-#define EACH_8(DO) EACH_4(DO) DO(4) DO(5) DO(6) DO(7)
-#define EACH_ROW(DO) CAT(EACH_, ROWS)(DO)
-#define EACH_LANE(DO)                                                                              \
-    DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)                                                \
-    DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15)
+/* A vector with a number for each row of a turn. */
 #define PER_ROW CAT(uint, ROWS)
+#if ROWS == 4
+#define NEXT_ROW(v) (v).s1230
+#else
+#define NEXT_ROW(v) (v).s10
+#endif
 
-/* Loads the chunk at column x of line y, which may be a line of zeros. */
-inline uint4 FN(chunk)(PLANE_IN(uchar, src), int x, int y, int height, int border)
+/* The quotient of a sum that includes half of the area, by the numbers that the pass gives (src/stage/box/box_divide.h). */
+inline uint FN(divided)(uint t NUMBERS)
 {
-    int row = border_index(y, height, border);
-    uint4 v = *(__global const uint4 *)(ROW(src, max(row, 0)) + x);
-    return row < 0 ? (uint4)FLIPPED : v ^ FLIPPED;
+#if defined(DROP)
+    return mul_hi(t, multiplier) >> DROP;
+#elif defined(DIVIDE_HIGH)
+    return mul_hi(t, multiplier) >> drop;
+#else
+    return floor_quotient_uint(t, area, factor);
+#endif
 }
-#define CHUNK(y) FN(chunk)(src_base, src_offset, src_stride, x, y, height, border)
 
-/* The sum of column `at` of the tile, in its row k. */
+/* The samples of a chunk that are in vector k. */
+INLINED uint4 FN(part)(uint4 chunk, int k)
+{
+    return chunk >> (uint)(SAMPLE_BITS * k) & PART_MASK;
+}
+
+/* The sum of sample i of a chunk, from its vectors. */
+INLINED uint FN(lane)(const uint4 *sums, int i)
+{
+    uint4 v = sums[i % PARTS];
+    int word = i / PER_WORD;
+    uint w = word == 0 ? v.s0 : word == 1 ? v.s1 : word == 2 ? v.s2 : v.s3;
+    return !NARROW ? w : i & 2 ? w >> 16 : w & 0xffffu;
+}
+
+/* The same of the tile, in its row k, of its sample `at`. */
 inline uint FN(sum_of)(__local const uint4 *tile, int k, int at)
 {
-    at = clamp(at, 0, 16 * ITEMS - 1);
+    at = clamp(at, 0, CHUNK * ITEMS - 1);
+    __local const uint4 *v = tile + (k * PARTS + at % PARTS) * ITEMS + at / CHUNK;
 #if NARROW
-    __local const ushort *sums = (__local const ushort *)(tile + (2 * k + at % 2) * ITEMS + at / 16);
-    return sums[at % 16 / 2];
+    return ((__local const ushort *)v)[at % CHUNK / PARTS];
 #else
-    __local const uint *sums = (__local const uint *)(tile + (4 * k + at % 4) * ITEMS + at / 16);
-    return sums[at % 16 / 4];
+    return ((__local const uint *)v)[at % CHUNK / PARTS];
+#endif
+}
+
+inline PER_ROW FN(sums_of)(__local const uint4 *tile, int at)
+{
+#if ROWS == 4
+    return (uint4)(FN(sum_of)(tile, 0, at), FN(sum_of)(tile, 1, at), FN(sum_of)(tile, 2, at), FN(sum_of)(tile, 3, at));
+#else
+    return (uint2)(FN(sum_of)(tile, 0, at), FN(sum_of)(tile, 1, at));
+#endif
+}
+
+inline void FN(set_sum)(__local uint4 *tile, int k, int item, int i, uint sum)
+{
+    __local uint4 *v = tile + (k * PARTS + i % PARTS) * ITEMS + item;
+#if NARROW
+    ((__local ushort *)v)[i / PARTS] = (ushort)sum;
+#else
+    ((__local uint *)v)[i / PARTS] = sum;
+#endif
+}
+
+/* Of a vector with a number for each row of a turn, that of row k. */
+INLINED uint FN(of_row)(PER_ROW v, int k)
+{
+#if ROWS == 4
+    return k == 0 ? v.s0 : k == 1 ? v.s1 : k == 2 ? v.s2 : v.s3;
+#else
+    return k == 0 ? v.s0 : v.s1;
 #endif
 }
 
 /* Completes a chunk with columns outside of the row: writes their sums, which are those of columns inside, or zeros, and
- * the sums of the chunk. */
-inline void FN(fill)(__local uint4 *tile, __local PER_ROW *totals, __local PER_ROW *heads,
-                     __local PER_ROW *tails, int item, int first, int column, int width, int border,
-                     uint zeros)
+ * the sums of the chunk. The totals go round: that of the next sample's place comes first. */
+inline void FN(fill)(__local uint4 *tile, __local PER_ROW *totals, __local PER_ROW *heads, __local PER_ROW *tails, int item,
+                     int first, int column, int width, int border, uint zeros)
 {
-    PER_ROW total = 0, head = 0, tail = 0;
-    for (int i = 0; i < 16; i++) {
-        int at = border_index(column + i, width, border);
-        PER_ROW sums;
-#define SUM_OF(k) sums.s##k = at < 0 ? zeros : FN(sum_of)(tile, k, at - first);
-        EACH_ROW(SUM_OF)
-        head = i == HEAD ? total : head;
-        tail = i == TAIL ? total : tail;
-        total += sums;
-#if NARROW
-#define PUT_SUM(k)                                                                                 \
-    ((__local ushort *)(tile + (2 * k + i % 2) * ITEMS + item))[i / 2] = (ushort)sums.s##k;
-#else
-#define PUT_SUM(k) ((__local uint *)(tile + (4 * k + i % 4) * ITEMS + item))[i / 4] = sums.s##k;
-#endif
-        if (at < 0 || at != column + i) { /* column -1 of zeros is -1, too */
-            EACH_ROW(PUT_SUM)
+    PER_ROW total[CH];
+    UNROLLED_ON_GPUS for (int c = 0; c < CH; c++)
+        total[c] = 0;
+    ROLLED for (int i = 0; i < CHUNK; i++) {
+        int at = edge_sample(column + i, width, CH, border);
+        PER_ROW sums = zeros;
+        if (at >= 0)
+            sums = FN(sums_of)(tile, at - first);
+        if (at < 0 || at != column + i) /* column -1 of zeros is -1, too */
+            UNROLLED_ON_GPUS for (int k = 0; k < ROWS; k++)
+                FN(set_sum)(tile, k, item, i, FN(of_row)(sums, k));
+        UNROLLED_ON_GPUS for (int c = 0; c < CH; c++) {
+            if (i == HEAD)
+                heads[(c + HEAD) % CH * ITEMS + item] = total[c];
+            if (i == TAIL)
+                tails[(c + TAIL) % CH * ITEMS + item] = total[c];
         }
+        sums += total[0];
+        UNROLLED_ON_GPUS for (int c = 0; c + 1 < CH; c++)
+            total[c] = total[c + 1];
+        total[CH - 1] = sums;
     }
-    totals[item] = total;
-    heads[item] = head;
-    tails[item] = tail;
+    UNROLLED_ON_GPUS for (int c = 0; c < CH; c++)
+        totals[(c + CHUNK) % CH * ITEMS + item] = total[c];
 }
+
+#if WRAPS
+/* The chunk at sample x of a row that goes on with its other end. */
+inline uint4 FN(wrapped)(__global const SRC *row, int x, int n)
+{
+    uint4 v = 0;
+    int at = modulo(x, n);
+    ROLLED for (int i = 0; i < CHUNK; i++, at = at + 1 < n ? at + 1 : 0)
+        v = (uint4)(v.s012 >> SAMPLE_BITS | v.s123 << (32 - SAMPLE_BITS),
+                    v.s3 >> SAMPLE_BITS | (uint)row[at] << (32 - SAMPLE_BITS));
+    return v;
+}
+#endif
+
+/* Where a work-item loads. Columns outside of the row get their sums from other columns, in local memory (FN(fill)). x is
+ * clamped, so that all chunks are loaded from the row's memory, which is whole vectors. */
+struct FN(place) {
+    int x, column, n;
+    bool outside;
+};
+
+INLINED uint4 FN(chunk)(__global const SRC *row, struct FN(place) place)
+{
+#if WRAPS
+    if (place.outside)
+        return FN(wrapped)(row, place.column, place.n) ^ FLIPPED;
+#endif
+    return *(__global const uint4 *)(row + place.x) ^ FLIPPED;
+}
+
+/* The chunk of line y, which may be a line of zeros. */
+inline uint4 FN(bordered)(PLANE_IN(SRC, src), struct FN(place) place, int y, int height, int border)
+{
+    int row = border_index(y, height, border);
+    uint4 v = FN(chunk)(ROW(src, max(row, 0)), place);
+    return row < 0 ? (uint4)FLIPPED : v;
+}
+#define BORDERED(y) FN(bordered)(src_base, src_offset, src_stride, place, y, height, border)
+
+/* The sums of a chunk for each place, of its first HEAD columns, and of its first TAIL columns. */
+INLINED void FN(add_up)(const uint4 *sums, uint *total, uint *head, uint *tail)
+{
+    UNROLLED_ON_GPUS for (int c = 0; c < CH; c++)
+        total[c] = head[c] = tail[c] = 0;
+    UNROLLED_ON_GPUS for (int i = 0; i < CHUNK; i++) {
+        UNROLLED_ON_GPUS for (int c = 0; c < CH; c++) {
+            head[c] = i == HEAD ? total[c] : head[c];
+            tail[c] = i == TAIL ? total[c] : tail[c];
+        }
+        total[i % CH] += FN(lane)(sums, i);
+    }
+}
+
+/* Sample i of two chunks, one behind the other. */
+INLINED uint FN(slid)(const uint4 *first, const uint4 *second, int i)
+{
+    return i < CHUNK ? FN(lane)(first, i) : FN(lane)(second, i - CHUNK);
+}
+
+/* The place that sample c of the first window of an item's chunk has j chunks further. */
+#define PLACE_OF(c, j) (((c) + HEAD + (j) * (CH - CHUNK % CH)) % CH)
 
 #ifdef COMPARES
 /* Bytes of a word that are at least their means, by as much as the lanes of `begin` say; in these bit 14 tells. */
 inline uint4 FN(compared)(uint4 v, uint4 mean, uint begin, uint low, uint other)
 {
-    uint4 even = EVEN(v) + begin - EVEN(mean), odd = ODD(v) + begin - ODD(mean);
+    uint4 even = (v & 0x00ff00ffu) + begin - (mean & 0x00ff00ffu);
+    uint4 odd = (v >> 8 & 0x00ff00ffu) + begin - (mean >> 8 & 0x00ff00ffu);
     uint4 high = (even >> 14 & 0x00010001u) * 0xffu | (odd >> 14 & 0x00010001u) * 0xff00u;
     return low ^ (high & other);
 }
 #endif
 
+/* Stores the first `count` samples of a chunk; `centre` has its alpha. */
+inline void FN(put)(__global SRC *out, __global const SRC *centre, uint4 v, int count)
+{
+#if ALPHA
+    const uint4 alpha = (uint4)(ALPHA_SAMPLES);
+    if (count >= CHUNK) {
+        uint4 own = (size_t)centre % 16 == 0 ? *(__global const uint4 *)centre : as_uint4(UNALIGNED_IN(ushort, 8, centre));
+        v = (v & ~alpha) | (own & alpha);
+    }
+#endif
+    if (count >= CHUNK) {
+        *(__global uint4 *)out = v;
+        return;
+    }
+    ROLLED for (int i = 0; i < count; i++) {
+        out[i] = ALPHA && IS_ALPHA(CH, i) ? centre[i] : (SRC)v.s0;
+        v = (uint4)(v.s012 >> SAMPLE_BITS | v.s123 << (32 - SAMPLE_BITS), v.s3 >> SAMPLE_BITS);
+    }
+}
+
 /* The grid counts work-items of strips in x and bands of `band` rows, a multiple of ROWS, in y. */
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
-KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), int width, int height, int out_width,
-       int out_height, int band, int left, int right, int top, int bottom, int border, int centre_x,
-       int centre_y, uint half_area NUMBERS)
+KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int out_width, int out_height, int band, int left,
+       int right, int top, int bottom, int border, int centre_x, int centre_y, uint half_area NUMBERS)
 {
     __local uint4 tile[ROWS * PARTS * ITEMS];
-    __local PER_ROW totals[ITEMS], heads[ITEMS], tails[ITEMS];
-    int item = (int)get_local_id(0);
-    int out_x = ((int)get_group_id(0) * (ITEMS - CHUNKS - 1) + item) * 16;
-    int x = out_x - left - HEAD, y = GRID_Y * band, y_end = min(y + band, out_height);
-    bool results = item < ITEMS - CHUNKS - 1 && out_x < out_width;
-    /* Columns outside of the row get their sums from other columns, in local memory (FN(fill)). x is clamped, so that all
-     * chunks are loaded from the row's memory, which is whole vectors. */
-    int first = x - 16 * item, column = x;
-    bool any_outside = first < 0 || first + 16 * ITEMS > width, outside = x < 0 || x + 16 > width;
-    x = clamp(x, 0, (width - 1) / 16 * 16);
-    DECLARE_SUMS(s);
-    CLEAR(s);
-#define BEGIN_BORDERED(k)                                                                                   \
-    if (i + k < end) {                                                                             \
-        uint4 in##k = CHUNK(i + k);                                                                \
-        ADD_CHUNK(s, in##k);                                                                           \
-    }
-#define BEGIN_INSIDE(k)                                                                            \
-    uint4 in##k = *(__global const uint4 *)(ROW(src, i + k) + x) ^ FLIPPED;
-#define ENTER_INSIDE(k) ADD_CHUNK(s, in##k);
+    __local PER_ROW totals[CH * ITEMS], heads[CH * ITEMS], tails[CH * ITEMS];
+    int item = (int)get_local_id(0), n = width * CH, out_n = out_width * CH;
+    int out_x = ((int)get_group_id(0) * (ITEMS - CHUNKS - 1) + item) * CHUNK;
+    int y = GRID_Y * band, y_end = min(y + band, out_height);
+    bool results = item < ITEMS - CHUNKS - 1 && out_x < out_n;
+    int column = out_x - left * CH - HEAD, first = column - CHUNK * item;
+    struct FN(place) place = {clamp(column, 0, (n - 1) / CHUNK * CHUNK), column, n, column < 0 || column + CHUNK > n};
+    bool any_outside = !WRAPS && (first < 0 || first + CHUNK * ITEMS > n);
+    uint4 sums[PARTS];
+    UNROLLED_ON_GPUS for (int p = 0; p < PARTS; p++)
+        sums[p] = 0;
     for (int i = y - top, end = y + bottom + 1; i < end; i += 8) {
         if (i >= 0 && i + 8 <= min(end, height)) {
-            EACH_8(BEGIN_INSIDE)
-            EACH_8(ENTER_INSIDE)
+            uint4 in[8];
+            UNROLLED_ON_GPUS for (int k = 0; k < 8; k++)
+                in[k] = FN(chunk)(ROW(src, i + k), place);
+            UNROLLED_ON_GPUS for (int k = 0; k < 8; k++)
+                UNROLLED_ON_GPUS for (int p = 0; p < PARTS; p++)
+                    sums[p] += FN(part)(in[k], p);
         } else {
-            EACH_8(BEGIN_BORDERED)
+            ROLLED for (int k = i; k < min(i + 8, end); k++) {
+                uint4 in = BORDERED(k);
+                UNROLLED_ON_GPUS for (int p = 0; p < PARTS; p++)
+                    sums[p] += FN(part)(in, p);
+            }
         }
     }
     for (; y < y_end; y += ROWS) {
         int from = y + bottom + 1, also = y - top;
-#define DECLARE(k) uint4 in##k, out##k;
-#define LOAD_INSIDE(k)                                                                                    \
-    in##k = *(__global const uint4 *)(ROW(src, from + k) + x) ^ FLIPPED;                           \
-    out##k = *(__global const uint4 *)(ROW(src, also + k) + x) ^ FLIPPED;
-#define LOAD_BORDERED(k) in##k = CHUNK(from + k), out##k = CHUNK(also + k);
-        EACH_ROW(DECLARE)
+        uint4 in[ROWS], out[ROWS];
         if (also >= 0 && from + ROWS <= height) {
-            EACH_ROW(LOAD_INSIDE)
+            UNROLLED_ON_GPUS for (int k = 0; k < ROWS; k++)
+                in[k] = FN(chunk)(ROW(src, from + k), place), out[k] = FN(chunk)(ROW(src, also + k), place);
         } else {
-            EACH_ROW(LOAD_BORDERED)
+            UNROLLED_ON_GPUS for (int k = 0; k < ROWS; k++)
+                in[k] = BORDERED(from + k), out[k] = BORDERED(also + k);
         }
-        PER_ROW total = 0, head = 0, tail = 0;
+        PER_ROW total[CH], head[CH], tail[CH];
         barrier(CLK_LOCAL_MEM_FENCE);
-#if NARROW
-#define KEEP(k)                                                                                    \
-    tile[(2 * k) * ITEMS + item] = s0;                                                             \
-    tile[(2 * k + 1) * ITEMS + item] = s1;
-#else
-#define KEEP(k)                                                                                    \
-    tile[(4 * k) * ITEMS + item] = s0;                                                             \
-    tile[(4 * k + 1) * ITEMS + item] = s1;                                                         \
-    tile[(4 * k + 2) * ITEMS + item] = s2;                                                         \
-    tile[(4 * k + 3) * ITEMS + item] = s3;
-#endif
-#define PREFIX(i)                                                                                  \
-    if (i == HEAD)                                                                                 \
-        head_of = sum;                                                                             \
-    if (i == TAIL)                                                                                 \
-        tail_of = sum;                                                                             \
-    sum += LANE(s, i);
 #define STEP(k)                                                                                    \
     {                                                                                              \
-        KEEP(k)                                                                                    \
-        uint sum = 0, head_of = 0, tail_of = 0;                                                    \
-        EACH_LANE(PREFIX)                                                                          \
-        total.s##k = sum, head.s##k = head_of, tail.s##k = tail_of;                                \
-        SLIDE_DOWN(s, in##k, out##k);                                                              \
+        uint all[CH], before[CH], after[CH];                                                       \
+        FN(add_up)(sums, all, before, after);                                                      \
+        UNROLLED_ON_GPUS for (int c = 0; c < CH; c++)                                              \
+            total[c].s##k = all[c], head[c].s##k = before[c], tail[c].s##k = after[c];             \
+        UNROLLED_ON_GPUS for (int p = 0; p < PARTS; p++) {                                         \
+            tile[(k * PARTS + p) * ITEMS + item] = sums[p];                                        \
+            sums[p] += FN(part)(in[k], p) - FN(part)(out[k], p);                                   \
+        }                                                                                          \
     }
-        EACH_ROW(STEP)
-        totals[item] = total;
-        heads[item] = head;
-        tails[item] = tail;
+        STEP(0) STEP(1)
+#if ROWS == 4
+        STEP(2) STEP(3)
+#endif
+        UNROLLED_ON_GPUS for (int c = 0; c < CH; c++) {
+            totals[c * ITEMS + item] = total[c];
+            heads[c * ITEMS + item] = head[c];
+            tails[c * ITEMS + item] = tail[c];
+        }
         barrier(CLK_LOCAL_MEM_FENCE);
         if (any_outside) {
-            if (outside)
+            if (place.outside)
                 FN(fill)(tile, totals, heads, tails, item, first, column, width, border,
-                         (uint)(top + 1 + bottom) * (FLIP * 128u));
+                         (uint)(top + 1 + bottom) * (FLIP << (SAMPLE_BITS - 1)));
             barrier(CLK_LOCAL_MEM_FENCE);
         }
         if (!results)
             continue;
-        PER_ROW start = half_area + tails[item + CHUNKS] - heads[item];
-        for (int i = 0; i < CHUNKS; i++)
-            start += totals[item + i];
-#if NARROW
-#define FETCH_SUMS(n, at) n##0 = row[at], n##1 = row[ITEMS + (at)];
-#else
-#define FETCH_SUMS(n, at)                                                                          \
-    n##0 = row[at], n##1 = row[ITEMS + (at)], n##2 = row[2 * ITEMS + (at)],                        \
-    n##3 = row[3 * ITEMS + (at)];
-#endif
-#define SLID(n, m, i) ((i) < 16 ? LANE(n, (i) % 16) : LANE(m, (i) % 16))
-#define MEAN(i)                                                                                    \
-    uint mean##i = DIVIDE(sum);                                                                    \
-    sum += SLID(c, d, TAIL + i) - SLID(a, b, HEAD + i);
-#define WORD(a, b, c, d) (mean##a | mean##b << 8 | mean##c << 16 | mean##d << 24)
-        _Pragma("unroll 1") /* otherwise the sums of all rows would be in registers at once */
-        for (int k = 0; k < ROWS && y + k < y_end; k++) {
+        PER_ROW start[CH];
+        UNROLLED_ON_GPUS for (int c = 0; c < CH; c++) {
+            start[c] = half_area + tails[PLACE_OF(c, CHUNKS) * ITEMS + item + CHUNKS] - heads[PLACE_OF(c, 0) * ITEMS + item];
+            for (int j = 0; j < CHUNKS; j++)
+                start[c] += totals[PLACE_OF(c, j) * ITEMS + item + j];
+        }
+        /* Not unrolled: otherwise the sums of all rows would be in registers at once. */
+        ROLLED for (int k = 0; k < ROWS && y + k < y_end; k++) {
             __local const uint4 *row = tile + k * PARTS * ITEMS + item;
-            DECLARE_SUMS(a);
-            DECLARE_SUMS(b);
-            DECLARE_SUMS(c);
-            DECLARE_SUMS(d);
-            FETCH_SUMS(a, 0)
-            FETCH_SUMS(b, 1)
-            FETCH_SUMS(c, CHUNKS)
-            FETCH_SUMS(d, CHUNKS + 1)
-            uint sum = start.s0;
-#if ROWS == 4
-            start = start.s1230;
-#else
-            start = start.s10;
-#endif
-            EACH_LANE(MEAN)
-            uint4 v = (uint4)(WORD(0, 1, 2, 3), WORD(4, 5, 6, 7), WORD(8, 9, 10, 11),
-                              WORD(12, 13, 14, 15));
+            uint4 leaves[PARTS], leaves_next[PARTS], enters[PARTS], enters_next[PARTS];
+            UNROLLED_ON_GPUS for (int p = 0; p < PARTS; p++) {
+                leaves[p] = row[p * ITEMS], leaves_next[p] = row[p * ITEMS + 1];
+                enters[p] = row[p * ITEMS + CHUNKS], enters_next[p] = row[p * ITEMS + CHUNKS + 1];
+            }
+            uint sum[CH], words[4] = {0, 0, 0, 0};
+            UNROLLED_ON_GPUS for (int c = 0; c < CH; c++) {
+                sum[c] = start[c].s0;
+                start[c] = NEXT_ROW(start[c]);
+            }
+            UNROLLED_ON_GPUS for (int i = 0; i < CHUNK; i++) {
+                words[i / PER_WORD] |= FN(divided)(sum[i % CH] GIVEN) << SAMPLE_BITS * (i % PER_WORD);
+                sum[i % CH] += FN(slid)(enters, enters_next, TAIL + i) - FN(slid)(leaves, leaves_next, HEAD + i);
+            }
+            uint4 v = (uint4)(words[0], words[1], words[2], words[3]);
 #ifdef COMPARES
             v = FN(compared)(*(__global const uint4 *)(ROW(src, y + k) + out_x) ^ FLIPPED, v, begin, low, other);
 #else
             v ^= FLIPPED;
 #endif
-            __global uchar *out = ROW(dst, y + k) + out_x;
-            if (out_x + 16 <= out_width)
-                *(__global uint4 *)out = v;
-            else
-                edge_put_16(out, v, out_width - out_x);
+            FN(put)(ROW(dst, y + k) + out_x, ROW(src, y + k + centre_y) + centre_x * CH + out_x, v, out_n - out_x);
         }
     }
 }

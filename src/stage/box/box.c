@@ -221,8 +221,7 @@ static void add_task(const struct box_config *config, const struct box_task *tas
         box_add_lookup(task, bits, &own);
     else if (task->plan->profile->form == FORM_ROWS)
         box_add_rows(task);
-    else if (!box_add_packed(task) && !box_add_wide(task) && !box_add_tile(task) &&
-             !box_add_columns(task))
+    else if (!box_add_packed(task) && !box_add_wide(task) && !box_add_columns(task))
         box_add_sums(task);
 }
 

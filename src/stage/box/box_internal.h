@@ -80,11 +80,8 @@ bool box_add_packed(const struct box_task *task);
  * false. */
 bool box_add_columns(const struct box_task *task);
 
-/* For GPUs with local memory, one channel of 8 bits; otherwise returns false. */
-bool box_add_wide(const struct box_task *task);
-
 /* For GPUs with local memory, if window and planes allow it; otherwise returns false. */
-bool box_add_tile(const struct box_task *task);
+bool box_add_wide(const struct box_task *task);
 
 /* For GPUs: sums along one axis, then along the other. */
 void box_add_sums(const struct box_task *task);

@@ -1,10 +1,10 @@
-/* box of one channel of 8 bits on GPUs with local memory: see cl/box/box_wide.cl. */
+/* box of integers on GPUs with local memory: see cl/box/box_wide.cl. */
 #include <stdio.h>
 
 #include "stage/box/box_internal.h"
 
 enum {
-    CHUNK = 16, /* samples of a work-item */
+    CHUNK_BYTES = 16, /* samples of a work-item */
     ITEMS_MIN = 64,
     ITEMS_MAX = 256,
     LOCAL_MEMORY = 32768 /* bytes */
@@ -12,23 +12,24 @@ enum {
 
 /* How a plane is divided. */
 struct cut {
-    uint32_t head, tail, chunks; /* as the kernel says */
+    uint32_t size, chunk, channels; /* bytes of a sample, samples of a chunk */
+    uint32_t head, tail, chunks;    /* as the kernel says */
     uint32_t items, strips, band;
     bool narrow;   /* sums of columns fit 16 bits */
     uint32_t rows; /* whose sums are in local memory at once */
 };
 
 /* Local memory of a work-group: sums of `rows` rows of its columns, and three values for each
- * chunk. */
+ * channel of a chunk. */
 static uint32_t local_bytes(const struct cut *cut, uint32_t items, uint32_t rows)
 {
-    return items * rows * ((cut->narrow ? 2 : 4) * CHUNK + 3 * 4);
+    return items * rows * ((cut->narrow ? 2 : 4) * cut->chunk + 3 * 4 * cut->channels);
 }
 
 /* Chooses work-groups in which most work-items have results. */
-static void choose_items(struct cut *cut, uint32_t width)
+static void choose_items(struct cut *cut, uint32_t samples)
 {
-    uint32_t chunks = (width + CHUNK - 1) / CHUNK;
+    uint32_t chunks = (samples + cut->chunk - 1) / cut->chunk;
     double best = 0;
     for (uint32_t items = ITEMS_MIN; items <= ITEMS_MAX; items += 32) {
         if (items <= cut->chunks + 1 || local_bytes(cut, items, 2) > LOCAL_MEMORY)
@@ -45,19 +46,23 @@ static void choose_items(struct cut *cut, uint32_t width)
 
 static bool cut_plane(const struct box_task *task, struct cut *cut)
 {
-    struct box_reach reach = box_reach_of(task);
-    *cut = (struct cut){.head = (CHUNK - reach.left % CHUNK) % CHUNK};
-    cut->chunks = (cut->head + task->width) / CHUNK;
-    cut->tail = (cut->head + task->width) % CHUNK;
-    cut->narrow = task->height * 255 <= UINT16_MAX;
-    choose_items(cut, task->out.plane.width);
-    if (cut->items == 0 || CHUNK * cut->items <= 2 * reach.left + 2 * CHUNK)
+    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    uint32_t left = box_reach_of(task).left * in->channels, window = task->width * in->channels;
+    *cut = (struct cut){.size = (uint32_t)sample_size(in->type), .channels = in->channels};
+    cut->chunk = CHUNK_BYTES / cut->size;
+    cut->head = (cut->chunk - left % cut->chunk) % cut->chunk;
+    cut->chunks = (cut->head + window) / cut->chunk;
+    cut->tail = (cut->head + window) % cut->chunk;
+    cut->narrow = cut->size == 1 && task->height * 255 <= UINT16_MAX;
+    choose_items(cut, out->width * out->channels);
+    /* A column outside is found among the group's. */
+    if (cut->items == 0 || cut->chunk * cut->items <= 2 * left + 2 * cut->chunk)
         return false;
-    cut->rows = local_bytes(cut, cut->items, 4) <= LOCAL_MEMORY ? 4 : 2;
+    cut->rows = in->channels == 1 && local_bytes(cut, cut->items, 4) <= LOCAL_MEMORY ? 4 : 2;
     /* Bands so long that the first sums of a window are a small part of the work. Tall windows
      * would have few bands, so theirs are shorter. */
     uint64_t groups = (uint64_t)task->plan->profile->units * 24 * 128 / cut->items;
-    uint64_t band = (uint64_t)cut->strips * task->out.plane.height / groups;
+    uint64_t band = (uint64_t)cut->strips * out->height / groups;
     uint32_t part = task->height / (task->height > 300 ? 8 : 4), least = part > 16 ? part : 16;
     band = band < least ? least : band > 512 ? 512 : band;
     cut->band = (uint32_t)(band + cut->rows - 1) / cut->rows * cut->rows;
@@ -66,9 +71,9 @@ static bool cut_plane(const struct box_task *task, struct cut *cut)
 
 /* A multiplier and how far the quotient lies above the product's upper half, a whole number of
  * bytes. */
-static bool divide_by_bytes(uint32_t area, uint32_t *multiplier, uint32_t *drop)
+static bool divide_by_bytes(uint32_t area, uint32_t size, uint32_t *multiplier, uint32_t *drop)
 {
-    uint64_t largest = UINT64_C(255) * area + area / 2;
+    uint64_t largest = (UINT64_C(1) << 8 * size) * area - area + area / 2;
     for (*drop = 0; *drop <= 24; *drop += 8) {
         uint64_t power = UINT64_C(1) << (32 + *drop), m = (power + area - 1) / area;
         uint64_t excess = m * area - power;
@@ -79,27 +84,33 @@ static bool divide_by_bytes(uint32_t area, uint32_t *multiplier, uint32_t *drop)
     return false;
 }
 
-/* Adds the numbers by which sums are divided; returns how the kernel declares them. */
-static const char *add_divider(struct pass *pass, uint32_t area)
+/* Adds the numbers by which sums are divided, and says how the kernel declares them; `more` behind
+ * them. */
+static void add_divider(struct pass *pass, uint32_t area, uint32_t size, bool compares)
 {
-    struct box_divider divider = box_divider_choose(8, area);
+    struct box_divider divider = box_divider_choose(8 * size, area);
+    const char *numbers = "uint area, float factor", *names = "area, factor";
     uint32_t multiplier, drop;
+    char parameters[80], arguments[60];
     pass_uint(pass, area / 2);
-    if (divide_by_bytes(area, &multiplier, &drop)) {
+    if (divide_by_bytes(area, size, &multiplier, &drop)) {
         pass_define(pass, "DROP", "%u", drop);
         pass_uint(pass, multiplier);
-        return "uint multiplier";
-    }
-    if (divider.kind == BOX_DIVIDE_HIGH) {
+        numbers = "uint multiplier", names = "multiplier";
+    } else if (divider.kind == BOX_DIVIDE_HIGH) {
         pass_define(pass, "DIVIDE_HIGH", "1");
         pass_uint(pass, divider.multiplier);
         pass_int(pass, divider.shift);
-        return "uint multiplier, int drop";
+        numbers = "uint multiplier, int drop", names = "multiplier, drop";
+    } else {
+        divider = box_divider_general(8 * size, area);
+        pass_uint(pass, divider.area);
+        pass_float(pass, divider.factor);
     }
-    divider = box_divider_general(8, area);
-    pass_uint(pass, divider.area);
-    pass_float(pass, divider.factor);
-    return "uint area, float factor";
+    snprintf(parameters, sizeof parameters, "%s%s", numbers,
+             compares ? ", uint begin, uint low, uint other" : "");
+    snprintf(arguments, sizeof arguments, "%s%s", names, compares ? ", begin, low, other" : "");
+    pass_numbers(pass, parameters, arguments);
 }
 
 /* What cl/box/box_wide.cl compares with, four bytes in a word: `least` within the range of
@@ -119,35 +130,34 @@ bool box_add_wide(const struct box_task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     const struct device_profile *profile = task->plan->profile;
+    uint32_t area = task->width * task->height, size = (uint32_t)sample_size(in->type);
     struct cut cut;
-    if (profile->generic || task->border == BORDER_WRAP || !profile->packs_bytes ||
-        profile->local_memory < LOCAL_MEMORY || sample_size(in->type) != 1 || in->channels != 1 ||
-        pass_form_for(profile, in, out) != FORM_VECTOR ||
-        box_divider_general(8, task->width * task->height).sum_bits == 64 ||
-        (task->compare && task->border == BORDER_CROP) || !cut_plane(task, &cut))
+    if (profile->generic || profile->local_memory < LOCAL_MEMORY || !sample_is_integer(in->type) ||
+        !pass_is_aligned(in) || !pass_is_aligned(out) ||
+        box_divider_general(8 * size, area).sum_bits == 64 || !cut_plane(task, &cut))
         return false;
     struct pass *pass = pass_begin(task->plan, "box_wide", "", FORM_SCALAR, 1,
                                    cut.strips * cut.items, (out->height + cut.band - 1) / cut.band);
     pass->group[0] = cut.items;
     pass->group[1] = 1;
-    pass_name(pass, sample_name(in->type));
+    pass_define_type(pass, "SRC", in->type);
+    pass_channels(pass, in->channels, out->channels);
+    pass_define(pass, "SAMPLE_BITS", "%u", 8 * size);
     pass_define(pass, "ITEMS", "%u", cut.items);
     pass_define(pass, "ROWS", "%u", cut.rows);
     pass_define(pass, "NARROW", "%d", cut.narrow);
-    pass_define(pass, "FLIP", "%d", box_lowest(in->type) > 0);
+    pass_define(pass, "FLIP", "%du", box_lowest(in->type) > 0);
     pass_define(pass, "HEAD", "%u", cut.head);
     pass_define(pass, "TAIL", "%u", cut.tail);
     pass_define(pass, "CHUNKS", "%u", cut.chunks);
+    pass_define(pass, "WRAPS", "%d", task->border == BORDER_WRAP);
     pass->work = 16.0 * (2 * cut.band + task->height);
     pass->bytes_read = plane_bytes(in);
     pass->bytes_written = plane_bytes(out);
     pass_plane_at(pass, task->in.operand, in);
     pass_plane_at(pass, task->out.operand, out);
     box_add_window(pass, task, cut.band);
-    char numbers[80];
-    snprintf(numbers, sizeof numbers, "%s%s", add_divider(pass, task->width * task->height),
-             task->compare ? ", uint begin, uint low, uint other" : "");
-    pass_numbers(pass, numbers, "");
+    add_divider(pass, area, size, task->compare != NULL);
     if (task->compare)
         add_compare(pass, task->compare);
     return true;
@@ -163,5 +173,7 @@ bool box_add_compare(struct stage_plan *plan, unsigned plane, const struct box_c
                                   .height = (uint32_t)config->height,
                                   .border = (enum border)config->border,
                                   .compare = compare};
-    return box_add_wide(&task);
+    const struct plane *in = &task.in.plane;
+    return plan->profile->packs_bytes && sample_size(in->type) == 1 && in->channels == 1 &&
+           task.border != BORDER_CROP && box_add_wide(&task);
 }
