@@ -180,6 +180,18 @@ static int add_step(struct plan *plan, size_t *at, const struct stage *stage, co
     return result;
 }
 
+/* Adds a step whose config, `own`, the plan has made. */
+static int add_own_step(struct plan *plan, size_t *at, const struct stage *stage, void *own,
+                        const struct plan_options *options, struct fault *fault)
+{
+    if (!own)
+        return no_memory(fault);
+    struct plan_step *step = &plan->steps[plan->n_steps];
+    int result = add_step(plan, at, stage, own, options, fault);
+    step->own = own;
+    return result;
+}
+
 /* Adds a step that arranges the planes of a transform as one picture, if there are such planes. */
 static int add_mosaic(struct plan *plan, struct plan_result *of, const struct plan_target *target,
                       const struct plan_options *options, struct fault *fault)
@@ -187,11 +199,9 @@ static int add_mosaic(struct plan *plan, struct plan_result *of, const struct pl
     if (!mosaic_applies(frame_after(plan, of->step)))
         return 0;
     struct mosaic_config *config = calloc(1, sizeof *config);
-    if (!config)
-        return no_memory(fault);
-    config->gain = target->mosaic_gain;
-    of->mosaic_config = config;
-    return add_step(plan, &of->step, &stage_mosaic, config, options, fault);
+    if (config)
+        config->gain = target->mosaic_gain;
+    return add_own_step(plan, &of->step, &stage_mosaic, config, options, fault);
 }
 
 /* Adds a last step that converts each plane to what the output can hold. */
@@ -200,26 +210,21 @@ static int add_sink(struct plan *plan, struct plan_result *of, const struct plan
 {
     bool changed = false;
     const struct frame *out = frame_after(plan, of->step);
-    of->sink_targets = malloc(out->n_planes * sizeof *of->sink_targets + 1);
-    if (!of->sink_targets)
-        return no_memory(fault);
-    for (size_t i = 0; i < out->n_planes; i++) {
-        struct plane *target = &of->sink_targets[i];
+    struct sink_config *config = malloc(sizeof *config + out->n_planes * sizeof *config->targets);
+    int result = config ? 0 : no_memory(fault);
+    if (config)
+        config->n_planes = out->n_planes;
+    for (size_t i = 0; i < out->n_planes && result == 0; i++) {
+        struct plane *target = &config->targets[i];
         *target = out->planes[i];
-        int result = to->fit(to->context, target, fault);
-        if (result != 0)
-            return result;
+        result = to->fit(to->context, target, fault);
         changed |=
             target->type != out->planes[i].type || target->channels != out->planes[i].channels;
     }
-    if (!changed)
-        return 0;
-    struct sink_config *config = calloc(1, sizeof *config);
-    if (!config)
-        return no_memory(fault);
-    config->targets = of->sink_targets;
-    of->sink_config = config;
-    return add_step(plan, &of->step, &stage_sink, config, options, fault);
+    if (result == 0 && changed)
+        return add_own_step(plan, &of->step, &stage_sink, config, options, fault);
+    free(config);
+    return result;
 }
 
 /* Adds the step that makes the picture of a video frame, unless its plane is the picture. */
@@ -230,13 +235,13 @@ static int add_video(struct plan *plan, size_t *at, const struct chain *chain,
     if (video->format == VIDEO_NONE || video_is_picture(video->format))
         return 0;
     struct video_config *config = calloc(1, sizeof *config);
-    if (!config)
-        return no_memory(fault);
-    struct plane picture = video_picture(video);
-    config->video = *video;
-    config->luma = video_is_ycbcr(video->format) && chain_source(chain, &picture, video->matrix).luma;
-    plan->video_config = config;
-    return add_step(plan, at, &stage_video, config, options, fault);
+    if (config) {
+        struct plane picture = video_picture(video);
+        config->video = *video;
+        config->luma = plan->stored_luma = video_is_ycbcr(video->format) &&
+                                           chain_source(chain, &picture, video->matrix).luma;
+    }
+    return add_own_step(plan, at, &stage_video, config, options, fault);
 }
 
 /* Adds what the result is written as. */
@@ -483,16 +488,11 @@ void plan_destroy(struct plan **plan)
     for (size_t i = 0; i < p->n_steps; i++) {
         plan_work_finish(&p->steps[i].work);
         frame_finish(&p->steps[i].out);
-    }
-    for (size_t r = 0; p->results && r < p->n_results; r++) {
-        free(p->results[r].sink_targets);
-        free(p->results[r].sink_config);
-        free(p->results[r].mosaic_config);
+        free(p->steps[i].own);
     }
     free(p->results);
     free(p->steps);
     free(p->slot_size);
-    free(p->video_config);
     frame_finish(&p->in);
     free(p);
     *plan = NULL;

@@ -8,6 +8,7 @@
 struct plan_step {
     const struct stage *stage;
     const void *config;
+    void *own; /* the config of a step that the chain does not have: plan_destroy frees it */
     const struct frame *in; /* the output of step `before`, or the plan's input */
     size_t before;          /* which step that is, counted from 1; 0: it is the plan's input */
     unsigned n_readers;     /* steps that take this one's output, and results that are it */
@@ -27,10 +28,6 @@ struct plan_result {
     const struct frame *frame; /* the output of step `step`, or the plan's input */
     size_t step;               /* counted from 1; 0: it is the plan's input */
     unsigned slot;
-    /* what the sink step, if there is one, makes of each plane; owned */
-    struct plane *sink_targets;
-    void *sink_config;
-    void *mosaic_config; /* parameters of the mosaic step, if there is one; owned */
 };
 
 struct plan {
@@ -47,9 +44,7 @@ struct plan {
     struct plan_result *results;
     size_t n_chain_steps; /* of the steps those of the chain, … */
     size_t n_asked;       /* … and how many they would be if each result had its own */
-    /* of the step that makes the picture of a video frame (stage/video.h), if there is one; owned
-     */
-    struct video_config *video_config;
+    bool stored_luma;     /* of a video frame's samples Y alone is taken (stage/video.h) */
 };
 
 /* Called for each plane that comes out of the chain. Changes type and channels of `plane` to what

@@ -220,7 +220,7 @@ static int prepare(struct job_state *s, struct fault *fault)
     const struct plan *plan = s->prepared->plan;
     s->job->report.n_stages = plan->n_chain_steps;
     s->job->report.n_asked = plan->n_asked;
-    if (plan->video_config && plan->video_config->luma) {
+    if (plan->stored_luma) {
         s->job->report.stored_luma = true;
         s->job->report.in.channels = 1;
     }

@@ -6,7 +6,8 @@
 #include "stage/stage.h"
 
 struct sink_config {
-    const struct plane *targets; /* type and channels for each plane of the input */
+    size_t n_planes;
+    struct plane targets[]; /* type and channels for each plane of the input */
 };
 
 extern const struct stage stage_sink;
