@@ -103,7 +103,7 @@ static void add_plane(struct pass *pass, const struct lines *lines, unsigned ind
     struct plane line = writer->out->planes[0];
     line.offset = begins[from];
     line.stride = !writes && writer->lines > 1 ? writer->line_bytes : 0;
-    pass_plane_at(pass, memory, &line);
+    pass_view(pass, &(struct view){memory, line});
 }
 
 /* Adds the arguments of part `index`, in the order that device_rows_create takes. */

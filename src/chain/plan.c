@@ -67,6 +67,10 @@ int plan_step_passes(const struct plan_step *step, const struct device_profile *
     if (result == 0 && too_large)
         result = fault_set(fault, FAULT_INTERNAL, "stage %s: a pass has no room for what it needs",
                            stage->name);
+    if (result == 0 && work->too_many)
+        result = fault_set(fault, FAULT_LIMIT,
+                           "%s: what it keeps of this picture has more than 2^31 samples",
+                           stage->name);
     for (unsigned i = 0; i < work->n_scratch && result == 0; i++)
         result = check_size(&work->scratch[i], fault);
     return result;

@@ -221,3 +221,8 @@ int64_t stage_margin(int64_t reach, int border)
 {
     return border == BORDER_WRAP || border == BORDER_CROP ? -1 : reach;
 }
+
+int stage_border(enum border border)
+{
+    return border == BORDER_CROP ? BORDER_EDGE : (int)border;
+}

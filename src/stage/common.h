@@ -71,6 +71,15 @@ int stage_plan_add_stage(struct stage_plan *plan, unsigned in, const struct stag
 int stage_window_size(const char *stage, enum border border, uint32_t window_width,
                       uint32_t window_height, struct plane *plane, struct fault *fault);
 
+/* A window, from `left` and `top` pixels in front of a pixel to `right` and `bottom` behind it. */
+struct stage_window {
+    uint32_t left, right, top, bottom;
+    enum border border;
+};
+
+/* The border as kernels take it: a cropped window never sees one. */
+int stage_border(enum border border);
+
 /* The least multiple that is not below the value. */
 static inline uint32_t stage_round_up(uint32_t value, uint32_t multiple)
 {

@@ -38,11 +38,11 @@ static double work_of(const struct median_config *config)
 }
 
 static void add_rows(const struct median_config *config, struct stage_plan *plan,
-                     const struct strips_view *in, const struct strips_view *out, unsigned *scratch)
+                     const struct view *in, const struct view *out, unsigned *scratch)
 {
     uint32_t radius = (uint32_t)config->radius, side = 2 * radius + 1;
     size_t size = sample_size(in->plane.type);
-    struct strips_window window = {radius, radius, radius, radius, (enum border)config->border};
+    struct stage_window window = {radius, radius, radius, radius, (enum border)config->border};
     struct strips_need need = {2 * side * size, STRIPS_SECOND_CACHE, work_of(config), radius};
     struct strips strips = strips_cut(plan->profile, &out->plane, &need);
     uint64_t line = strips_line(&strips, &window, in->plane.channels);
@@ -76,7 +76,7 @@ static void add_samples(const struct median_config *config, struct stage_plan *p
     pass_plane(pass, OPERAND_OUT, i);
     pass_int(pass, (int32_t)in->width);
     pass_int(pass, (int32_t)in->height);
-    pass_int(pass, strips_border((enum border)config->border));
+    pass_int(pass, stage_border((enum border)config->border));
     pass_int(pass, crop ? (int32_t)config->radius : 0);
 }
 
@@ -103,12 +103,12 @@ static bool add_words(const struct median_config *config, struct stage_plan *pla
 static bool add_columns(const struct median_config *config, struct stage_plan *plan, unsigned i)
 {
     static const struct packed_stage stage = {"median", NULL, "median"};
-    static const struct packed_reach reach = {1, 1, 1, 1};
+    static const struct stage_window window = {1, 1, 1, 1, BORDER_EDGE};
     const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
     if (plan->profile->packs_bytes || config->radius > 1 || in->type != SAMPLE_U8 ||
-        !packed_suits(plan->profile, in, out, &reach))
+        !packed_suits(plan->profile, in, out, &window))
         return false;
-    struct pass *pass = packed_begin(plan, &stage, in, &reach, 0);
+    struct pass *pass = packed_begin(plan, &stage, in, &window, 0);
     pass_define_type(pass, "DST", in->type);
     pass_define(pass, "RADIUS", "%u", (unsigned)config->radius);
     packed_outputs(pass, 1);
@@ -125,8 +125,8 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
 {
     unsigned scratch = 0;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        struct strips_view in = {OPERAND_IN, plan->in->planes[i]};
-        struct strips_view out = {OPERAND_OUT, plan->out->planes[i]};
+        struct view in = {OPERAND_IN, plan->in->planes[i]};
+        struct view out = {OPERAND_OUT, plan->out->planes[i]};
         if (plan->profile->form == FORM_ROWS)
             add_rows(config, plan, &in, &out, &scratch);
         else if (!add_words(config, plan, i) && !add_columns(config, plan, i))

@@ -11,9 +11,9 @@ enum {
 };
 
 bool packed_suits(const struct device_profile *profile, const struct plane *in,
-                  const struct plane *out, const struct packed_reach *reach)
+                  const struct plane *out, const struct stage_window *window)
 {
-    unsigned beside = reach->left > reach->right ? reach->left : reach->right;
+    unsigned beside = window->left > window->right ? window->left : window->right;
     bool narrow = profile->packs_bytes ? in->channels == 1 && beside <= 8
                                        : profile->takes_columns && !plane_has_alpha(in) &&
                                              beside * in->channels <= 4;
@@ -24,7 +24,7 @@ bool packed_suits(const struct device_profile *profile, const struct plane *in,
 }
 
 static struct pass *begin_columns(struct stage_plan *plan, const struct packed_stage *stage,
-                                  const struct plane *in, const struct packed_reach *reach)
+                                  const struct plane *in, const struct stage_window *window)
 {
     struct pass *pass =
         pass_begin(plan, stage->columns, "", FORM_VECTOR, 4, in->width * in->channels,
@@ -33,25 +33,25 @@ static struct pass *begin_columns(struct stage_plan *plan, const struct packed_s
     pass_define_type(pass, "SRC", in->type);
     pass_channels(pass, in->channels, in->channels);
     pass_define(pass, "ROWS", "%d", COLUMNS_ROWS);
-    pass_define(pass, "TOP", "%u", reach->top);
-    pass_define(pass, "BOTTOM", "%u", reach->bottom);
+    pass_define(pass, "TOP", "%u", window->top);
+    pass_define(pass, "BOTTOM", "%u", window->bottom);
     pass->work = COLUMNS_ROWS;
     return pass;
 }
 
 struct pass *packed_begin(struct stage_plan *plan, const struct packed_stage *stage,
-                          const struct plane *in, const struct packed_reach *reach, unsigned words)
+                          const struct plane *in, const struct stage_window *window, unsigned words)
 {
     if (!plan->profile->packs_bytes)
-        return begin_columns(plan, stage, in, reach);
+        return begin_columns(plan, stage, in, window);
     struct pass *pass = pass_begin(plan, stage->words, "", FORM_VECTOR, 4 * words, in->width,
                                    (in->height + PACKED_ROWS - 1) / PACKED_ROWS);
     snprintf(pass->name, sizeof pass->name, "packed_%s", stage->name);
     pass_define(pass, "WORDS", "%u", words);
-    pass_define(pass, "SIDE", "%d", reach->left > 4 || reach->right > 4 ? 2 : 1);
+    pass_define(pass, "SIDE", "%d", window->left > 4 || window->right > 4 ? 2 : 1);
     pass_define(pass, "ROWS", "%d", PACKED_ROWS);
-    pass_define(pass, "LINES", "%u", PACKED_ROWS + reach->top + reach->bottom);
-    pass_define(pass, "TOP", "%u", reach->top);
+    pass_define(pass, "LINES", "%u", PACKED_ROWS + window->top + window->bottom);
+    pass_define(pass, "TOP", "%u", window->top);
     pass->work = PACKED_ROWS;
     return pass;
 }

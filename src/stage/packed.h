@@ -4,19 +4,14 @@
 #define SLUICE_STAGE_PACKED_H
 
 #include "base/text.h"
-#include "stage/pass.h"
-
-/* How far the window reaches from its middle: samples to the sides, rows above and below. */
-struct packed_reach {
-    unsigned left, right, top, bottom;
-};
+#include "stage/common.h"
 
 /* Whether one of these kernels can take the planes: 8-bit samples, aligned rows, as many samples
  * out as in. cl/packed.cl takes one channel and windows that reach at most 8 samples to either
  * side; cl/columns.cl takes no alpha, and at most 4 samples to either side, counting those of other
  * channels. */
 bool packed_suits(const struct device_profile *profile, const struct plane *in,
-                  const struct plane *out, const struct packed_reach *reach);
+                  const struct plane *out, const struct stage_window *window);
 
 /* What computes a stage's windows: its templates in front of cl/packed.cl and of cl/columns.cl
  * (NULL: none). Kernels are called packed_NAME and columns_NAME. */
@@ -30,7 +25,7 @@ extern const struct packed_stage fir_packed_stage;
  * of cl/packed.cl, or one of cl/columns.cl. The caller defines PLANES and OUTPUTS with
  * packed_outputs. */
 struct pass *packed_begin(struct stage_plan *plan, const struct packed_stage *stage,
-                          const struct plane *in, const struct packed_reach *reach, unsigned words);
+                          const struct plane *in, const struct stage_window *window, unsigned words);
 
 /* Defines the planes that come out: dst, or dst and dst2. */
 void packed_outputs(struct pass *pass, unsigned planes);

@@ -1,5 +1,6 @@
 #include "stage/pass.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,11 +187,19 @@ void pass_buffer(struct pass *pass, unsigned operand)
     add_arg(pass, (struct pass_arg){.kind = PASS_BUFFER, .operand = operand});
 }
 
-void pass_plane_at(struct pass *pass, unsigned operand, const struct plane *plane)
+void pass_view(struct pass *pass, const struct view *view)
 {
-    pass_buffer(pass, operand);
-    pass_ints(pass, plane->offset / sample_size(plane->type),
-              plane->stride / sample_size(plane->type));
+    size_t size = sample_size(view->plane.type);
+    pass_buffer(pass, view->operand);
+    pass_ints(pass, view->plane.offset / size, view->plane.stride / size);
+}
+
+void pass_views(struct pass *pass, const struct view *in, const struct view *out)
+{
+    pass->bytes_read = plane_bytes(&in->plane);
+    pass->bytes_written = plane_bytes(&out->plane);
+    pass_view(pass, in);
+    pass_view(pass, out);
 }
 
 void pass_int(struct pass *pass, int32_t value)
@@ -249,6 +258,22 @@ void stage_plan_memory(struct stage_plan *plan, unsigned *operand, uint64_t byte
         return;
     frame->planes[0].height = (uint32_t)rows;
     frame->size = frame->planes[0].offset + frame->planes[0].stride * rows;
+}
+
+struct view stage_plan_view(struct stage_plan *plan, unsigned *operand, const struct plane *shape)
+{
+    struct frame frame = {0};
+    struct view view = {.plane = *shape};
+    if (frame_add_plane(&frame, shape, FRAME_ALIGNMENT)) {
+        view.plane = frame.planes[0];
+        stage_plan_memory(plan, operand, frame.size);
+    } else {
+        plan->out_of_memory = true;
+    }
+    plan->too_many |= frame.size / sample_size(shape->type) > INT_MAX;
+    frame_finish(&frame);
+    view.operand = *operand;
+    return view;
 }
 
 unsigned stage_plan_table(struct stage_plan *plan, const void *data, size_t size)

@@ -54,6 +54,12 @@ struct pass_arg {
     };
 };
 
+/* A plane, and in whose memory it lies as it says. */
+struct view {
+    unsigned operand;
+    struct plane plane;
+};
+
 struct fused;
 
 struct pass {
@@ -101,6 +107,7 @@ struct stage_plan {
     const char *warning;
     bool out_of_memory; /* set by the functions below; the caller of passes() checks it */
     bool too_large;     /* the same: a stage needs more scratch frames or tables than there are */
+    bool too_many;      /* the same: it keeps more samples in scratch memory than kernels can count */
 };
 
 void stage_plan_finish(struct stage_plan *plan);
@@ -181,9 +188,10 @@ void pass_plane(struct pass *pass, unsigned operand, unsigned plane);
 void pass_planes(struct pass *pass, const struct stage_plan *plan, unsigned plane);
 void pass_buffer(struct pass *pass, unsigned operand);
 
-/* Adds a plane that lies in the operand's memory as `plane` says, not as the operand's frame says.
- */
-void pass_plane_at(struct pass *pass, unsigned operand, const struct plane *plane);
+void pass_view(struct pass *pass, const struct view *view);
+
+/* Adds the plane that a pass reads and the one that it writes, each of which it moves once. */
+void pass_views(struct pass *pass, const struct view *in, const struct view *out);
 void pass_int(struct pass *pass, int32_t value);
 
 /* Adds int arguments in this order. */
@@ -204,6 +212,10 @@ unsigned stage_plan_scratch(struct stage_plan *plan, uint32_t width, uint32_t he
 /* Adds scratch memory of at least `bytes`: makes it if *operand is 0, and sets that; otherwise
  * makes it larger if necessary. */
 void stage_plan_memory(struct stage_plan *plan, unsigned *operand, uint64_t bytes);
+
+/* A plane of that shape in scratch memory, which stage_plan_memory makes or enlarges: planes that are
+ * not needed at once may share it. Without room plan->too_many is set. */
+struct view stage_plan_view(struct stage_plan *plan, unsigned *operand, const struct plane *shape);
 
 /* Adds a table with a copy of `data`; returns its operand. Equal tables become one, so that each
  * plane may ask for its own. */

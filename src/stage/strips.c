@@ -1,6 +1,6 @@
 #include "stage/strips.h"
 
-#include <limits.h>
+#include "stage/common.h"
 
 #define WIDTH_STEP 192 /* whole pixels of 1 to 4 channels, and whole vectors */
 #define WIDTH_MAX  16128
@@ -34,21 +34,16 @@ struct strips strips_cut(const struct device_profile *profile, const struct plan
     return strips;
 }
 
-uint32_t strips_line(const struct strips *strips, const struct strips_window *window,
+uint32_t strips_line(const struct strips *strips, const struct stage_window *window,
                      uint32_t channels)
 {
     uint32_t seen = (window->left + window->right + 1) * channels;
     return (strips->width + seen + VECTOR_MAX + 63) / 64 * 64;
 }
 
-int strips_border(enum border border)
-{
-    return border == BORDER_CROP ? BORDER_EDGE : (int)border;
-}
-
 struct pass *strips_begin(struct stage_plan *plan, const char *source, const char *variant,
-                          const struct strips *strips, const struct strips_view *in,
-                          const struct strips_view *out, const struct strips_window *window,
+                          const struct strips *strips, const struct view *in,
+                          const struct view *out, const struct stage_window *window,
                           unsigned *scratch, uint64_t item_bytes)
 {
     bool crop = window->border == BORDER_CROP;
@@ -57,33 +52,13 @@ struct pass *strips_begin(struct stage_plan *plan, const char *source, const cha
     struct pass *pass =
         pass_begin(plan, source, variant, FORM_ROWS, 1, strips->count, strips->bands);
     pass_define_type(pass, "SRC", in->plane.type);
-    pass->bytes_read = plane_bytes(&in->plane);
-    pass->bytes_written = plane_bytes(&out->plane);
-    pass_plane_at(pass, in->operand, &in->plane);
-    pass_plane_at(pass, out->operand, &out->plane);
+    pass_views(pass, in, out);
     pass_buffer(pass, *scratch);
     pass_ints(pass, item_bytes / 128, strips->width,
               strips_line(strips, window, in->plane.channels), strips->band, in->plane.channels,
               in->plane.width, in->plane.height, out->plane.width * out->plane.channels,
               out->plane.height, window->left, window->right, window->top, window->bottom,
-              strips_border(window->border), crop ? (int32_t)window->left : 0,
+              stage_border(window->border), crop ? (int32_t)window->left : 0,
               crop ? (int32_t)window->top : 0);
     return pass;
-}
-
-bool strips_scratch(struct stage_plan *plan, unsigned *memory, const struct plane *shape,
-                    struct strips_view *view)
-{
-    struct frame frame = {0};
-    *view = (struct strips_view){.plane = *shape};
-    if (frame_add_plane(&frame, shape, FRAME_ALIGNMENT)) {
-        view->plane = frame.planes[0];
-        stage_plan_memory(plan, memory, frame.size);
-    } else {
-        plan->out_of_memory = true;
-    }
-    bool fits = frame.size / sample_size(shape->type) <= INT_MAX;
-    frame_finish(&frame);
-    view->operand = *memory;
-    return fits;
 }

@@ -5,8 +5,7 @@
 #define SLUICE_STAGE_STRIPS_H
 
 #include "device/profile.h"
-#include "image/border.h"
-#include "stage/pass.h"
+#include "stage/common.h"
 
 struct strips {
     uint32_t width; /* samples of a strip: whole pixels, and a multiple of 64 */
@@ -23,18 +22,6 @@ struct strips_need {
     double start_rows; /* rows whose work is done once more for each band */
 };
 
-/* A window, from `left` and `top` pixels in front of a pixel to `right` and `bottom` behind it. */
-struct strips_window {
-    uint32_t left, right, top, bottom;
-    enum border border;
-};
-
-/* Where planes lie. */
-struct strips_view {
-    unsigned operand;
-    struct plane plane;
-};
-
 #define STRIPS_FIRST_CACHE  40000
 #define STRIPS_SECOND_CACHE 262144
 
@@ -42,22 +29,14 @@ struct strips strips_cut(const struct device_profile *profile, const struct plan
                          const struct strips_need *need);
 
 /* Room for a line of a strip with what the window sees on both sides, in samples. */
-uint32_t strips_line(const struct strips *strips, const struct strips_window *window,
+uint32_t strips_line(const struct strips *strips, const struct stage_window *window,
                      uint32_t channels);
 
 /* Begins the pass of a kernel whose arguments are those of STRIP_PARAMETERS (cl/strips.cl);
  * `item_bytes` of `scratch`, an operand that stage_plan_memory knows, for each work-item. */
 struct pass *strips_begin(struct stage_plan *plan, const char *source, const char *variant,
-                          const struct strips *strips, const struct strips_view *in,
-                          const struct strips_view *out, const struct strips_window *window,
+                          const struct strips *strips, const struct view *in,
+                          const struct view *out, const struct stage_window *window,
                           unsigned *scratch, uint64_t item_bytes);
-
-/* The border as kernels take it: a cropped window never sees one. */
-int strips_border(enum border border);
-
-/* A plane of `shape` in scratch memory that later ones may take over; false where kernels could not
- * count its samples. */
-bool strips_scratch(struct stage_plan *plan, unsigned *memory, const struct plane *shape,
-                    struct strips_view *view);
 
 #endif

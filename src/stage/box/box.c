@@ -111,40 +111,24 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
     return result;
 }
 
-struct box_reach box_reach_of(const struct box_task *task)
+struct stage_window box_reach_of(const struct box_task *task)
 {
     bool crop = task->border == BORDER_CROP;
     uint32_t left = crop ? 0 : task->width / 2, top = crop ? 0 : task->height / 2;
-    return (struct box_reach){left, task->width - 1 - left, top, task->height - 1 - top};
+    return (struct stage_window){left, task->width - 1 - left, top, task->height - 1 - top,
+                                 task->border};
 }
 
-struct box_view box_scratch(const struct box_task *task, unsigned *memory, uint32_t width,
-                            uint32_t height, uint32_t channels, enum sample_type type)
+struct view box_scratch(const struct box_task *task, unsigned *memory, uint32_t width,
+                        uint32_t height, uint32_t channels, enum sample_type type)
 {
-    struct plane plane = {.width = width, .height = height, .channels = channels, .type = type};
-    struct frame frame = {0};
-    struct box_view view = {0};
-    if (frame_add_plane(&frame, &plane, FRAME_ALIGNMENT)) {
-        view.plane = frame.planes[0];
-        stage_plan_memory(task->plan, memory, frame.size);
-    } else {
-        task->plan->out_of_memory = true;
-    }
-    if (frame.size / sample_size(type) > INT32_MAX)
-        task->memory->too_large = true;
-    frame_finish(&frame);
-    view.operand = *memory;
-    return view;
+    struct plane shape = {.width = width, .height = height, .channels = channels, .type = type};
+    return stage_plan_view(task->plan, memory, &shape);
 }
 
 uint32_t box_lowest(enum sample_type type)
 {
     return sample_is_integer(type) ? (uint32_t)-sample_min(type) : 0;
-}
-
-int box_border(const struct box_task *task)
-{
-    return task->border == BORDER_CROP ? BORDER_EDGE : (int)task->border;
 }
 
 void box_add_centre(struct pass *pass, const struct box_task *task)
@@ -155,10 +139,10 @@ void box_add_centre(struct pass *pass, const struct box_task *task)
 
 void box_add_reach(struct pass *pass, const struct box_task *task, uint32_t band)
 {
-    struct box_reach reach = box_reach_of(task);
+    struct stage_window reach = box_reach_of(task);
     pass_ints(pass, task->in.plane.width, task->in.plane.height, task->out.plane.width,
               task->out.plane.height, band, reach.left, reach.right, reach.top, reach.bottom,
-              box_border(task));
+              stage_border(task->border));
 }
 
 void box_add_window(struct pass *pass, const struct box_task *task, uint32_t band)
@@ -210,10 +194,10 @@ static unsigned table_bits(const struct box_config *config, enum sample_type typ
 
 /* One pass over one plane. With several widths, the first pass uses a table that they share. */
 static void add_task(const struct box_config *config, const struct box_task *task, bool shared,
-                     const struct box_view *table)
+                     const struct view *table)
 {
     unsigned bits = table_bits(config, task->in.plane.type);
-    struct box_view own;
+    struct view own;
     if (shared)
         box_add_lookup(task, bits, table);
     else if (config->method == BOX_SAT && task->in.plane.type != SAMPLE_F32 &&
@@ -227,14 +211,14 @@ static void add_task(const struct box_config *config, const struct box_task *tas
 
 /* All passes of one width over one plane. */
 static void add_passes(const struct box_config *config, struct box_task task, unsigned in,
-                       unsigned out, const struct box_view *table)
+                       unsigned out, const struct view *table)
 {
     const struct plane *plane = &task.plan->in->planes[in];
     int64_t width = config->width.v[out % config->width.count];
     task.width = (uint32_t)width;
     task.height = (uint32_t)height_of(config, width);
     for (int64_t i = 1; i <= config->passes; i++) {
-        task.out = (struct box_view){OPERAND_OUT, task.plan->out->planes[out]};
+        task.out = (struct view){OPERAND_OUT, task.plan->out->planes[out]};
         if (i < config->passes) {
             struct plane size = *plane;
             size_after(config, width, i, &size, NULL);
@@ -263,15 +247,13 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
                                 .memory = &memory,
                                 .in = {OPERAND_IN, *plane},
                                 .border = (enum border)config->border};
-        struct box_view table;
+        struct view table;
         bool shared =
             config->width.count > 1 && wants_table && plane->type != SAMPLE_F32 &&
             box_add_table(&task, &memory.table[0], table_bits(config, plane->type), &table);
         for (unsigned w = 0; w < config->width.count; w++)
             add_passes(config, task, i, i * config->width.count + w, shared ? &table : NULL);
     }
-    if (memory.too_large)
-        return fault_set(fault, FAULT_LIMIT, "box: sums of this picture are more than 2^31");
     return 0;
 }
 

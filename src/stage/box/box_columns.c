@@ -27,7 +27,7 @@ static bool float_reciprocal(uint32_t area, float *reciprocal)
 static struct pass *begin(const struct box_task *task, const char *kernel, uint32_t width,
                           uint32_t height, bool floats, enum sample_type start)
 {
-    struct box_reach reach = box_reach_of(task);
+    struct stage_window reach = box_reach_of(task);
     struct pass *pass =
         pass_begin(task->plan, "box_columns", kernel, FORM_SCALAR, 1, width, height);
     pass_name(pass, sample_name(task->in.plane.type));
@@ -40,18 +40,18 @@ static struct pass *begin(const struct box_task *task, const char *kernel, uint3
     return pass;
 }
 
-static void add_starts(const struct box_task *task, const struct box_view *starts, bool floats)
+static void add_starts(const struct box_task *task, const struct view *starts, bool floats)
 {
     const struct plane *in = &task->in.plane, *to = &starts->plane;
-    struct box_reach reach = box_reach_of(task);
+    struct stage_window reach = box_reach_of(task);
     struct pass *pass =
         begin(task, "starts", in->height, (to->width + PART - 1) / PART, floats, to->type);
     pass->work = 2.0 * (CHUNK * PART + task->width);
     pass->bytes_read = plane_bytes(in);
     pass->bytes_written = plane_bytes(to);
-    pass_plane_at(pass, task->in.operand, in);
-    pass_plane_at(pass, starts->operand, to);
-    pass_ints(pass, in->width, to->width, PART, reach.left, reach.right, box_border(task));
+    pass_view(pass, &task->in);
+    pass_view(pass, starts);
+    pass_ints(pass, in->width, to->width, PART, reach.left, reach.right, stage_border(task->border));
 }
 
 bool box_add_columns(const struct box_task *task)
@@ -69,16 +69,16 @@ bool box_add_columns(const struct box_task *task)
     uint64_t rows = (uint64_t)chunks * out->height / (1024 * (uint64_t)profile->units);
     uint32_t band = rows < BAND_MIN ? BAND_MIN : rows > BAND_MAX ? BAND_MAX : (uint32_t)rows;
     enum sample_type start = task->width * 255 <= UINT16_MAX ? SAMPLE_U16 : SAMPLE_I32;
-    struct box_view starts = box_scratch(task, &task->memory->half, chunks, in->height, 1, start);
+    struct view starts = box_scratch(task, &task->memory->half, chunks, in->height, 1, start);
     add_starts(task, &starts, floats);
     struct pass *pass =
         begin(task, "means", chunks, (out->height + band - 1) / band, floats, start);
     pass->work = 4.0 * CHUNK * (2 * band + task->height);
     pass->bytes_read = plane_bytes(in) + plane_bytes(&starts.plane);
     pass->bytes_written = plane_bytes(out);
-    pass_plane_at(pass, task->in.operand, in);
-    pass_plane_at(pass, starts.operand, &starts.plane);
-    pass_plane_at(pass, task->out.operand, out);
+    pass_view(pass, &task->in);
+    pass_view(pass, &starts);
+    pass_view(pass, &task->out);
     box_add_reach(pass, task, band);
     pass_uint(pass, box_lowest(in->type) * task->width);
     if (floats) {

@@ -4,13 +4,7 @@
 
 #include "stage/box/box.h"
 #include "stage/box/box_divide.h"
-#include "stage/pass.h"
-
-/* A plane within an operand's memory. */
-struct box_view {
-    unsigned operand;
-    struct plane plane;
-};
+#include "stage/common.h"
 
 /* Scratch memory that the stage's passes use one after the other; operands, 0 until needed. */
 struct box_memory {
@@ -19,13 +13,12 @@ struct box_memory {
     unsigned half;     /* sums along one axis */
     unsigned blocks;   /* sums of blocks of positions */
     unsigned table[2]; /* summed-area tables: of the input, and of results between passes */
-    bool too_large;    /* some plane was more than kernels can index */
 };
 
 struct box_task {
     struct stage_plan *plan;
     struct box_memory *memory;
-    struct box_view in, out;
+    struct view in, out;
     uint32_t width, height; /* of the window */
     enum border border;
     const struct box_compare *compare; /* NULL: means are stored */
@@ -33,21 +26,14 @@ struct box_task {
 
 /* How far a window reaches from pixel (x, y) of the result. With BORDER_CROP the window begins
  * there. */
-struct box_reach {
-    uint32_t left, right, top, bottom;
-};
-
-struct box_reach box_reach_of(const struct box_task *task);
+struct stage_window box_reach_of(const struct box_task *task);
 
 /* A plane of that size and type in scratch memory, which is reused for later planes. */
-struct box_view box_scratch(const struct box_task *task, unsigned *memory, uint32_t width,
+struct view box_scratch(const struct box_task *task, unsigned *memory, uint32_t width,
                             uint32_t height, uint32_t channels, enum sample_type type);
 
 /* The lower bound of samples, with the opposite sign: 128 for i8, 0 for u8. */
 uint32_t box_lowest(enum sample_type type);
-
-/* The border as the kernels take it. A cropped window never reaches a border. */
-int box_border(const struct box_task *task);
 
 /* Adds the position in the source of pixel (0, 0) of the result. */
 void box_add_centre(struct pass *pass, const struct box_task *task);
@@ -89,9 +75,9 @@ void box_add_sums(const struct box_task *task);
 /* Makes the summed-area table of task->in, for windows whose sums take `bits` bits. Returns false
  * if the table would be larger than kernels can index, or than a buffer may be. */
 bool box_add_table(const struct box_task *task, unsigned *memory, unsigned bits,
-                   struct box_view *table);
+                   struct view *table);
 
 /* Computes the means from that table. */
-void box_add_lookup(const struct box_task *task, unsigned bits, const struct box_view *table);
+void box_add_lookup(const struct box_task *task, unsigned bits, const struct view *table);
 
 #endif

@@ -43,29 +43,26 @@ static void add_window(struct pass *pass, const char *name, int first, int last)
 
 static void add_planes(struct pass *pass, const struct box_task *task)
 {
-    const struct plane *in = &task->in.plane, *out = &task->out.plane;
-    pass->bytes_read = plane_bytes(in);
-    pass->bytes_written = plane_bytes(out);
-    pass_plane_at(pass, task->in.operand, in);
-    pass_plane_at(pass, task->out.operand, out);
-    pass_ints(pass, in->width, in->height, box_border(task));
+    const struct plane *in = &task->in.plane;
+    pass_views(pass, &task->in, &task->out);
+    pass_ints(pass, in->width, in->height, stage_border(task->border));
 }
 
 /* As a fir. With an even area there are ties, which are rounded up by a reciprocal that is a little
  * too large. */
-static bool add_as_fir(const struct box_task *task, const struct packed_reach *reach)
+static bool add_as_fir(const struct box_task *task, const struct stage_window *window)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     uint32_t area = task->width * task->height;
     struct text across = {0}, downs = {0};
-    if (task->height > 7 || !packed_suits(task->plan->profile, in, out, reach) ||
+    if (task->height > 7 || !packed_suits(task->plan->profile, in, out, window) ||
         (area % 2 == 0 && sample_min(in->type) < 0))
         return false;
-    struct pass *pass = packed_begin(task->plan, &fir_packed_stage, in, reach, 1);
+    struct pass *pass = packed_begin(task->plan, &fir_packed_stage, in, window, 1);
     pass_name(pass, "box");
     packed_outputs(pass, 1);
     pass_define_type(pass, "DST", out->type);
-    for (int i = -(int)reach->left; i <= (int)reach->right; i++)
+    for (int i = -(int)window->left; i <= (int)window->right; i++)
         packed_add_tap(&across, pass, in->channels, 0, i, 1);
     for (unsigned j = 0; j < task->height; j++)
         text_printf(&downs, " D(%u,1)", j);
@@ -85,25 +82,24 @@ static bool add_as_fir(const struct box_task *task, const struct packed_reach *r
 bool box_add_packed(const struct box_task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
-    struct box_reach r = box_reach_of(task);
-    const struct packed_reach reach = {r.left, r.right, r.top, r.bottom};
+    const struct stage_window window = box_reach_of(task);
     uint32_t area = task->width * task->height, multiplier;
     if (!task->plan->profile->packs_bytes && task->border != BORDER_CROP)
-        return add_as_fir(task, &reach);
+        return add_as_fir(task, &window);
     if (task->border == BORDER_CROP || task->height > HEIGHT_MAX || area * 255 + area / 2 > 65535 ||
         !box_divide_by_byte(area, &multiplier) ||
-        !packed_suits(task->plan->profile, in, out, &reach))
+        !packed_suits(task->plan->profile, in, out, &window))
         return false;
     static const struct packed_stage stage = {"box", "box_packed", NULL};
-    struct pass *pass = packed_begin(task->plan, &stage, in, &reach, task->height > 3 ? 2 : 4);
+    struct pass *pass = packed_begin(task->plan, &stage, in, &window, task->height > 3 ? 2 : 4);
     pass_define_type(pass, "DST", in->type);
     packed_outputs(pass, 1);
     pass_define(pass, "FLIP", "%d", box_lowest(in->type) > 0);
     pass_define(pass, "MULTIPLIER", "%uu", multiplier);
     pass_define(pass, "START", "%uu", area / 2);
     pass_define(pass, "WINDOW", "%u", (unsigned)task->height);
-    add_window(pass, "WINDOW_0", -(int)r.left, (int)r.right);
-    add_window(pass, "WINDOW_1", 1 - (int)r.left, 1 + (int)r.right);
+    add_window(pass, "WINDOW_0", -(int)window.left, (int)window.right);
+    add_window(pass, "WINDOW_1", 1 - (int)window.left, 1 + (int)window.right);
     pass->work = 8.0 * (PACKED_ROWS + task->height);
     add_planes(pass, task);
     return true;

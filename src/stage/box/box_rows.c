@@ -14,10 +14,7 @@ static void add_planes(struct pass *pass, const struct box_task *task)
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     pass_channels(pass, in->channels, out->channels);
     pass_name(pass, "rows");
-    pass->bytes_read = plane_bytes(in);
-    pass->bytes_written = plane_bytes(out);
-    pass_plane_at(pass, task->in.operand, in);
-    pass_plane_at(pass, task->out.operand, out);
+    pass_views(pass, &task->in, &task->out);
     pass_buffer(pass, task->memory->own);
 }
 

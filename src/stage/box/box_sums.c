@@ -9,7 +9,7 @@
  * transposed. */
 struct axis {
     const struct box_task *task;
-    struct box_view from, blocks, to;
+    struct view from, blocks, to;
     enum sample_type sum;     /* type of the accumulators: F32, or I32 and F64 for 32 and 64 bits */
     uint32_t lanes, step;     /* step: the distance of positions */
     uint32_t length;          /* positions of a lane */
@@ -55,8 +55,8 @@ static void define_types(struct pass *pass, const struct axis *axis, bool destin
 
 static void add_source(struct pass *pass, const struct axis *axis)
 {
-    pass_plane_at(pass, axis->from.operand, &axis->from.plane);
-    pass_plane_at(pass, axis->blocks.operand, &axis->blocks.plane);
+    pass_view(pass, &axis->from);
+    pass_view(pass, &axis->blocks);
 }
 
 /* Sums of blocks of positions; with `carry`, also the sums of all blocks before each. */
@@ -82,7 +82,7 @@ static void add_blocks(struct axis *axis, uint32_t positions, bool carry)
     pass_name(pass, kernel_form_name(form));
     pass->work = 2.0 * blocks;
     pass->bytes_read = pass->bytes_written = plane_bytes(&axis->blocks.plane);
-    pass_plane_at(pass, axis->blocks.operand, &axis->blocks.plane);
+    pass_view(pass, &axis->blocks);
     pass_int(pass, (int32_t)blocks);
 }
 
@@ -140,9 +140,9 @@ static struct pass *begin_windows(struct axis *axis, bool means)
     if (!axis->blocks.operand)
         axis->blocks = axis->from; /* not used */
     add_source(pass, axis);
-    pass_plane_at(pass, axis->to.operand, to);
+    pass_view(pass, &axis->to);
     pass_ints(pass, axis->length, axis->results, axis->before, axis->side - 1 - axis->before,
-              box_border(axis->task), band);
+              stage_border(axis->task->border), band);
     return pass;
 }
 
@@ -160,7 +160,7 @@ static enum sample_type column_type(const struct box_task *task)
 void box_add_sums(const struct box_task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
-    struct box_reach reach = box_reach_of(task);
+    struct stage_window reach = box_reach_of(task);
     struct box_divider divider =
         box_divider_general((unsigned)sample_size(in->type) * 8, task->width * task->height);
     bool floats = in->type == SAMPLE_F32;
@@ -192,7 +192,7 @@ void box_add_sums(const struct box_task *task)
                          .side = task->width};
     struct pass *pass = begin_windows(&along, true);
     pass_define(pass, "ALPHA", "%d", plane_has_alpha(in));
-    pass_plane_at(pass, task->in.operand, in);
+    pass_view(pass, &task->in);
     box_add_centre(pass, task);
     if (floats)
         pass_float(pass, (float)task->width * (float)task->height);
@@ -200,7 +200,7 @@ void box_add_sums(const struct box_task *task)
         box_add_divider(pass, task, &divider);
 }
 
-static struct box_view add_carry(const struct box_task *task, unsigned bits, uint32_t band)
+static struct view add_carry(const struct box_task *task, unsigned bits, uint32_t band)
 {
     const struct plane *in = &task->in.plane;
     struct axis down = {.task = task,
@@ -227,11 +227,11 @@ static void add_prefix(struct axis *axis)
     pass->bytes_read = plane_bytes(&axis->from.plane) + plane_bytes(&axis->blocks.plane);
     pass->bytes_written = plane_bytes(&axis->to.plane);
     add_source(pass, axis);
-    pass_plane_at(pass, axis->to.operand, &axis->to.plane);
+    pass_view(pass, &axis->to);
     pass_int(pass, (int32_t)axis->length);
 }
 
-static void add_table_sums(const struct box_task *task, unsigned bits, const struct box_view *table)
+static void add_table_sums(const struct box_task *task, unsigned bits, const struct view *table)
 {
     const struct plane *in = &task->in.plane;
     enum sample_type sum = bits == 64 ? SAMPLE_F64 : SAMPLE_I32;
@@ -270,26 +270,26 @@ static void define_table_types(struct pass *pass, const struct box_task *task, u
     pass_name(pass, kernel_form_name(pass->form));
 }
 
-static void add_table_rows(const struct box_task *task, unsigned bits, const struct box_view *table)
+static void add_table_rows(const struct box_task *task, unsigned bits, const struct view *table)
 {
     const struct plane *in = &task->in.plane;
     double row_work = 8.0 * in->width * in->channels;
     uint32_t band = box_rows_of_band(task->plan->profile, in->height, row_work, 4);
-    struct box_view carry = add_carry(task, bits, band);
+    struct view carry = add_carry(task, bits, band);
     struct pass *pass = pass_begin(task->plan, "box_table", "table", FORM_ROWS, 1, 1,
                                    (in->height + band - 1) / band);
     define_table_types(pass, task, bits);
     pass->work = row_work * band;
     pass->bytes_read = plane_bytes(in) + plane_bytes(&carry.plane);
     pass->bytes_written = plane_bytes(&table->plane);
-    pass_plane_at(pass, task->in.operand, in);
-    pass_plane_at(pass, carry.operand, &carry.plane);
-    pass_plane_at(pass, table->operand, &table->plane);
+    pass_view(pass, &task->in);
+    pass_view(pass, &carry);
+    pass_view(pass, table);
     pass_ints(pass, in->width, in->height, band);
 }
 
 bool box_add_table(const struct box_task *task, unsigned *memory, unsigned bits,
-                   struct box_view *table)
+                   struct view *table)
 {
     const struct plane *in = &task->in.plane;
     const struct device_profile *profile = task->plan->profile;
@@ -306,7 +306,7 @@ bool box_add_table(const struct box_task *task, unsigned *memory, unsigned bits,
     return true;
 }
 
-void box_add_lookup(const struct box_task *task, unsigned bits, const struct box_view *table)
+void box_add_lookup(const struct box_task *task, unsigned bits, const struct view *table)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     bool rows = task->plan->profile->form == FORM_ROWS;
@@ -323,9 +323,9 @@ void box_add_lookup(const struct box_task *task, unsigned bits, const struct box
     pass->work = rows ? row_work * band : 24;
     pass->bytes_read = plane_bytes(&table->plane);
     pass->bytes_written = plane_bytes(out);
-    pass_plane_at(pass, task->in.operand, in);
-    pass_plane_at(pass, table->operand, &table->plane);
-    pass_plane_at(pass, task->out.operand, out);
+    pass_view(pass, &task->in);
+    pass_view(pass, table);
+    pass_view(pass, &task->out);
     if (rows) {
         stage_plan_memory(task->plan, &task->memory->own,
                           (uint64_t)bands * (in->width + 1) * in->channels * bits / 8);

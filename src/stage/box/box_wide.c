@@ -152,10 +152,7 @@ bool box_add_wide(const struct box_task *task)
     pass_define(pass, "CHUNKS", "%u", cut.chunks);
     pass_define(pass, "WRAPS", "%d", task->border == BORDER_WRAP);
     pass->work = 16.0 * (2 * cut.band + task->height);
-    pass->bytes_read = plane_bytes(in);
-    pass->bytes_written = plane_bytes(out);
-    pass_plane_at(pass, task->in.operand, in);
-    pass_plane_at(pass, task->out.operand, out);
+    pass_views(pass, &task->in, &task->out);
     box_add_window(pass, task, cut.band);
     add_divider(pass, area, size, task->compare != NULL);
     if (task->compare)

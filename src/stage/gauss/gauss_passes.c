@@ -18,9 +18,8 @@ struct task {
     struct stage_plan *plan;
     const struct gauss_config *config;
     const struct gauss_sharpen *sharpen;
-    struct strips_view in, out;
+    struct view in, out;
     unsigned scratch, middle;
-    bool too_large;
 };
 
 /* The weights that kernels read: pairs of them, the last filled up with 0. */
@@ -111,7 +110,7 @@ static void add_rows(struct task *task)
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     uint32_t radius = (uint32_t)task->config->radius, lines = 2 * radius + 1;
     size_t size = sample_size(in->type), middle = size == 4 ? 4 : 2 * size;
-    struct strips_window window = {radius, radius, radius, radius,
+    struct stage_window window = {radius, radius, radius, radius,
                                    (enum border)task->config->border};
     /* Of a wide window all lines are read for each row, more often than the source is. */
     size_t cache = radius < 12 ? STRIPS_SECOND_CACHE : STRIPS_FIRST_CACHE;
@@ -129,7 +128,7 @@ static void add_rows(struct task *task)
     add_sharpening(task, pass);
 }
 
-static void add_across(struct task *task, const struct strips_view *middle)
+static void add_across(struct task *task, const struct view *middle)
 {
     const struct plane *in = &task->in.plane;
     struct pass *pass =
@@ -144,16 +143,16 @@ static void add_across(struct task *task, const struct strips_view *middle)
     pass->work = 4.0 * (double)task->config->radius + 8;
     pass->bytes_read = plane_bytes(in);
     pass->bytes_written = plane_bytes(&middle->plane);
-    pass_plane_at(pass, task->in.operand, in);
-    pass_plane_at(pass, middle->operand, &middle->plane);
+    pass_view(pass, &task->in);
+    pass_view(pass, middle);
     pass_int(pass, (int32_t)in->width);
     pass_int(pass, (int32_t)task->config->radius);
-    pass_int(pass, strips_border((enum border)task->config->border));
+    pass_int(pass, stage_border((enum border)task->config->border));
     pass_int(pass, crop ? (int32_t)task->config->radius : 0);
     pass_buffer(pass, add_weights(task));
 }
 
-static void add_down(struct task *task, const struct strips_view *middle)
+static void add_down(struct task *task, const struct view *middle)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     const uint32_t lanes = 4;
@@ -172,13 +171,13 @@ static void add_down(struct task *task, const struct strips_view *middle)
     pass->work = (4.0 * (double)task->config->radius + 8) * (wide ? lanes : 1);
     pass->bytes_read = plane_bytes(&middle->plane);
     pass->bytes_written = plane_bytes(out);
-    pass_plane_at(pass, middle->operand, &middle->plane);
-    pass_plane_at(pass, task->out.operand, out);
-    pass_plane_at(pass, task->in.operand, in);
+    pass_view(pass, middle);
+    pass_view(pass, &task->out);
+    pass_view(pass, &task->in);
     pass_int(pass, crop ? (int32_t)(task->config->radius * in->channels) : 0);
     pass_int(pass, (int32_t)in->height);
     pass_int(pass, (int32_t)task->config->radius);
-    pass_int(pass, strips_border((enum border)task->config->border));
+    pass_int(pass, stage_border((enum border)task->config->border));
     pass_int(pass, crop ? (int32_t)task->config->radius : 0);
     pass_buffer(pass, add_weights(task));
     add_sharpening(task, pass);
@@ -247,16 +246,13 @@ static bool add_tile(struct task *task)
         pass_define(pass, "PHASE", "%u", crop ? 0 : (4 - radius % 4) % 4);
     pass_define(pass, "SHARPENS", "%d", task->sharpen != NULL);
     pass->work = 8.0 * (2 * radius + 4) * blocks * channels * (lines + rows) / TILE_ITEMS;
-    pass->bytes_read = plane_bytes(in);
-    pass->bytes_written = plane_bytes(out);
-    pass_plane_at(pass, task->in.operand, in);
-    pass_plane_at(pass, task->out.operand, out);
+    pass_views(pass, &task->in, &task->out);
     pass_int(pass, (int32_t)in->width);
     pass_int(pass, (int32_t)in->height);
     pass_int(pass, (int32_t)out->width);
     pass_int(pass, (int32_t)out->height);
     pass_int(pass, (int32_t)rows);
-    pass_int(pass, strips_border((enum border)task->config->border));
+    pass_int(pass, stage_border((enum border)task->config->border));
     pass_int(pass, crop ? (int32_t)radius : 0);
     add_sharpening(task, pass);
     return true;
@@ -318,7 +314,7 @@ static struct pass *begin_columns(const struct task *task, const char *direction
     return pass;
 }
 
-static void add_columns_across(const struct task *task, const struct strips_view *middle)
+static void add_columns_across(const struct task *task, const struct view *middle)
 {
     const struct plane *in = &task->in.plane;
     uint32_t reach = (uint32_t)task->config->radius * in->channels;
@@ -331,14 +327,14 @@ static void add_columns_across(const struct task *task, const struct strips_view
     pass->work = COLUMNS_LANES * (4.0 * (double)task->config->radius + 8);
     pass->bytes_read = plane_bytes(in);
     pass->bytes_written = plane_bytes(&middle->plane);
-    pass_plane_at(pass, task->in.operand, in);
-    pass_plane_at(pass, middle->operand, &middle->plane);
+    pass_view(pass, &task->in);
+    pass_view(pass, middle);
     pass_int(pass, (int32_t)in->width);
-    pass_int(pass, strips_border((enum border)task->config->border));
+    pass_int(pass, stage_border((enum border)task->config->border));
     pass_int(pass, crop ? 0 : -(int32_t)before);
 }
 
-static void add_columns_down(const struct task *task, const struct strips_view *middle)
+static void add_columns_down(const struct task *task, const struct view *middle)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     int32_t radius = (int32_t)task->config->radius;
@@ -349,12 +345,12 @@ static void add_columns_down(const struct task *task, const struct strips_view *
     pass->work = COLUMNS_ROWS * COLUMNS_LANES * (4.0 * radius + 8);
     pass->bytes_read = plane_bytes(&middle->plane);
     pass->bytes_written = plane_bytes(out);
-    pass_plane_at(pass, middle->operand, &middle->plane);
-    pass_plane_at(pass, task->out.operand, out);
-    pass_plane_at(pass, task->in.operand, in);
+    pass_view(pass, middle);
+    pass_view(pass, &task->out);
+    pass_view(pass, &task->in);
     pass_int(pass, (int32_t)in->height);
     pass_int(pass, (int32_t)out->height);
-    pass_int(pass, strips_border((enum border)task->config->border));
+    pass_int(pass, stage_border((enum border)task->config->border));
     pass_int(pass, crop ? radius : 0);
     pass_buffer(pass, add_weights(task));
     add_sharpening(task, pass);
@@ -413,12 +409,9 @@ static bool add_products(struct task *task)
     pass_define(pass, "STEPS", "%u", steps);
     pass_define(pass, "SHARPENS", "%d", task->sharpen != NULL);
     pass->work = 8.0 * (2 * radius + 4) * in->channels * rows / 2;
-    pass->bytes_read = plane_bytes(in);
-    pass->bytes_written = plane_bytes(out);
-    pass_plane_at(pass, task->in.operand, in);
-    pass_plane_at(pass, task->out.operand, out);
+    pass_views(pass, &task->in, &task->out);
     pass_ints(pass, (int32_t)in->width, (int32_t)in->height, (int32_t)rows,
-              strips_border((enum border)task->config->border));
+              stage_border((enum border)task->config->border));
     pass_buffer(pass, add_matrices(task, steps));
     add_sharpening(task, pass);
     return true;
@@ -427,10 +420,9 @@ static bool add_products(struct task *task)
 static void add_two(struct task *task)
 {
     struct plane shape = task->in.plane;
-    struct strips_view middle;
     shape.width = task->out.plane.width;
     shape.type = middle_type(shape.type);
-    task->too_large |= !strips_scratch(task->plan, &task->middle, &shape, &middle);
+    struct view middle = stage_plan_view(task->plan, &task->middle, &shape);
     if (takes_columns(task)) {
         add_columns_across(task, &middle);
         add_columns_down(task, &middle);
@@ -445,15 +437,12 @@ int gauss_plan(const struct gauss_config *config, const struct gauss_sharpen *sh
 {
     struct task task = {.plan = plan, .config = config, .sharpen = sharpen};
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        task.in = (struct strips_view){OPERAND_IN, plan->in->planes[i]};
-        task.out = (struct strips_view){OPERAND_OUT, plan->out->planes[i]};
+        task.in = (struct view){OPERAND_IN, plan->in->planes[i]};
+        task.out = (struct view){OPERAND_OUT, plan->out->planes[i]};
         if (plan->profile->form == FORM_ROWS)
             add_rows(&task);
         else if (!add_products(&task) && !add_tile(&task))
             add_two(&task);
     }
-    if (task.too_large)
-        return fault_set(fault, FAULT_LIMIT, "%s: sums of this picture are more than 2^31",
-                         plan->stage);
     return 0;
 }

@@ -70,12 +70,12 @@ int morph_shape(const struct morph_config *config, unsigned windows, const struc
     return result;
 }
 
-struct strips_window morph_window(const struct morph_task *task)
+struct stage_window morph_window(const struct morph_task *task)
 {
     uint32_t w = task->width, h = task->height;
-    struct strips_window window = {w / 2, w - 1 - w / 2, h / 2, h - 1 - h / 2, task->border};
+    struct stage_window window = {w / 2, w - 1 - w / 2, h / 2, h - 1 - h / 2, task->border};
     if (task->kind == MORPH_LARGEST)
-        window = (struct strips_window){window.right, window.left, window.bottom, window.top,
+        window = (struct stage_window){window.right, window.left, window.bottom, window.top,
                                         task->border};
     return window;
 }
@@ -90,7 +90,7 @@ void morph_describe(struct pass *pass, enum morph_kind kind)
 static void add_rows(struct morph_task *task)
 {
     size_t size = sample_size(task->in.plane.type);
-    struct strips_window window = morph_window(task);
+    struct stage_window window = morph_window(task);
     size_t bytes_needed = (task->height + 3) * size;
     /* What lies between two strips is seen by both of them, and worked on twice. */
     size_t apart = bytes_needed * 4 * task->width * task->in.plane.channels;
@@ -109,7 +109,7 @@ static void add_rows(struct morph_task *task)
 /* One step on GPUs: of each position the least of up to four, `distance` apart but none beyond
  * `last`. Positions begin with `x`, `y` of the source. */
 struct step {
-    struct strips_view in, out;
+    struct view in, out;
     bool down, ends; /* goes down columns; is the last one, which copies alpha */
     uint32_t distance, last;
     int32_t x, y;
@@ -120,25 +120,22 @@ static void add_step(struct morph_task *task, const struct step *step)
 {
     const struct plane *in = &step->in.plane, *out = &step->out.plane;
     bool crop = task->border == BORDER_CROP;
-    struct strips_window window = morph_window(task);
+    struct stage_window window = morph_window(task);
     struct pass *pass = pass_begin(task->plan, "morph_step", "", FORM_SCALAR, 1,
                                    out->width * out->channels, out->height);
     pass_define_type(pass, "SRC", in->type);
     pass_channels(pass, in->channels, out->channels);
     morph_describe(pass, task->kind);
     pass->work = 24;
-    pass->bytes_read = plane_bytes(in);
-    pass->bytes_written = plane_bytes(out);
-    pass_plane_at(pass, step->in.operand, in);
-    pass_plane_at(pass, step->out.operand, out);
-    pass_plane_at(pass, task->in.operand, &task->in.plane);
+    pass_views(pass, &step->in, &step->out);
+    pass_view(pass, &task->in);
     pass_ints(pass, in->width, in->height, step->x, step->y, step->down, step->distance, step->last,
-              strips_border(step->border), step->ends && plane_has_alpha(in),
+              stage_border(step->border), step->ends && plane_has_alpha(in),
               crop ? (int32_t)window.left : 0, crop ? (int32_t)window.top : 0);
 }
 
 /* The steps along one axis, to `size` positions there, from `in`. The first one sees the border. */
-static struct strips_view add_axis(struct morph_task *task, struct strips_view in, bool down,
+static struct view add_axis(struct morph_task *task, struct view in, bool down,
                                    uint32_t window, uint32_t size, int32_t begin)
 {
     for (uint32_t covered = 1; covered < window || (down && covered == 1);) {
@@ -156,8 +153,7 @@ static struct strips_view add_axis(struct morph_task *task, struct strips_view i
         *(down ? &shape.height : &shape.width) = size + window - covered - last;
         step.out = task->out;
         if (!ends)
-            task->too_large |=
-                !strips_scratch(task->plan, &task->half[task->turn ^= 1], &shape, &step.out);
+            step.out = stage_plan_view(task->plan, &task->half[task->turn ^= 1], &shape);
         add_step(task, &step);
         in = step.out;
         covered += last;
@@ -169,9 +165,9 @@ static struct strips_view add_axis(struct morph_task *task, struct strips_view i
 
 static void add_steps(struct morph_task *task)
 {
-    struct strips_window window = morph_window(task);
+    struct stage_window window = morph_window(task);
     bool crop = task->border == BORDER_CROP;
-    struct strips_view across = add_axis(task, task->in, false, task->width, task->out.plane.width,
+    struct view across = add_axis(task, task->in, false, task->width, task->out.plane.width,
                                          crop ? 0 : -(int32_t)window.left);
     add_axis(task, across, true, task->height, task->out.plane.height,
              crop ? 0 : -(int32_t)window.top);
@@ -185,12 +181,12 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
                               .height = (uint32_t)config->height,
                               .border = (enum border)config->border};
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        struct strips_view in = {OPERAND_IN, plan->in->planes[i]};
-        struct strips_view out = {OPERAND_OUT, plan->out->planes[i]}, half = out;
+        struct view in = {OPERAND_IN, plan->in->planes[i]};
+        struct view out = {OPERAND_OUT, plan->out->planes[i]}, half = out;
         if (config->twice) {
             struct plane shape = in.plane;
             stage_window_size("", task.border, task.width, task.height, &shape, fault);
-            task.too_large |= !strips_scratch(plan, &task.between, &shape, &half);
+            half = stage_plan_view(plan, &task.between, &shape);
         }
         for (unsigned k = 0; k <= config->twice; k++) {
             task.kind = k == 0 ? config->kind : !config->kind;
@@ -202,9 +198,6 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
                 add_steps(&task);
         }
     }
-    if (task.too_large)
-        return fault_set(fault, FAULT_LIMIT, "%s: this picture has more than 2^31 samples",
-                         plan->stage);
     return 0;
 }
 

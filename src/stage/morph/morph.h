@@ -36,13 +36,12 @@ struct morph_task {
     uint32_t width, height;
     enum border border;
     enum morph_kind kind;
-    struct strips_view in, out;
+    struct view in, out;
     unsigned own, between, half[2], turn; /* scratch operands; `half` are used in turn */
-    bool too_large;                       /* a plane between does not fit */
 };
 
 /* How far the window reaches; dilate's is mirrored. */
-struct strips_window morph_window(const struct morph_task *task);
+struct stage_window morph_window(const struct morph_task *task);
 
 /* Defines and names what differs between erosion and dilation. */
 void morph_describe(struct pass *pass, enum morph_kind kind);

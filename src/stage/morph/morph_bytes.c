@@ -100,7 +100,7 @@ static struct plane of_samples(const struct plane *plane)
     return samples;
 }
 
-static void add_near(struct morph_task *task, const struct packed_reach *reach)
+static void add_near(struct morph_task *task, const struct stage_window *reach)
 {
     const struct plane *in = &task->in.plane;
     struct plane samples = of_samples(in);
@@ -115,22 +115,19 @@ static void add_near(struct morph_task *task, const struct packed_reach *reach)
     packed_outputs(pass, 1);
     pass->goes_on = in->channels == 1 && task->out.operand == OPERAND_OUT;
     pass->work *= 8.0 + 2.0 * (rows + reach->left + reach->right);
-    pass->bytes_read = pass->bytes_written = plane_bytes(in);
-    pass_plane_at(pass, task->in.operand, in);
-    pass_plane_at(pass, task->out.operand, &task->out.plane);
+    pass_views(pass, &task->in, &task->out);
     pass_ints(pass, samples.width, in->height, task->border);
 }
 
-static bool add_columns(struct morph_task *task, const struct strips_window *w)
+static bool add_columns(struct morph_task *task, const struct stage_window *w)
 {
     static const struct packed_stage stage = {"morph", NULL, "morph_columns"};
     const struct plane *in = &task->in.plane;
-    const struct packed_reach reach = {w->left, w->right, w->top, w->bottom};
     int left = (int)w->left, right = (int)w->right, channels = (int)in->channels;
     if (task->height > COLUMNS_ROWS || w->border == BORDER_CROP ||
-        !packed_suits(task->plan->profile, in, &task->out.plane, &reach))
+        !packed_suits(task->plan->profile, in, &task->out.plane, w))
         return false;
-    struct pass *pass = packed_begin(task->plan, &stage, in, &reach, 0);
+    struct pass *pass = packed_begin(task->plan, &stage, in, w, 0);
     struct text across = {0}, downs = {0};
     for (int i = 0; i < left + right; i++)
         text_append(&across, "BETTER(");
@@ -152,9 +149,7 @@ static bool add_columns(struct morph_task *task, const struct strips_window *w)
     packed_outputs(pass, 1);
     pass->goes_on = task->out.operand == OPERAND_OUT;
     pass->work *= task->width + task->height;
-    pass->bytes_read = pass->bytes_written = plane_bytes(in);
-    pass_plane_at(pass, task->in.operand, in);
-    pass_plane_at(pass, task->out.operand, &task->out.plane);
+    pass_views(pass, &task->in, &task->out);
     pass_ints(pass, in->width, in->height, task->border);
     return true;
 }
@@ -168,8 +163,8 @@ struct step {
 };
 
 static struct pass *begin_step(struct morph_task *task, const struct step *step, const char *source,
-                               uint32_t span, const struct strips_view *in,
-                               const struct strips_view *out, uint32_t grid_height)
+                               uint32_t span, const struct view *in,
+                               const struct view *out, uint32_t grid_height)
 {
     const struct plane *plane = &in->plane;
     struct pass *pass = pass_begin(task->plan, source, step->down ? "down" : "across", FORM_SCALAR,
@@ -177,15 +172,15 @@ static struct pass *begin_step(struct morph_task *task, const struct step *step,
     pass_channels(pass, plane->channels, plane->channels);
     morph_describe(pass, task->kind);
     pass->bytes_read = pass->bytes_written = plane_bytes(plane);
-    pass_plane_at(pass, in->operand, plane);
-    pass_plane_at(pass, out->operand, &out->plane);
-    pass_plane_at(pass, task->in.operand, &task->in.plane);
+    pass_view(pass, in);
+    pass_view(pass, out);
+    pass_view(pass, &task->in);
     pass_ints(pass, plane->width * plane->channels, plane->height);
     return pass;
 }
 
-static void add_far(struct morph_task *task, const struct step *step, const struct strips_view *in,
-                    const struct strips_view *out, bool ends)
+static void add_far(struct morph_task *task, const struct step *step, const struct view *in,
+                    const struct view *out, bool ends)
 {
     int32_t unit = step->down ? 1 : (int32_t)in->plane.channels;
     bool zeros_are_least = task->border == BORDER_ZERO && task->kind == MORPH_LARGEST;
@@ -199,8 +194,8 @@ static void add_far(struct morph_task *task, const struct step *step, const stru
               ends);
 }
 
-static void add_line(struct morph_task *task, const struct step *step, const struct strips_view *in,
-                     const struct strips_view *out, bool ends)
+static void add_line(struct morph_task *task, const struct step *step, const struct view *in,
+                     const struct view *out, bool ends)
 {
     uint32_t height = in->plane.height, channels = in->plane.channels;
     uint32_t blocks = (height + LINE_ROWS - 1) / LINE_ROWS, window = step->last + 1;
@@ -247,19 +242,18 @@ static unsigned list_steps(struct step *list, unsigned n, bool down, uint32_t be
  * have found is then the best of the large one; with a mirror, where each window is as large to
  * both sides. Zeros, to dilate, are the least and tell nothing: there the position outside stands
  * for the nearest one inside, whose window is part of the large one. */
-static void add_steps(struct morph_task *task, const struct strips_window *w)
+static void add_steps(struct morph_task *task, const struct stage_window *w)
 {
     struct step list[2 * 8]; /* windows grow by a factor of nearly four */
     uint32_t across = LINE_REACH / task->in.plane.channels;
     unsigned n = list_steps(list, 0, false, w->left, w->right, across);
     n = list_steps(list, n, true, w->top, w->bottom, LINE_REACH);
-    struct strips_view from = task->in;
+    struct view from = task->in;
     for (unsigned i = 0; i < n; i++) {
         const struct step *step = &list[i];
-        struct strips_view to = task->out;
+        struct view to = task->out;
         if (i + 1 < n)
-            task->too_large |=
-                !strips_scratch(task->plan, &task->half[task->turn ^= 1], &task->out.plane, &to);
+            to = stage_plan_view(task->plan, &task->half[task->turn ^= 1], &task->out.plane);
         if (step->distance == 1 && (!step->down || step->last + 1 >= LINE_ROWS))
             add_line(task, step, &from, &to, i + 1 == n);
         else
@@ -271,10 +265,10 @@ static void add_steps(struct morph_task *task, const struct strips_window *w)
 bool morph_add_bytes(struct morph_task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
-    struct strips_window w = morph_window(task);
+    struct stage_window w = morph_window(task);
     uint32_t side = NEAR_SAMPLES / in->channels, reach = LINE_REACH / in->channels;
     struct plane in_samples = of_samples(in), out_samples = of_samples(out);
-    const struct packed_reach near = {least(w.left, side) * in->channels,
+    const struct stage_window near = {least(w.left, side) * in->channels,
                                       least(w.right, side) * in->channels, least(w.top, NEAR_ROWS),
                                       least(w.bottom, NEAR_ROWS)};
     bool is_near = w.left <= side && w.right <= side && w.top <= NEAR_ROWS && w.bottom <= NEAR_ROWS;

@@ -8,7 +8,7 @@ static uint32_t pixel_bytes(const struct plane *plane)
     return plane->channels * (uint32_t)sample_size(plane->type);
 }
 
-uint32_t move_unit(const struct move_view *in, const struct move_view *out)
+uint32_t move_unit(const struct view *in, const struct view *out)
 {
     size_t places =
         in->plane.offset | in->plane.stride | out->plane.offset | out->plane.stride;
@@ -19,12 +19,12 @@ uint32_t move_unit(const struct move_view *in, const struct move_view *out)
 }
 
 struct pass *move_begin(struct stage_plan *plan, const char *source, enum kernel_form form,
-                        uint32_t span, const struct move_view *in, const struct move_view *out,
+                        uint32_t span, const struct view *in, const struct view *out,
                         uint32_t grid_width, uint32_t grid_height)
 {
     static const char *const types[] = {[1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "ulong"};
     uint32_t unit = move_unit(in, out), units = pixel_bytes(&in->plane) / unit;
-    const struct move_view *views[] = {in, out};
+    const struct view *views[] = {in, out};
     struct pass *pass = pass_begin(plan, source, "", form, span, grid_width, grid_height);
     char name[24];
     snprintf(name, sizeof name, "%ux%u", units, 8 * unit);

@@ -37,8 +37,8 @@ static int shape(const void *config, const struct frame *in, size_t alignment, s
  * registers. */
 static void add_quarter(struct stage_plan *plan, unsigned i, int angle)
 {
-    struct move_view in = {OPERAND_IN, plan->in->planes[i]};
-    struct move_view out = {OPERAND_OUT, plan->out->planes[i]};
+    struct view in = {OPERAND_IN, plan->in->planes[i]};
+    struct view out = {OPERAND_OUT, plan->out->planes[i]};
     uint32_t unit = move_unit(&in, &out);
     size_t pixel = in.plane.channels * sample_size(in.plane.type);
     bool whole = pixel == unit && unit < 8;

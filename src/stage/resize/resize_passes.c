@@ -35,7 +35,6 @@ struct task {
     struct stage_plan *plan;
     struct resize_table table;
     unsigned table_operand, columns, middle, scaled;
-    bool too_large;
 };
 
 /* Sums for one plane: along those rows of `source` that are needed into `middle`, and from there
@@ -43,10 +42,9 @@ struct task {
 struct sums {
     const struct resize_layout *layout;
     enum arithmetic arithmetic;
-    unsigned operand; /* of source */
-    struct plane plane, source;
-    uint32_t first_row; /* within the plane */
-    struct move_view middle, out;
+    struct plane plane;
+    uint32_t first_row; /* of source, within the plane */
+    struct view source, middle, out;
     double work; /* for a pixel of a row */
 };
 
@@ -89,23 +87,6 @@ static uint32_t middle_channels(const struct sums *sums)
     return sums->plane.channels + exact_alpha;
 }
 
-/* Scratch memory as a plane of that shape. */
-static struct move_view scratch(struct task *task, unsigned *operand, const struct plane *shape)
-{
-    struct frame frame = {0};
-    struct move_view view = {.plane = *shape};
-    if (frame_add_plane(&frame, shape, FRAME_ALIGNMENT)) {
-        view.plane = frame.planes[0];
-        stage_plan_memory(task->plan, operand, frame.size);
-    } else {
-        task->plan->out_of_memory = true;
-    }
-    task->too_large |= frame.size / sample_size(shape->type) > INT_MAX;
-    frame_finish(&frame);
-    view.operand = *operand;
-    return view;
-}
-
 static void describe_pass(struct pass *pass, const struct sums *sums)
 {
     static const char *const names[] = {"FIXED", "REAL", "WITH_ALPHA"};
@@ -126,8 +107,7 @@ static struct pass *begin_pass(struct task *task, const char *kernel, enum kerne
 {
     struct pass *pass = pass_begin(task->plan, kernel, "", form, span, grid_width, grid_height);
     describe_pass(pass, sums);
-    pass_plane_at(pass, sums->operand, &sums->source);
-    pass_plane_at(pass, sums->middle.operand, &sums->middle.plane);
+    pass_views(pass, &sums->source, &sums->middle);
     return pass;
 }
 
@@ -195,14 +175,11 @@ static void add_bands(struct task *task, const struct sums *sums)
     uint32_t band = rows_of_band(task->plan->profile, y, common, row_work);
     uint32_t items = (y->count + band - 1) / band;
     stage_plan_memory(task->plan, &task->columns, items * size * COLUMN_BYTES);
-    task->too_large |= items * size > INT_MAX || (uint64_t)rows * stride > INT_MAX;
+    task->plan->too_many |= items * size > INT_MAX || (uint64_t)rows * stride > INT_MAX;
     struct pass *pass = pass_begin(task->plan, "resize_bands", "", FORM_ROWS, 1, 1, items);
     describe_pass(pass, sums);
     pass->work = row_work * band;
-    pass->bytes_read = plane_bytes(source);
-    pass->bytes_written = plane_bytes(&sums->out.plane);
-    pass_plane_at(pass, sums->operand, source);
-    pass_plane_at(pass, sums->out.operand, &sums->out.plane);
+    pass_views(pass, &sums->source, &sums->out);
     pass_buffer(pass, task->columns);
     pass_int(pass, (int32_t)size);
     pass_int(pass, (int32_t)columns);
@@ -230,7 +207,7 @@ static bool takes_pairs(const struct task *task, const struct sums *sums)
 /* Along rows by pairs; NULL for planes that cannot be read so, as in add_wide. */
 static struct pass *add_pairs_across(struct task *task, const struct sums *sums)
 {
-    const struct plane *source = &sums->source;
+    const struct plane *source = &sums->source.plane;
     const struct resize_axis *axis = &sums->layout->x;
     if (!takes_pairs(task, sums) || source->channels != 1 || !pass_is_aligned(source))
         return NULL;
@@ -244,8 +221,7 @@ static struct pass *add_pairs_across(struct task *task, const struct sums *sums)
     describe_pass(pass, sums);
     pass_define(pass, "ROWS", "%d", PAIR_ROWS);
     pass->work = 2 * sums->work * PAIR_ROWS;
-    pass_plane_at(pass, sums->operand, source);
-    pass_plane_at(pass, sums->middle.operand, &sums->middle.plane);
+    pass_views(pass, &sums->source, &sums->middle);
     pass_buffer(pass, task->table_operand);
     pass_axis(pass, resize_table_pairs(&task->table, axis, steps, 4, bytes));
     pass_int(pass, (int32_t)source->height);
@@ -256,7 +232,7 @@ static struct pass *add_pairs_across(struct task *task, const struct sums *sums)
  * one load has four steps, and must stay within the row and its padding. */
 static struct pass *add_wide(struct task *task, const struct sums *sums)
 {
-    const struct plane *source = &sums->source;
+    const struct plane *source = &sums->source.plane;
     uint32_t channels = source->channels, bytes = stage_round_up(source->width * channels, 16);
     if (source->type != SAMPLE_U8 || sums->arithmetic != FIXED || !pass_is_aligned(source))
         return NULL;
@@ -320,10 +296,7 @@ static bool add_matrices(struct task *task, const struct sums *sums)
     pass->group[0] = 32 * MATRIX_ACROSS * tiles;
     pass->group[1] = 1;
     pass->work = (sums->work + work_down(sums)) * source->height / down.n / (2 * tiles);
-    pass->bytes_read = plane_bytes(source);
-    pass->bytes_written = plane_bytes(out);
-    pass_plane_at(pass, sums->operand, source);
-    pass_plane_at(pass, sums->out.operand, out);
+    pass_views(pass, &sums->source, &sums->out);
     pass_buffer(pass, task->table_operand);
     pass_ints(pass, (int32_t)along.at, (int32_t)along.n, (int32_t)along.taps / 2, (int32_t)down.at,
               (int32_t)down.n, (int32_t)down.taps, (int32_t)source->height,
@@ -335,7 +308,7 @@ static bool add_matrices(struct task *task, const struct sums *sums)
 static struct pass *add_across(struct task *task, const struct sums *sums)
 {
     struct pass *pass = begin_pass(task, "resize_across", FORM_SCALAR, 1, sums,
-                                   sums->layout->x.count, sums->source.height);
+                                   sums->layout->x.count, sums->source.plane.height);
     pass->work = sums->work;
     pass_buffer(pass, task->table_operand);
     pass_weights(task, pass, &sums->layout->x, sums, false);
@@ -357,8 +330,7 @@ static struct pass *add_down(struct task *task, const struct sums *sums)
                    layout->x.count * (alpha ? 1 : sums->plane.channels), layout->y.count);
     describe_pass(pass, sums);
     pass->work = work_down(sums) * (alpha ? sums->plane.channels : 1);
-    pass_plane_at(pass, sums->middle.operand, &sums->middle.plane);
-    pass_plane_at(pass, sums->out.operand, &sums->out.plane);
+    pass_views(pass, &sums->middle, &sums->out);
     pass_buffer(pass, task->table_operand);
     pass_weights(task, pass, &layout->y, sums, false);
     pass_int(pass, (int32_t)sums->first_row);
@@ -371,19 +343,18 @@ static struct pass *add_down(struct task *task, const struct sums *sums)
 static struct pass *add_pairs_down(struct task *task, const struct sums *sums)
 {
     const struct resize_axis *axis = &sums->layout->y;
-    const uint32_t lanes = 8, end = sums->first_row + sums->source.height;
+    const uint32_t lanes = 8, end = sums->first_row + sums->source.plane.height;
     if (!takes_pairs(task, sums) || !pass_is_aligned(&sums->out.plane))
         return NULL;
     uint32_t steps = resize_table_pair_steps(axis, 1);
-    if (4 * steps > sums->source.height)
+    if (4 * steps > sums->source.plane.height)
         return NULL;
     struct pass *pass =
         pass_begin(task->plan, "resize_pairs", "down", FORM_VECTOR, lanes,
                    sums->layout->x.count * sums->plane.channels, (axis->count + 1) / 2);
     describe_pass(pass, sums);
     pass->work = 2 * lanes * work_down(sums);
-    pass_plane_at(pass, sums->middle.operand, &sums->middle.plane);
-    pass_plane_at(pass, sums->out.operand, &sums->out.plane);
+    pass_views(pass, &sums->middle, &sums->out);
     pass_buffer(pass, task->table_operand);
     pass_axis(pass, resize_table_pairs(&task->table, axis, steps, 1, end));
     pass_int(pass, (int32_t)sums->first_row);
@@ -391,23 +362,22 @@ static struct pass *add_pairs_down(struct task *task, const struct sums *sums)
     return pass;
 }
 
-static struct move_view middle_of(struct task *task, const struct sums *sums)
+static struct view middle_of(struct task *task, const struct sums *sums)
 {
     struct plane shape = {.width = stage_round_up(sums->layout->x.count, RESIZE_AT_ONCE),
-                          .height = stage_round_up(sums->source.height, ROWS_AT_ONCE),
+                          .height = stage_round_up(sums->source.plane.height, ROWS_AT_ONCE),
                           .channels = middle_channels(sums),
                           .type = middle_type(sums)};
-    return scratch(task, &task->middle, &shape);
+    return stage_plan_view(task->plan, &task->middle, &shape);
 }
 
-static void add_sums(struct task *task, const struct move_view *in, const struct move_view *out,
+static void add_sums(struct task *task, const struct view *in, const struct view *out,
                      const struct resize_layout *layout)
 {
     struct sums sums = {.layout = layout,
                         .arithmetic = arithmetic_of(&in->plane),
-                        .operand = in->operand,
                         .plane = in->plane,
-                        .source = in->plane,
+                        .source = *in,
                         .out = *out};
     sums.work = ((double)in->plane.width / layout->x.count * 6 + 6) * in->plane.channels;
     if (form_of(task) == FORM_ROWS) {
@@ -419,25 +389,17 @@ static void add_sums(struct task *task, const struct move_view *in, const struct
     const struct resize_axis *y = &layout->y; /* only the rows that the result needs are summed */
     uint32_t last, count = resize_support(y, y->begin + y->count - 1, &last);
     resize_support(y, y->begin, &sums.first_row);
-    sums.source.height = last + count - sums.first_row;
-    sums.source.offset += sums.first_row * in->plane.stride;
+    sums.source.plane.height = last + count - sums.first_row;
+    sums.source.plane.offset += sums.first_row * in->plane.stride;
     sums.middle = middle_of(task, &sums);
-    struct pass *pass = add_pairs_across(task, &sums);
-    if (!pass)
-        pass = add_wide(task, &sums);
-    if (!pass)
-        pass = add_across(task, &sums);
-    pass->bytes_read = plane_bytes(&sums.source);
-    pass->bytes_written = plane_bytes(&sums.middle.plane);
-    pass = add_pairs_down(task, &sums);
-    if (!pass)
-        pass = add_down(task, &sums);
-    pass->bytes_read = plane_bytes(&sums.middle.plane);
-    pass->bytes_written = plane_bytes(&sums.out.plane);
+    if (!add_pairs_across(task, &sums) && !add_wide(task, &sums))
+        add_across(task, &sums);
+    if (!add_pairs_down(task, &sums))
+        add_down(task, &sums);
 }
 
 /* Each sample of the result is one sample of the source: the table holds its column and row. */
-static void add_picks(struct task *task, const struct move_view *in, const struct move_view *out,
+static void add_picks(struct task *task, const struct view *in, const struct view *out,
                       const struct resize_layout *layout)
 {
     struct pass *pass = move_begin(task->plan, "resize_pick", form_of(task), 0, in, out,
@@ -457,8 +419,8 @@ static void add_plane(struct task *task, const struct resize_config *config, uns
                       struct fault *fault)
 {
     struct stage_plan *plan = task->plan;
-    struct move_view in = {OPERAND_IN, plan->in->planes[i]};
-    struct move_view out = {OPERAND_OUT, plan->out->planes[i]}, scaled = out;
+    struct view in = {OPERAND_IN, plan->in->planes[i]};
+    struct view out = {OPERAND_OUT, plan->out->planes[i]}, scaled = out;
     struct resize_layout layout;
     resize_layout(config, &in.plane, &layout, fault);
     bool same = is_whole(&layout.x) && is_whole(&layout.y);
@@ -466,7 +428,7 @@ static void add_plane(struct task *task, const struct resize_config *config, uns
         struct plane shape = out.plane;
         shape.width = layout.x.count;
         shape.height = layout.y.count;
-        scaled = same ? in : scratch(task, &task->scaled, &shape);
+        scaled = same ? in : stage_plan_view(plan, &task->scaled, &shape);
     }
     if (config->fit != RESIZE_PAD || !same) {
         bool moves = resize_axis_moves(&layout.x) && resize_axis_moves(&layout.y);
@@ -487,7 +449,6 @@ int resize_passes(const void *config_, struct stage_plan *plan, struct fault *fa
 {
     const struct resize_config *config = config_;
     struct task task = {.plan = plan, .table_operand = OPERAND_TABLE};
-    int result = 0;
     bool keeps_all = true; /* every plane stays as it is, so that no pass is needed */
     for (size_t i = 0; i < plan->in->n_planes; i++) {
         struct resize_layout layout;
@@ -503,7 +464,5 @@ int resize_passes(const void *config_, struct stage_plan *plan, struct fault *fa
     if (task.table.words)
         stage_plan_table(plan, task.table.words, task.table.count * sizeof *task.table.words);
     free(task.table.words);
-    if (task.too_large)
-        result = fault_set(fault, FAULT_LIMIT, "resize: sums of this picture are more than 2^31");
-    return result;
+    return 0;
 }
