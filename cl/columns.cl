@@ -64,9 +64,8 @@ inline uint4 FN(gather)(PLANE_IN(uchar, src), int x, int y, int width, int heigh
 __kernel void KERNEL(GRID, PLANE_IN(uchar, src), OUTPUTS, int width, int height,
                      int border NUMBERS THEN_PARAMETERS)
 {
-    int block = GRID_Y, x = SPAN_BEGIN, y = block * ROWS, from = y - TOP;
-    if (block >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, block)
+    int y = block * ROWS, from = y - TOP;
     /* Unsigned, so that an address is the base plus one sum of 32 bits. */
     uint in = (uint)(src_offset + from * src_stride + x - 4);
     uint to = (uint)(dst_offset + y * dst_stride + x);

@@ -15,10 +15,7 @@
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), long white)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const SRC *in = ROW(src, y) + x * CH;
     __global SRC *out = ROW(dst, y) + x * DST_CH;
     for (int end = SPAN_END(x); x < end; x++, in += CH, out += DST_CH) {

@@ -50,10 +50,7 @@
 #if defined(KERNEL_clear)
 __kernel void KERNEL(GRID, __global int *restrict state, int counts_at, int apart)
 {
-    int part = GRID_Y;
-    int begin = SPAN_BEGIN;
-    if (part >= grid_y_end || begin >= grid_width)
-        return;
+    POSITION(begin, part)
     int end = SPAN_END(begin);
     for (int x = part == 0 ? begin : max(begin, counts_at); x < end; x++)
         state[part * apart + x] = 0;
@@ -68,10 +65,7 @@ __kernel void KERNEL(GRID, __global int *restrict state, int counts_at, int apar
 /* The least key and the greatest one. */
 __kernel void KERNEL(GRID, PARAMETERS)
 {
-    int band = GRID_Y;
-    int begin = SPAN_BEGIN;
-    if (band >= grid_y_end || begin >= grid_width)
-        return;
+    POSITION(begin, band)
     int least = INT_MAX, most = INT_MIN, end = begin + 1;
 #ifdef FORM_ROWS
     end = width;
@@ -119,8 +113,7 @@ __kernel void KERNEL(GRID, PARAMETERS)
 #endif
 __kernel void KERNEL(GRID, PARAMETERS)
 {
-    if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
-        return;
+    IN_GRID(SPAN_BEGIN, GRID_Y)
     int tile = GRID_Y / bands, band = GRID_Y % bands;
     int begin = tile % across * tile_width, end = begin + tile_width, inside = clamp(width, begin, end);
     int top = tile / across * tile_height, first = top + band * rows, last = min(first + rows, top + tile_height);
@@ -310,8 +303,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void KERNEL(GRID, PA
 __kernel void KERNEL(GRID, __global int *restrict state, int parts)
 {
     int begin = SPAN_BEGIN, all = 0, counts[SPAN];
-    if (GRID_Y >= grid_y_end || begin >= grid_width)
-        return;
+    IN_GRID(begin, GRID_Y)
     for (int i = 0; i < SPAN; i++)
         counts[i] = 0;
     for (int p = 0; p < parts; p++)

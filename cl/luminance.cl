@@ -68,10 +68,7 @@ inline ushort16 FN(pairs_at)(__global const uchar *in, uint red, uint green, uin
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst) WEIGHT_PARAMETERS THEN_PARAMETERS)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const SRC *in = ROW(src, y);
     __global OUT *out = ROW(dst, y);
 #if defined(IN_FLOATS)

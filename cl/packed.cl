@@ -81,8 +81,7 @@ inline void FN(put)(__global uchar *at, OWN v, int count)
 __kernel void KERNEL(GRID, PLANE_IN(uchar, src), OUTPUTS, int width, int height, int border NUMBERS THEN_PARAMETERS)
 {
     int y = GRID_Y * ROWS, x = SPAN_BEGIN, from = y - TOP;
-    if (GRID_Y >= grid_y_end || x >= grid_width)
-        return;
+    IN_GRID(x, GRID_Y)
     uint8 lines[LINES];
     if (from >= 0 && from + LINES <= height && x >= 4 * SIDE && x + SPAN + 4 * SIDE <= width) {
         OWN own[LINES]; /* all loads before anything else, because each has a long latency */

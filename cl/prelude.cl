@@ -106,3 +106,12 @@
 #define RING        0
 #endif
 #define SPAN_END(b) min((b) + SPAN, grid_width)
+
+/* A kernel ends here for a position that is not in the grid: a device may start more work-items than that. POSITION
+ * declares the work-item's. */
+#define IN_GRID(x, y)                                                                              \
+    if ((y) >= grid_y_end || (x) >= grid_width)                                                    \
+        return;
+#define POSITION(x, y)                                                                             \
+    int y = GRID_Y, x = SPAN_BEGIN;                                                                \
+    IN_GRID(x, y)

@@ -88,10 +88,7 @@ inline FN(bytes48) FN(interleave)(uchar16 r, uchar16 g, uchar16 b)
 
 __kernel void KERNEL(GRID, SOURCE_PLANES, PLANE_OUT(OUT, dst) FACTORS THEN_PARAMETERS)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const uchar *in = ROW(src, y);
     __global OUT *out = ROW(dst, y);
     int end = SPAN_END(x);

@@ -370,8 +370,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
                      DIVIDER_PARAMETERS)
 {
     int item = GRID_Y;
-    if (item >= grid_y_end || SPAN_BEGIN >= grid_width)
-        return;
+    IN_GRID(SPAN_BEGIN, item)
     int n = width * CH, shift = (left + 1) * CH, end = UP_TO_BLOCK(out_width * CH);
     struct FN(shape) s = {width, height, out_width, left, right, top, bottom, border, capacity};
     s.end = end;

@@ -52,8 +52,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(START, starts), int w
                      int part, int left, int right, int border)
 {
     int y = SPAN_BEGIN, chunk = GRID_Y * part, end = min(chunk + part, chunks);
-    if (GRID_Y >= grid_y_end || y >= grid_width)
-        return;
+    IN_GRID(y, GRID_Y)
     __global const uchar *line = ROW(src, y);
     __global START *to = ROW(starts, y);
     int x = chunk * CHUNK;
@@ -108,8 +107,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_IN(START, starts), PLANE_
                      int right, int top, int bottom, int border, uint zeros NUMBERS)
 {
     int chunk = SPAN_BEGIN, x = chunk * CHUNK, y = GRID_Y * band, end = min(y + band, out_height);
-    if (GRID_Y >= grid_y_end || chunk >= grid_width)
-        return;
+    IN_GRID(chunk, GRID_Y)
     SUM first = 0;
     CAT(SUM, 16) slopes = 0;
     for (int at = y - top; at <= y + bottom; at++)

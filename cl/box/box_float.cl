@@ -193,8 +193,7 @@ __kernel void KERNEL(GRID, PLANE_IN(float, src), PLANE_OUT(float, dst),
                      int block, int chunks, int rest)
 {
     int item = GRID_Y;
-    if (item >= grid_y_end || SPAN_BEGIN >= grid_width)
-        return;
+    IN_GRID(SPAN_BEGIN, item)
     struct FN(shape) s = {width, height, out_width, left, right, top, bottom, border,
                           pitch, block, chunks, rest};
     int y = item * band, end = min(y + band, out_height);

@@ -138,9 +138,8 @@ inline ACC FN(sum_bordered)(SOURCE, int lane, int channel, int begin, int end, i
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(ACC, dst), int length,
                      int block)
 {
-    int y = GRID_Y, lane = SPAN_BEGIN, channel = CHANNEL;
-    if (y >= grid_y_end || lane >= grid_width)
-        return;
+    POSITION(lane, y)
+    int channel = CHANNEL;
     int begin = BAND * block, end = min(begin + block, length);
 #ifdef FORM_ROWS
     int last = SPAN_END(lane);
@@ -161,9 +160,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(ACC, dst), int length,
 /* Works in place. The grid counts lanes and channels. */
 __kernel void KERNEL(GRID, PLANE_OUT(ACC, dst), int blocks)
 {
-    int channel = GRID_Y, lane = SPAN_BEGIN;
-    if (channel >= grid_y_end || lane >= grid_width)
-        return;
+    POSITION(lane, channel)
     for (int end = SPAN_END(lane); lane < end; lane++) {
         ACC sum = 0;
         for (int b = 0; b < blocks; b++) {
@@ -178,9 +175,8 @@ __kernel void KERNEL(GRID, PLANE_OUT(ACC, dst), int blocks)
 /* A band is a block. There is one result more than positions. */
 __kernel void KERNEL(GRID, SOURCE, PLANE_OUT(DST, dst), int length)
 {
-    int y = GRID_Y, lane = SPAN_BEGIN, channel = CHANNEL;
-    if (y >= grid_y_end || lane >= grid_width)
-        return;
+    POSITION(lane, y)
+    int channel = CHANNEL;
     __global DST *to = ROW(dst, lane) + channel;
     ACC sum = BLOCK_AT(BAND);
     for (int p = BAND * BLOCK, end = min(p + BLOCK, ++length); p < end; p += RESULTS) {
@@ -239,9 +235,8 @@ inline ACC FN(sample)(PLANE_IN(SRC, src), int lane, int channel, int p, int leng
 __kernel void KERNEL(GRID, SOURCE, PLANE_OUT(DST, dst), int length, int out_length, int before,
                      int after, int border, int band FINISH_PARAMETERS)
 {
-    int y = GRID_Y, lane = SPAN_BEGIN, channel = CHANNEL;
-    if (y >= grid_y_end || lane >= grid_width)
-        return;
+    POSITION(lane, y)
+    int channel = CHANNEL;
     __global DST *to = ROW(dst, lane) + channel;
     int p = BAND * band, end = min(p + band, out_length);
 #if defined(MEANS) && ALPHA

@@ -14,8 +14,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SUM, carry), PLANE_OUT(S
                      int width, int height, int block)
 {
     int band = GRID_Y, n = width * CH;
-    if (band >= grid_y_end || SPAN_BEGIN >= grid_width)
-        return;
+    IN_GRID(SPAN_BEGIN, band)
     int y = band * block, end = min(y + block, height);
     for (int i = 0; band == 0 && i < n + CH; i++)
         ROW(table, 0)[i] = 0;
@@ -108,8 +107,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SUM, table), PLANE_OUT(S
                      __global SUM *restrict scratch, WINDOW)
 {
     int item = GRID_Y, n = (width + 1) * CH;
-    if (item >= grid_y_end || SPAN_BEGIN >= grid_width)
-        return;
+    IN_GRID(SPAN_BEGIN, item)
     __global SUM *own = scratch + (size_t)item * n;
     for (int y = item * band, last = min(y + band, out_height); y < last; y++) {
         struct FN(span) rows = FN(span)(y - top, y + bottom + 1, height, border);
@@ -149,9 +147,8 @@ inline SUM FN(column)(PLANE_IN(SUM, table), struct FN(span) rows, int column, in
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SUM, table), PLANE_OUT(SRC, dst), WINDOW)
 {
-    int y = GRID_Y, i = SPAN_BEGIN, x = i / CH, channel = i % CH;
-    if (y >= grid_y_end || i >= grid_width)
-        return;
+    POSITION(i, y)
+    int x = i / CH, channel = i % CH;
     __global SRC *out = ROW(dst, y) + i;
     if (ALPHA && channel == CH - 1) {
         *out = ROW(src, y + centre_y)[centre_x * CH + i];

@@ -166,10 +166,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WO
                      __global const WORK *restrict horizontal, int h_first, int h_count, int width,
                      int height, int high_width, int high_height, int border)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     struct FN(column) column;
     column.n = 0;
     for (int k = 0; k < v_count; k++) {
@@ -196,10 +193,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, mid),
                      __global const WORK *restrict taps, int first, int count, int height,
                      int low_height, int high_height, int border)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     for (int end = SPAN_END(x); x < end; x++) {
         WORK l = 0, h = 0;
 #ifdef REVERSIBLE
@@ -228,10 +222,7 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, mid), PLANE_OUT(WORK, ll), PLANE_OUT(W
                      PLANE_OUT(WORK, lh), PLANE_OUT(WORK, hh), __global const WORK *restrict taps,
                      int first, int count, int width, int high_width, int low_height, int border)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const WORK *in = ROW(mid, y);
     __global WORK *low = y < low_height ? ROW(ll, y) : ROW(lh, y - low_height);
     __global WORK *high = y < low_height ? ROW(hl, y) : ROW(hh, y - low_height);

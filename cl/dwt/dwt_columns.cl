@@ -148,9 +148,7 @@ inline void FN(walk)(PLANES, struct FN(factors) f, WORK low_gain, WORK high_gain
 __kernel void KERNEL(GRID, PLANES, WORK a, WORK b, WORK c, WORK e, WORK low_gain, WORK high_gain,
                      int rows, int width, int height)
 {
-    int block = GRID_Y, p = SPAN_BEGIN;
-    if (block >= grid_y_end || p >= grid_width)
-        return;
+    POSITION(p, block)
     struct FN(factors) f = {a, b, c, e};
     int y = block * rows, y_end = min(y + rows, (height + 1) / 2);
 #define WALK(edge)                                                                                 \

@@ -217,10 +217,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WO
                      PLANE_OUT(WORK, lh), PLANE_OUT(WORK, hh), __global const WORK *restrict lift,
                      int rows, int width, int height)
 {
-    int block = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (block >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, block)
     struct FN(above) above[2]; /* for even columns, for odd ones */
     struct FN(made) made[2];
     int n_low = SPAN_END(x) - x, n_high = min(n_low, width / 2 - x), n_pairs = n_low + STEPS;

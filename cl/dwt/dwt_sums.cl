@@ -105,9 +105,8 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WORK, hl),
                      int low_width, int high_width, int low_height, int high_height, int border)
 {
     __local int columns[4 * QUADS][ITEMS];
-    int block = GRID_Y, p = SPAN_BEGIN, item = (int)get_local_id(0);
-    if (block >= grid_y_end || p >= grid_width)
-        return;
+    POSITION(p, block)
+    int item = (int)get_local_id(0);
     int y = block * rows, y_end = min(y + rows, low_height);
     int n_low = low_width - p, n_high = high_width - p, begin = 2 * p + BEGIN;
     bool inside = begin >= 0 && begin + 4 * QUADS <= width;

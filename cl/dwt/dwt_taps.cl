@@ -244,9 +244,7 @@ inline void FN(walk)(PLANES, __global const float *restrict taps, SIZES, int p, 
 /* The grid counts columns of the low band, or pairs of columns, and blocks of `rows` of its rows. */
 __kernel void KERNEL(GRID, PLANES, __global const float *restrict taps, int rows, int n_rows, SIZES)
 {
-    int block = GRID_Y, p = SPAN_BEGIN;
-    if (block >= grid_y_end || p >= grid_width)
-        return;
+    POSITION(p, block)
     int y = block * rows, y_end = min(y + rows, n_rows);
     if (INSIDE)
         FN(walk)(PLANE_ARGUMENTS, taps, SIZE_ARGUMENTS, p, y, y_end, false);

@@ -45,9 +45,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WO
                      PLANE_OUT(WORK, lh), PLANE_OUT(WORK, hh), __global const WORK *restrict lift,
                      int rows, int width, int height)
 {
-    int block = GRID_Y, p = SPAN_BEGIN;
-    if (block >= grid_y_end || p >= grid_width)
-        return;
+    POSITION(p, block)
     int y = block * rows, y_end = min(y + rows, (height + 1) / 2);
     bool edge = FN(is_edge)(width);
     struct FN(factors) f = {lift[0], lift[1], lift[2], lift[3]};
@@ -122,9 +120,7 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK
                      PLANE_IN(WORK, hh), PLANE_OUT(DST, dst), __global const WORK *restrict lift,
                      int rows, int width, int height)
 {
-    int block = GRID_Y, p = SPAN_BEGIN;
-    if (block >= grid_y_end || p >= grid_width)
-        return;
+    POSITION(p, block)
     int y = block * rows, y_end = min(y + rows, (height + 1) / 2);
     bool edge = FN(is_edge)(width);
     struct FN(factors) f = {lift[0], lift[1], lift[2], lift[3]};

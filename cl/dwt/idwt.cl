@@ -144,10 +144,7 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK
                      int height, int low_width, int high_width, int low_height, int high_height,
                      int ends)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     struct FN(column) column;
     column.n = v_count;
     for (int j = 0; j < v_count; j++) {
@@ -200,10 +197,7 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK
                      int first, int count, int size, int n_low, int n_high, int low_height,
                      int ends)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const WORK *low = y < low_height ? ROW(ll, y) : ROW(lh, y - low_height);
     __global const WORK *high = y < low_height ? ROW(hl, y) : ROW(hh, y - low_height);
     __global WORK *out = ROW(mid, y);
@@ -225,10 +219,7 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, mid), PLANE_OUT(DST, dst),
                      __global const WORK *restrict taps, int first, int count, int size, int n_low,
                      int n_high, int ends)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     for (int end = SPAN_END(x); x < end; x++) {
 #define BAND_AT(i)      ((i) < 0 ? 0 : ROW(mid, i)[x])
 #define AT_LOW(n)  BAND_AT(band_index(n, n_low, 0, size, ends))

@@ -36,10 +36,7 @@
 #if defined(KERNEL_clear)
 __kernel void KERNEL(GRID, PLANE_OUT(int, state), int samples)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     for (int end = SPAN_END(x); x < end; x++) {
         if (y > 0) {
             ROW(state, y)[x] = 0;
@@ -54,10 +51,7 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), int samples)
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, int height,
                      int parts, int shift)
 {
-    int band = GRID_Y;
-    int begin = SPAN_BEGIN;
-    if (band >= grid_y_end || begin >= grid_width)
-        return;
+    POSITION(begin, band)
 #ifdef FORM_ROWS
     for (int y = band * rows; y < min(band * rows + rows, height); y++) {
         __global const SRC *in = ROW(src, y);
@@ -89,8 +83,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, 
 __kernel void KERNEL(GRID, PLANE_OUT(int, state), int parts)
 {
     int c = SPAN_BEGIN;
-    if (GRID_Y >= grid_y_end || c >= grid_width)
-        return;
+    IN_GRID(c, GRID_Y)
     KEY prefix[2] = {STATE(c, PREFIX), STATE(c, PREFIX + 1)};
     for (int w = 0; w < 2; w++) {
         int from = prefix[0] == prefix[1] ? 0 : w;
@@ -127,10 +120,7 @@ inline CAT(WORK, 2) FN(add)(CAT(WORK, 2) sum, WORK v)
 /* Sums of squares over bands of rows: in the rows form one for each channel, in other forms one for each column. */
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, sums), int rows, int height)
 {
-    int band = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (band >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, band)
     int until = min(band * rows + rows, height);
     __global CAT(WORK, 2) *to = (__global CAT(WORK, 2) *)ROW(sums, band);
 #ifdef FORM_ROWS
@@ -172,10 +162,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, sums), int rows, 
 /* Adds the columns' sums up, for each channel. The grid counts channels, and bands of rows. */
 __kernel void KERNEL(GRID, PLANE_IN(WORK, columns), PLANE_OUT(WORK, sums), int width)
 {
-    int band = GRID_Y;
-    int c = SPAN_BEGIN;
-    if (band >= grid_y_end || c >= grid_width)
-        return;
+    POSITION(c, band)
     __global const CAT(WORK, 2) *in = (__global const CAT(WORK, 2) *)ROW(columns, band);
     CAT(WORK, 2) sum = 0;
     for (int x = 0; x < width; x++)
@@ -190,8 +177,7 @@ __kernel void KERNEL(GRID, PLANE_IN(int, state), PLANE_IN(WORK, sums), PLANE_OUT
                      int bands, WORK samples, WORK factor)
 {
     int c = SPAN_BEGIN;
-    if (GRID_Y >= grid_y_end || c >= grid_width)
-        return;
+    IN_GRID(c, GRID_Y)
     __global const KEY *found = (__global const KEY *)ROW(state, 0) + 4 * c;
     WORK median = (MAGNITUDE(found[PREFIX]) + MAGNITUDE(found[PREFIX + 1])) * (WORK)0.5f;
     WORK sigma = median * factor;
@@ -211,10 +197,7 @@ __kernel void KERNEL(GRID, PLANE_IN(int, state), PLANE_IN(WORK, sums), PLANE_OUT
 #elif defined(KERNEL_copy)
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst))
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const SRC *in = ROW(src, y);
     __global SRC *out = ROW(dst, y);
 #if SPAN == 4
@@ -249,10 +232,7 @@ inline WORK FN(rule)(WORK v, WORK t)
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
                      __global const WORK *restrict all_limits, int first)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const SRC *in = ROW(src, y);
     __global SRC *out = ROW(dst, y);
     __global const WORK *limits = all_limits + first;

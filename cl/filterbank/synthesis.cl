@@ -73,10 +73,7 @@ typedef CAT(ACC, 16) __attribute__((aligned(sizeof(ACC)))) FN(sums);
 
 __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int channels, int inner, int inner_end)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     int end = SPAN_END(x);
     __global DST *out = ROW(dst, y);
 #ifdef ADDS
@@ -135,10 +132,7 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int channels, int inner, in
 
 __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     int end = SPAN_END(x);
     int g = y / factor, r = y - g * factor;
     __global DST *out = ROW(dst, y);

@@ -142,10 +142,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
                      int rows, int left, int top, int width, int height, int border, int first
                      NUMBERS THEN_PARAMETERS)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global OUT *out = ROW(dst, y);
     /* middle[x] is the sample in the middle of x's window. */
     __global const SRC *middle = ROW(src, SOURCE_Y(y + rows / 2 - top)) + (columns / 2 - left) * CH;

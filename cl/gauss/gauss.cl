@@ -189,8 +189,7 @@ inline CAT(SRC, 16) FN(sharpen)(CAT(SRC, 16) in, CAT(SRC, 16) blurred, float amo
 VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), STRIP_PARAMETERS,
                                          __global const WEIGHT *restrict table NUMBERS)
 {
-    if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
-        return;
+    IN_GRID(SPAN_BEGIN, GRID_Y)
     int lines = top + bottom + 1, pairs = top / 2 + 1, pitch = strip + 64, count = STRIP_COUNT;
     int padded = (count + 2 * LANES_AT_ONCE - 1) / (2 * LANES_AT_ONCE) * 2 * LANES_AT_ONCE, wide = (left + right) * channels;
     int last = STRIP_ROW_END - 1 + centre_y + bottom;

@@ -10,9 +10,7 @@
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(MIDDLE, middle), int width, int radius,
                      int border, int centre, __global const WEIGHT *restrict table)
 {
-    int y = GRID_Y, x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     int pixel = x / CH + centre, c = x % CH;
     __global const SRC *in = ROW(src, y);
     __global const SRC *at = in + pixel * CH + c;

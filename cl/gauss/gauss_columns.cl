@@ -48,9 +48,8 @@ inline uint4 FN(gather)(__global const uchar *line, int first, int width, int bo
 
 __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle), int width, int border, int start)
 {
-    int y = GRID_Y, x = SPAN_BEGIN, first = x + start;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
+    int first = x + start;
     uint row = (uint)(src_offset + y * src_stride), in = row + (uint)first;
     bool inside = first >= 0 && first + 16 * CHUNKS <= width * CH;
     float v[16 * CHUNKS];
@@ -118,8 +117,7 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst), PLANE_
                      __global const WEIGHT *restrict table NUMBERS)
 {
     int y = GRID_Y * ROWS, x = SPAN_BEGIN, row = y + centre;
-    if (GRID_Y >= grid_y_end || x >= grid_width)
-        return;
+    IN_GRID(x, GRID_Y)
     if (row < RADIUS || row + ROWS + RADIUS > height) {
         for (int j = 0; j < min(ROWS, count - y); j++)
             FN(give)(src_base + src_offset + (row + j) * src_stride + x, ROW(dst, y + j) + x,

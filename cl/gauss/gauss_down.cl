@@ -12,9 +12,7 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst), PLANE_
                      __global const WEIGHT *restrict table
                      NUMBERS)
 {
-    int y = GRID_Y, x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     int row = y + centre;
     SUM_START(0)
     SUM_ADD(0, LINE(row), table[0])

@@ -53,10 +53,7 @@ inline uint4 FN(vector_at)(__global const UNIT *in, int byte)
 
 __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int height, int mirror_y)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     int row = mirror_y ? height - 1 - y : y;
     __global const UNIT *in = ROW(src, row) + (grid_width - 1) * UNITS;
     __global UNIT *out = ROW(dst, y);

@@ -32,10 +32,7 @@ inline UNIT FN(beside)(__global const UNIT *in, int x, int width, int left, int 
 __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int width, int height,
                      int left, int top, int mirror_y, int border, BACKGROUND_PARAMETERS)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global UNIT *out = ROW(dst, y);
     int row = y - top, end = SPAN_END(x);
     if (row < 0 || row >= height)

@@ -97,8 +97,7 @@ __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int width,
 {
     int column = GRID_Y * BLOCK, end_column = min(column + BLOCK, width);
     int begin = SPAN_BEGIN;
-    if (GRID_Y >= grid_y_end || begin >= grid_width)
-        return;
+    IN_GRID(begin, GRID_Y)
     int end = SPAN_END(begin);
 #if N > 1 && defined(FORM_ROWS)
     if (width >= TILE && height >= TILE) {

@@ -11,10 +11,7 @@
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(MIDDLE, middle),
                      __global const int *restrict table, int at, int n, int taps)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const SRC *in = ROW(src, y) + FIRST_TAP(at, n, x) * CH;
     __global MIDDLE *out = ROW(middle, y) + x * CH;
     __global const short *weights = (__global const short *)WEIGHTS_AT(at, n) + x * taps;
@@ -32,10 +29,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(MIDDLE, middle),
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(float, middle),
                      __global const int *restrict table, int at, int n, int taps)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const SRC *in = ROW(src, y);
     __global float *out = ROW(middle, y);
     for (int end = SPAN_END(x); x < end; x++) {
@@ -67,10 +61,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(float, middle),
                      __global const int *restrict table, FIXED_PARAMETERS int at, int n, int taps,
                      int pitch)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const SRC *in = ROW(src, y);
     __global float *out = ROW(middle, y);
     for (int end = SPAN_END(x); x < end; x++) {

@@ -351,8 +351,7 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
                      int pitch, int band, int pixels, int lines, int width, int height,
                      __global const int *restrict table, AXIS(x), AXIS(y))
 {
-    if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
-        return;
+    IN_GRID(SPAN_BEGIN, GRID_Y)
     struct FN(line) line = {.table = table, .at = x_at, .n = x_n, .taps = x_taps, .width = width,
                             .pixels = pixels, .pitch = pitch, .capacity = capacity,
                             .columns = scratch + GRID_Y * size};

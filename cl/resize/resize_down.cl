@@ -61,10 +61,7 @@ DEFINE_SUM(sums, LANES, UNALIGNED_IN)
 __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst),
                      __global const int *restrict table, int at, int n, int taps, int row)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const MIDDLE *in = ROW(middle, FIRST_TAP(at, n, y) - row);
     __global SRC *out = ROW(dst, y);
     __global const WEIGHT *weights = (__global const WEIGHT *)WEIGHTS_AT(at, n) + y * taps;
@@ -107,10 +104,7 @@ __kernel void KERNEL(GRID, PLANE_IN(float, middle), PLANE_OUT(SRC, dst),
                      __global const int *restrict table, FIXED_PARAMETERS int at, int n, int taps,
                      int row, int pitch)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const float *in = ROW(middle, FIRST_TAP(at, n, y) - row);
     __global SRC *out = ROW(dst, y);
     __global const float *weights = (__global const float *)WEIGHTS_AT(at, n) + y * taps;

@@ -48,8 +48,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
                      __global const int *restrict table, int at, int n, int steps, int rows)
 {
     int row = GRID_Y * ROWS, pair = SPAN_BEGIN;
-    if (GRID_Y >= grid_y_end || pair >= grid_width)
-        return;
+    IN_GRID(pair, GRID_Y)
     uint weights = 4u * (uint)(at + n) + 16u * (uint)pair;
     uint from = (uint)(src_offset + row * src_stride + table[at + pair]), in[ROWS];
     uint last = from + (uint)((rows - 1 - row) * src_stride);
@@ -105,9 +104,7 @@ inline void FN(put)(__global uchar *to, V(int) sum, int count)
 __kernel void KERNEL(GRID, PLANE_IN(short, middle), PLANE_OUT(uchar, dst),
                      __global const int *restrict table, int at, int n, int steps, int row, int count)
 {
-    int pair = GRID_Y, x = SPAN_BEGIN;
-    if (pair >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, pair)
     uint weights = 4u * (uint)(at + n) + 16u * (uint)pair;
     uint in = 2u * (uint)(middle_offset + (table[at + pair] - row) * middle_stride + x);
     V(int) upper = 1 << 19, lower = 1 << 19;

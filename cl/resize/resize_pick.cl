@@ -3,10 +3,7 @@
 __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst),
                      __global const int *restrict table, int columns, int rows)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const UNIT *in = ROW(src, table[rows + y]);
     __global UNIT *out = ROW(dst, y);
     for (int end = SPAN_END(x); x < end; x++) {

@@ -57,8 +57,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
 {
     int row = GRID_Y * ROWS;
     int x = SPAN_BEGIN;
-    if (GRID_Y >= grid_y_end || x >= grid_width)
-        return;
+    IN_GRID(x, GRID_Y)
     __global const uint2 *weights = (__global const uint2 *)(table + at + n) + x;
     int word = table[at + x] / 4 * CH;
     int begin[ROWS];

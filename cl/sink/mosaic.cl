@@ -19,10 +19,7 @@
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst), int left, int top, int width,
                      int height, float factor)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const SRC *in = ROW(src, min(y, height - 1));
     __global DST *out = ROW(dst, top + y) + left;
     int end = SPAN_END(x), inside = y < height ? min(end, width) : x;

@@ -35,10 +35,7 @@ inline DST FN(to_sink)(SRC v NUMBERS)
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) NUMBERS)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const SRC *in = ROW(src, y);
     __global DST *out = ROW(dst, y);
     for (int end = SPAN_END(x); x < end; x++)

@@ -366,10 +366,7 @@ inline ushort16 FN(pairs_at)(__global const SRC *r0, __global const SRC *r1, __g
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, int border,
                      int origin, int step NUMBERS THEN_PARAMETERS)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     int end = SPAN_END(x);
     int y0 = SOURCE_Y_BESIDE(y + origin - 1), y1 = SOURCE_Y_BESIDE(y + origin);
     int y2 = SOURCE_Y_BESIDE(y + origin + 1);

@@ -2,10 +2,7 @@
 /* The samples of f32 in levels, shorts: v * scale. NaN is the least. */
 __kernel void KERNEL(GRID, PLANE_IN(float, src), PLANE_OUT(short, dst), float scale)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const float *in = ROW(src, y);
     __global short *out = ROW(dst, y);
     for (int end = SPAN_END(x); x < end; x++)
@@ -35,10 +32,7 @@ __kernel void KERNEL(GRID, PLANE_IN(float, src), PLANE_OUT(short, dst), float sc
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SRC, mean), PLANE_OUT(DST, dst), int least, int low,
                      int high, int left, int top WHOLE_PARAMETER)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const SRC *in = ROW(src, y + top) + left, *means = ROW(mean, y);
     __global DST *out = ROW(dst, y);
 #if LEVELS

@@ -28,8 +28,7 @@ inline bool FN(is_greater)(ulong4 a, ulong4 b)
  * This is a single work-item, so it does no harm that 64-bit numbers need many registers on Mali. */
 __kernel void KERNEL(GRID, __global int *restrict state)
 {
-    if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
-        return;
+    IN_GRID(SPAN_BEGIN, GRID_Y)
     __global int *counts = state + COUNTS_AT;
 #ifdef LEVEL_MIN /* counts of values become counts of bins */
     int least = 0, most = BINS - 1;

@@ -57,10 +57,7 @@
 #if defined(KERNEL_clip)
 __kernel void KERNEL(GRID, __global int *restrict state, int limit)
 {
-    int tile = GRID_Y;
-    int group = SPAN_BEGIN;
-    if (tile >= grid_y_end || group >= grid_width)
-        return;
+    POSITION(group, tile)
     __global int *counts = state + tile * TILE;
     int above = 0, within = 0;
     for (int v = group * 256; v < group * 256 + 256; v++) {
@@ -74,10 +71,7 @@ __kernel void KERNEL(GRID, __global int *restrict state, int limit)
 /* What is above the limit goes to all bins alike, and of what then remains one to every step-th. */
 __kernel void KERNEL(GRID, __global int *restrict state, int limit, float scale)
 {
-    int tile = GRID_Y;
-    int group = SPAN_BEGIN;
-    if (tile >= grid_y_end || group >= grid_width)
-        return;
+    POSITION(group, tile)
     __global int *counts = state + tile * TILE;
     __global SRC *table = (__global SRC *)(counts + TABLE_AT);
     int above = 0, sum = 0;
@@ -203,10 +197,7 @@ KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src), PLANE_OUT(S
  * below right; or, as the table's HALVES, the two above and then, behind all entries, the two below. */
 __kernel void KERNEL(GRID, __global int *restrict state, int across, int down, int joined_at)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global int *joined = state + joined_at + (y * (across + 1) + x) * BINS;
     int left = max(x - 1, 0), right = min(x, across - 1);
     int upper = max(y - 1, 0) * across, lower = min(y, down - 1) * across;
@@ -351,10 +342,7 @@ WIDE inline void FN(wide)(WIDE_PARAMETERS)
 __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
                      int across, int down, float by_width, float by_height, int tile_width, int joined_at)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const SRC *in = ROW(src, y);
     __global SRC *out = ROW(dst, y);
     float row = (float)y * by_height - 0.5f, first = floor(row), below = row - first, above = 1.0f - below;
@@ -389,10 +377,7 @@ __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src
 __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
                      int across, int down, float by_width, float by_height)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     float row = (float)y * by_height - 0.5f, first = floor(row), below = row - first;
     float above = 1.0f - below;
     int upper = max((int)first, 0) * across, lower = min((int)first + 1, down - 1) * across;

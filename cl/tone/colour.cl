@@ -62,10 +62,7 @@ DEFINE_MIX(4)
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
                      __global const COEFFICIENT *restrict table THEN_PARAMETERS)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const SRC *in = ROW(src, y) + x * CH;
     __global OUT *out = ROW(dst, y) + x * CH;
 #ifdef FORM_VECTOR

@@ -10,10 +10,7 @@
 /* The grid counts pixels. */
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), __global const int *restrict state)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const SRC *table = (__global const SRC *)(state + 272);
     for (int end = SPAN_END(x); x < end; x++) {
         __global const SRC *in = ROW(src, y) + x * CH;

@@ -63,8 +63,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void KERNEL(GRID, __
 __kernel void KERNEL(GRID, __global int *restrict state)
 {
     int group = SPAN_BEGIN;
-    if (GRID_Y >= grid_y_end || group >= grid_width)
-        return;
+    IN_GRID(group, GRID_Y)
     __global int *sums = state + SUMS_AT, *counts = state + COUNTS_AT;
     int below = 0, all = 0, least = 0;
     for (int i = 0; i < BINS / 256; i++) {
@@ -100,8 +99,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
 #endif
 __kernel void KERNEL(GRID, __global int *restrict state, int share)
 {
-    if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
-        return;
+    IN_GRID(SPAN_BEGIN, GRID_Y)
 #ifdef TOGETHER
     __local int sums[ITEMS], place;
     int item = (int)get_local_id(0);
