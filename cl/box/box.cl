@@ -59,9 +59,9 @@ inline void FN(blocks)(struct FN(lines) at, __global SUM *row_sums, __global SRC
                        int end, PHASE *carry, DIVIDER_PARAMETERS)
 {
     DIVIDER_IN_MEMORY
-    DECLARE_PHASES(c);
-#define TAKE(k) c##k = carry[k];
-    EACH_PHASE(TAKE)
+    PHASE c[PHASES];
+    UNROLLED for (int k = 0; k < PHASES; k++)
+        c[k] = carry[k];
     for (; x < end; x += BLOCK) {
         PAIRS a = LOAD_BLOCK(at.entering_ahead + x) ^ FLIPPED_PAIR;
         PAIRS b = LOAD_BLOCK(at.leaving_ahead + x) ^ FLIPPED_PAIR;
@@ -70,22 +70,30 @@ inline void FN(blocks)(struct FN(lines) at, __global SUM *row_sums, __global SRC
         HALVES even = EVEN(a) - EVEN(b) - (EVEN(p) - EVEN(q));
         HALVES odd = ODD(a) - ODD(b) - (ODD(p) - ODD(q));
         FN(changes)(&even, &odd);
-        DECLARE_PHASES(d);
-        SPREAD(d, even, odd);
+        PHASE d[PHASES];
+        FN(spread)(d, even, odd);
         __global SUMS *sums = (__global SUMS *)(row_sums + x);
-#define ADD(k) d##k += c##k; SUMS t##k = sums[k] + TO_SUMS(d##k);
-        EACH_PHASE(ADD)
-        CARRY(c, d);
-#define PUT(k) QUOTIENTS m##k = DIVIDE_LANES(t##k, d##k); sums[k] = t##k;
-        EACH_PHASE(PUT)
+        SUMS t[PHASES];
+        QUOTIENTS m[PHASES];
+        UNROLLED for (int k = 0; k < PHASES; k++)
+        {
+            d[k] += c[k];
+            t[k] = sums[k] + TO_SUMS(d[k]);
+        }
+        FN(carry_on)(c, d);
+        UNROLLED for (int k = 0; k < PHASES; k++)
+        {
+            m[k] = DIVIDE_LANES(t[k], d[k]);
+            sums[k] = t[k];
+        }
         PAIRS means = MEANS(m, quotients + x) ^ FLIPPED_PAIR;
 #if ALPHA
         means = (means & ~ALPHA_MASK) | (LOAD_BLOCK(at.centre + x) & ALPHA_MASK);
 #endif
         STORE_BLOCK(means, at.out + x);
     }
-#define GIVE(k) carry[k] = c##k;
-    EACH_PHASE(GIVE)
+    UNROLLED for (int k = 0; k < PHASES; k++)
+        carry[k] = c[k];
 }
 
 /* Copies less than a block, in pieces that overlap. (A loop over samples took a fifth of the whole time.) */

@@ -128,12 +128,14 @@ inline void FN(changes)(HALVES *even, HALVES *odd)
 /* The sums are stored in phases: sample PHASES * i + k of a block is lane i of phase k. */
 #if SUM_BITS == 16
 #define PHASE  short16
+#define LANE   short
 #define SUMS   ushort16
 #define SUM    ushort
 #define TO_SUMS(v) as_ushort16(v)
 #define LANE_COUNT 16
 #else
 #define PHASE  int8
+#define LANE   int
 #define LANE_COUNT 8
 #if SUM_BITS == 32
 #define SUMS   uint8
@@ -154,61 +156,45 @@ inline void FN(changes)(HALVES *even, HALVES *odd)
 #define PHASE_INDEX(i)                                                                             \
     (((i) & ~(BLOCK - 1)) + ((i) & (PHASES - 1)) * LANE_COUNT + ((i) & (BLOCK - 1)) / PHASES)
 
-/* CARRY: the prefix sum at the end of the block before, which is added to the next block; each lane of phase k gets that
- * of its own channel. */
 #if LANE_COUNT == 16
-#define LAST(v)        (v).sf
-#define LAST_BUT_1(v)  (v).se
-#define TWO(v)         (v).sefefefefefefefef
-#define THREE(a, b, c) (short16)(a, b, c, a, b, c, a, b, c, a, b, c, a, b, c, a)
 #define LANES_OF(f)                                                                                \
     (short16)(f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7), f(8), f(9), f(10), f(11), f(12),     \
               f(13), f(14), f(15))
 #else
-#define LAST(v)        (v).s7
-#define LAST_BUT_1(v)  (v).s6
-#define TWO(v)         (v).s67676767
-#define THREE(a, b, c) (int8)(a, b, c, a, b, c, a, b)
 #define LANES_OF(f)    (int8)(f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7))
 #endif
-#if SAMPLE_BITS == 8 && SUM_BITS != 16
-#define DECLARE_PHASES(v) PHASE v##0, v##1, v##2, v##3
-#define EACH_PHASE(f)     f(0) f(1) f(2) f(3)
-#define SPREAD(v, even, odd)                                                                       \
-    v##0 = (as_int8(even) << 16) >> 16, v##1 = (as_int8(odd) << 16) >> 16,                         \
-    v##2 = as_int8(even) >> 16, v##3 = as_int8(odd) >> 16
-#define PACK(v) (v##0 | v##1 << 8 | v##2 << 16 | v##3 << 24)
-#if CH == 1
-#define CARRY(c, v) c##0 = c##1 = c##2 = c##3 = (PHASE)LAST(v##3)
-#elif CH == 2
-#define CARRY(c, v) c##0 = c##2 = (PHASE)LAST(v##2)
-#elif CH == 3
-#define CARRY(c, v)                                                                                \
-    c##0 = c##3 = THREE(LAST(v##1), LAST(v##2), LAST(v##3)),                                       \
-    c##1 = THREE(LAST(v##2), LAST(v##3), LAST(v##1)),                                              \
-    c##2 = THREE(LAST(v##3), LAST(v##1), LAST(v##2))
+
+/* The last sample of channel c in a block. */
+inline LANE FN(last)(const PHASE *v, int c)
+{
+    int at = BLOCK - 1 - (BLOCK - 1 - c) % CH;
+    PHASE own = v[at % PHASES];
+#if LANE_COUNT == 16
+    return at / PHASES == 15 ? own.sf : own.se;
 #else
-#define CARRY(c, v)                                                                                \
-    c##0 = (PHASE)LAST(v##0), c##1 = (PHASE)LAST(v##1), c##2 = (PHASE)LAST(v##2),                  \
-    c##3 = (PHASE)LAST(v##3)
+    return at / PHASES == 7 ? own.s7 : own.s6;
 #endif
+}
+
+inline void FN(spread)(PHASE *v, HALVES even, HALVES odd)
+{
+#if PHASES == 4
+    v[0] = (as_int8(even) << 16) >> 16, v[1] = (as_int8(odd) << 16) >> 16;
+    v[2] = as_int8(even) >> 16, v[3] = as_int8(odd) >> 16;
 #else
-#define DECLARE_PHASES(v) PHASE v##0, v##1
-#define EACH_PHASE(f)     f(0) f(1)
-#define SPREAD(v, even, odd) v##0 = (even), v##1 = (odd)
-#define PACK(v) (v##0 | v##1 << SAMPLE_BITS)
-#if CH == 1
-#define CARRY(c, v) c##0 = c##1 = (PHASE)LAST(v##1)
-#elif CH == 2
-#define CARRY(c, v) c##0 = (PHASE)LAST(v##0)
-#elif CH == 3
-#define CARRY(c, v)                                                                                \
-    c##0 = THREE(LAST_BUT_1(v##1), LAST(v##1), LAST(v##0)),                                       \
-    c##1 = THREE(LAST(v##0), LAST_BUT_1(v##1), LAST(v##1))
-#else
-#define CARRY(c, v) c##0 = TWO(v##0), c##1 = TWO(v##1)
+    v[0] = even, v[1] = odd;
 #endif
-#endif
+}
+
+/* The prefix sum at the end of a block, which is added to the next block: each lane there gets that of its own channel. */
+inline void FN(carry_on)(PHASE *carry, const PHASE *v)
+{
+    UNROLLED for (int k = 0; k < PHASES; k++)
+    {
+#define LAST_OF(i) FN(last)(v, (BLOCK + PHASES * (i) + k) % CH)
+        carry[k] = LANES_OF(LAST_OF);
+    }
+}
 
 /* floor(t / area) of sums that include half of the area. Plans choose the cheapest way that is exact for the area
  * (src/stage/box/box_divide.c has the proofs). The last way, `correct`, is an estimate that is right or one too small,
@@ -269,7 +255,7 @@ inline uint8 FN(correct)(SUMS t, uint area, float factor)
 #ifndef RAISED
 #define RAISED 0
 #endif
-/* KEEP_SUM stores a first row's sum. MEANS computes the means of a block from its quotients m0 …; with DIVIDE_REST these
+/* KEEP_SUM stores a first row's sum. MEANS computes the means of a block from its quotients m[0] …; with DIVIDE_REST these
  * are changes of the quotients of the row before, which are kept, too. */
 #ifdef DIVIDE_REST
 #define KEEP_SUM(base, i, sum)                                                                     \
@@ -277,7 +263,7 @@ inline uint8 FN(correct)(SUMS t, uint area, float factor)
         QUOTIENTS_OF(base)[i] = (SRC)((sum) / area);                                               \
         SUMS_OF(base)[PHASE_INDEX(i)] = (SUM)((sum) % area);                                       \
     }
-#define MEANS(m, kept) FN(means)(m##0, m##1, kept, (ushort)raised)
+#define MEANS(m, kept) FN(means)(m[0], m[1], kept, (ushort)raised)
 inline PAIRS FN(means)(ushort16 even, ushort16 odd, __global SRC *kept, ushort raised)
 {
     PAIRS q = LOAD_BLOCK(kept) + even + (odd << (ushort16)8) - (ushort)(raised * 0x101);
@@ -286,7 +272,11 @@ inline PAIRS FN(means)(ushort16 even, ushort16 odd, __global SRC *kept, ushort r
 }
 #else
 #define KEEP_SUM(base, i, sum) SUMS_OF(base)[PHASE_INDEX(i)] = (SUM)(sum);
-#define MEANS(m, kept)         as_PAIRS(PACK(m))
+#if PHASES == 4
+#define MEANS(m, kept) as_PAIRS(m[0] | m[1] << 8 | m[2] << 16 | m[3] << 24)
+#else
+#define MEANS(m, kept) as_PAIRS(m[0] | m[1] << SAMPLE_BITS)
+#endif
 #endif
 #define DIVIDER_PARAMETERS uint area, uint multiplier, int drop, float factor, uint raised
 #define DIVIDER_ARGUMENTS  area, multiplier, drop, factor, raised

@@ -1,22 +1,9 @@
-/* box on CPUs: one kernel that walks down bands of rows. */
+/* box on CPUs: integers by a kernel that walks down bands of rows (cl/box/box.cl), f32 in strips
+ * (cl/box/box_float.cl). */
 #include <stdio.h>
 
 #include "stage/box/box_internal.h"
-
-static uint32_t up_to(uint32_t value, uint32_t multiple)
-{
-    return (value + multiple - 1) / multiple * multiple;
-}
-
-/* The first arguments of both kernels. */
-static void add_planes(struct pass *pass, const struct box_task *task)
-{
-    const struct plane *in = &task->in.plane, *out = &task->out.plane;
-    pass_channels(pass, in->channels, out->channels);
-    pass_name(pass, "rows");
-    pass_views(pass, &task->in, &task->out);
-    pass_buffer(pass, task->memory->own);
-}
+#include "stage/strips.h"
 
 /* Integers: see cl/box/box.cl. Beginning a band costs an eighth of a row's work for each row of the
  * window, and the sums of the first row. */
@@ -30,7 +17,7 @@ static void add_integers(const struct box_task *task)
     uint32_t band = box_rows_of_band(task->plan->profile, out->height, row_work, start_rows);
     uint32_t bands = (out->height + band - 1) / band;
     /* lines of pads are longer, see cl/box/box.cl */
-    uint32_t capacity = up_to(in->width * in->channels + 256, 128);
+    uint32_t capacity = stage_round_up(in->width * in->channels + 256, 128);
     stage_plan_memory(task->plan, &task->memory->own, (uint64_t)bands * capacity * (12 + 8 * size));
 
     struct pass *pass = pass_begin(task->plan, "box", "", FORM_ROWS, 1, 1, bands);
@@ -43,7 +30,10 @@ static void add_integers(const struct box_task *task)
         pass_define(pass, "SATURATES", "1");
         pass_name(pass, "saturating");
     }
-    add_planes(pass, task);
+    pass_channels(pass, in->channels, out->channels);
+    pass_name(pass, "rows");
+    pass_views(pass, &task->in, &task->out);
+    pass_buffer(pass, task->memory->own);
     pass->work = row_work * (band + start_rows);
     pass_int(pass, (int32_t)capacity);
     box_add_window(pass, task, band);
@@ -58,29 +48,26 @@ static void add_integers(const struct box_task *task)
  * window. */
 static void add_floats(const struct box_task *task)
 {
-    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    uint32_t w = task->width, h = task->height, channels = task->in.plane.channels;
+    const struct stage_window window = {w / 2, w - 1 - w / 2, h / 2, h - 1 - h / 2, task->border};
     /* Rows that share the middle part of their windows: few enough for a cache, and enough to make
      * few chunks. */
-    uint32_t most = task->height > 1024 ? 64 : 32;
-    uint32_t parts = (task->height + most) / most;
-    uint32_t block = (task->height + 1) / parts;
-    double row_work = 48.0 * out->width * out->channels, start_rows = 8 + task->height / 3.0;
-    uint32_t band = box_rows_of_band(task->plan->profile, out->height, row_work, start_rows);
-    band = up_to(band, block);
-    uint32_t bands = (out->height + band - 1) / band;
-    uint32_t pitch = up_to(in->width * in->channels + 32, 32);
-    uint32_t bordered = up_to((out->width + task->width) * in->channels + 32, 32);
-    uint32_t item = (block + parts + 3) * pitch + bordered;
-    stage_plan_memory(task->plan, &task->memory->own, (uint64_t)bands * item * sizeof(float));
-
-    struct pass *pass = pass_begin(task->plan, "box_float", "", FORM_ROWS, 1, 1, bands);
-    snprintf(pass->name, sizeof pass->name, "box_f32");
-    add_planes(pass, task);
-    pass->work = row_work * (band + start_rows);
-    pass_ints(pass, item, pitch);
-    box_add_window(pass, task, band);
-    pass_float(pass, (float)task->width * (float)task->height);
-    pass_ints(pass, block, (int32_t)parts - 1, task->height + 1 - block * parts);
+    uint32_t parts = (h + (h > 1024 ? 64 : 32)) / (h > 1024 ? 64 : 32), block = (h + 1) / parts;
+    uint32_t lines = block + parts + 5;
+    /* What lies between two strips is seen by both of them, and worked on twice. */
+    size_t bytes = lines * sizeof(float), apart = bytes * 4 * w * channels;
+    struct strips_need need = {bytes, apart > STRIPS_SECOND_CACHE ? apart : STRIPS_SECOND_CACHE, 48,
+                               8 + h / 3.0};
+    struct strips strips = strips_cut(task->plan->profile, &task->out.plane, &need);
+    strips.band = stage_round_up(strips.band, block);
+    strips.bands = (task->out.plane.height + strips.band - 1) / strips.band;
+    struct pass *pass =
+        strips_begin(task->plan, "box_float", "", &strips, &task->in, &task->out, &window,
+                     &task->memory->own, (uint64_t)strips_line(&strips, &window, channels) * bytes);
+    snprintf(pass->name, sizeof pass->name, "box_f32_rows");
+    pass->work = need.work * strips.width * (strips.band + need.start_rows);
+    pass_float(pass, (float)w * (float)h);
+    pass_ints(pass, block, (int32_t)parts - 1, h + 1 - block * parts);
 }
 
 void box_add_rows(const struct box_task *task)
