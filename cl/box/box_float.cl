@@ -15,13 +15,12 @@
  * Along rows, sums of 1, 2, 4, 8 … neighbours are computed, and added according to the bits of the window's width. So no
  * sum takes more than a few dozen additions, which keeps rounding errors small. */
 #include "strips.cl"
-#define WIDE      FN(strip_lanes)
 #define EACH(x, n) for (int x = 0; x < (n); x += STRIP_LANES)
 
 VECTORS_OF_512_BITS inline void FN(clear)(__global SRC *sum, int n)
 {
     EACH(x, n)
-        STRIP_OUT(sum + x) = (WIDE)0;
+        STRIP_OUT(sum + x) = (FN(strip_lanes))0;
 }
 
 /* sum = a + row. */
@@ -35,7 +34,7 @@ VECTORS_OF_512_BITS inline void FN(add)(__global SRC *sum, __global const SRC *a
 VECTORS_OF_512_BITS inline void FN(add_exactly)(__global SRC *sum, __global SRC *error, __global const SRC *row, int n)
 {
     EACH(x, n) {
-        WIDE a = STRIP_IN(sum + x), b = STRIP_IN(row + x), t = a + b, part = t - a;
+        FN(strip_lanes) a = STRIP_IN(sum + x), b = STRIP_IN(row + x), t = a + b, part = t - a;
         STRIP_OUT(sum + x) = t;
         STRIP_OUT(error + x) += (a - (t - part)) + (b - part);
     }
@@ -48,7 +47,7 @@ VECTORS_OF_512_BITS inline void FN(sum_along)(__global SRC *sum, __global SRC *r
     for (int bit = 1; bit <= side; bit *= 2) {
         if (side & bit) {
             EACH(x, n) {
-                WIDE more = STRIP_IN(row + offset + x);
+                FN(strip_lanes) more = STRIP_IN(row + offset + x);
                 STRIP_OUT(sum + x) = offset == 0 ? more : STRIP_IN(sum + x) + more;
             }
             offset += bit * channels;

@@ -5,7 +5,7 @@
  * distance 0 on, in 2^14ths or as f32, with zeros up to an even count. TABLE or REAL: unsharp, by a table of the
  * changes or in f32. */
 #include <memory.cl>
-#include <round.cl>
+#include "gauss_sharpen.cl"
 #include "strips.cl"
 #define DISTANCES 258
 
@@ -153,39 +153,6 @@ typedef float16 FN(wide);
 DEFINE_SUM(across, ACROSS, SUMMED, middle_lanes)
 DEFINE_SUM(down, DOWN, MIDDLE, out_lanes)
 
-#if defined(TABLE)
-#define SHARPENED(in, blurred) FN(sharpen)(in, blurred GIVEN)
-inline CAT(SRC, 16) FN(sharpen)(CAT(SRC, 16) in, CAT(SRC, 16) blurred,
-                                __global const int *restrict changes)
-{
-    int v[16];
-    int16 d = convert_int16(in) - convert_int16(blurred);
-    uint16 size = abs(d);
-    vstore16(as_int16(size), 0, v);
-    for (int i = 0; i < 16; i++)
-        v[i] = changes[v[i]];
-    int16 sign = d >> 31;
-    return CAT3(convert_, SRC, 16_sat)(convert_int16(in) + ((vload16(0, v) ^ sign) - sign));
-}
-#elif defined(REAL)
-#define SHARPENED(in, blurred) FN(sharpen)(in, blurred GIVEN)
-inline CAT(SRC, 16) FN(sharpen)(CAT(SRC, 16) in, CAT(SRC, 16) blurred, float amount,
-                                float threshold)
-{
-    float16 v = convert_float16(in), d = v - convert_float16(blurred);
-    float16 change = d * amount;
-#ifndef SRC_IS_float
-    change = RNE(change);
-#endif
-    v += fabs(d) >= (float16)threshold ? change : (float16)0;
-#ifdef SRC_IS_float
-    return v;
-#else
-    return CAT3(convert_, SRC, 16)(convert_int16(IN_RANGE(SRC, v)));
-#endif
-}
-#endif
-
 VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), STRIP_PARAMETERS,
                                          __global const WEIGHT *restrict table NUMBERS)
 {
@@ -240,7 +207,7 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
                     out[x + i] = ((SRC *)samples)[i];
             }
         }
-#ifdef SHARPENED
+#if defined(TABLE) || defined(REAL)
         __global const SRC *centre = ROW(src, y + centre_y) + centre_x * channels + STRIP_BEGIN;
         for (x = 0; x + 16 <= count; x += 16)
             UNALIGNED_OUT(SRC, 16, out + x) =

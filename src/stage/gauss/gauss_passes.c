@@ -122,6 +122,7 @@ static void add_rows(struct task *task)
     struct pass *pass = strips_begin(task->plan, "gauss", "", &strips, &task->in, &task->out,
                                      &window, &task->scratch, bytes);
     pass_name(pass, "rows");
+    pass->lanes = 16; /* that are sharpened at once */
     define_types(pass, in->type);
     pass->work = 4.0 * lines * strips.width * (strips.band + radius);
     pass_buffer(pass, add_weights(task));
