@@ -280,7 +280,7 @@ static bool takes_matrices(const struct task *task, const struct sums *sums, uin
 
 static bool add_matrices(struct task *task, const struct sums *sums)
 {
-    const struct plane *source = &sums->plane, *out = &sums->out.plane;
+    const struct plane *source = &sums->plane;
     const struct resize_axis *x = &sums->layout->x, *y = &sums->layout->y;
     const uint32_t tiles = source->channels == 1 ? 2 : 1, rows = 16 * tiles;
     if (!takes_matrices(task, sums, tiles))
