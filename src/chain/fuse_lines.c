@@ -76,7 +76,8 @@ static uint32_t choose_band(const struct lines *lines, uint32_t height)
         least = 8 * (lines->units[lines->window].reach.rows - 1);
     if (bands > (height + least - 1) / least)
         bands = (height + least - 1) / least;
-    return (height + bands - 1) / bands;
+    const struct plane *out = &lines->units[lines->n - 1].out->planes[0];
+    return pass_limit_band(profile, out, (height + bands - 1) / bands, least / 10.0);
 }
 
 /* A picture of few long rows is better divided within its rows, which this form cannot. */
@@ -150,15 +151,15 @@ static void add_arguments(struct pass *pass, struct stage_plan *work, const stru
     unsigned memory = stage_plan_scratch(work, lines->item_bytes, pass->grid_height, 1, SAMPLE_U8);
     if (work->out_of_memory)
         return; /* there is no such plane; the caller looks */
+    pass->item = work->scratch[memory - OPERAND_SCRATCH].planes[0].stride;
     for (unsigned i = 0; i < lines->n; i++) {
         begins[i] = bytes;
         bytes += lines->units[i].lines * lines->units[i].line_bytes;
     }
     pass_buffer(pass, memory);
-    pass_ints(pass, (int32_t)work->scratch[memory - OPERAND_SCRATCH].planes[0].stride, band,
-              last->out->planes[0].height, window ? (int32_t)window->in->planes[0].height : 0,
-              window ? window->reach.border : 0, window ? (int32_t)window->reach.top : 0,
-              fits_result(lines));
+    pass_ints(pass, (int32_t)pass->item, band, last->out->planes[0].height,
+              window ? (int32_t)window->in->planes[0].height : 0, window ? window->reach.border : 0,
+              window ? (int32_t)window->reach.top : 0, fits_result(lines));
     for (unsigned i = 0; i < lines->n; i++)
         add_part(pass, work, lines, i, memory, begins);
     pass->bytes_read = lines->units[0].own.passes[0].bytes_read;
@@ -196,6 +197,10 @@ static int make_pass(struct lines *lines, uint32_t band, struct stage_plan *work
     for (unsigned i = 0; i < lines->n; i++)
         row_sum += lines->units[i].own.passes[0].work * lines->units[i].own.passes[0].grid_width;
     pass->work = row_sum * band;
+    struct stage_reach reach =
+        lines->window >= 0 ? lines->units[lines->window].reach : (struct stage_reach){.rows = 1};
+    pass_set_rows(pass, band, (int32_t)reach.top, (int32_t)(reach.rows - 1 - reach.top),
+                  reach.border, 0);
     add_arguments(pass, work, lines, band);
     for (unsigned i = 0; i < lines->n && fused; i++) {
         struct pass *part = fused_add_part(fused);

@@ -378,21 +378,32 @@ static unsigned slot_after(const struct plan *plan, size_t step)
     return step == 0 ? plan->in_slot : plan->steps[step - 1].out_slot;
 }
 
+/* Bytes of a step's scratch frame: while rows pass through, what those at work need. */
+static uint64_t scratch_bytes(const struct plan_step *step, unsigned index)
+{
+    uint64_t size = step->work.scratch[index].size;
+    uint64_t needed = step->at_once * step->work.passes[0].item;
+    return step->at_once > 0 && needed < size ? needed : size;
+}
+
 /* Checks their sizes, too, which follow from the input's header alone, before anything is decoded.
  * `readers` counts for each slot the steps and results that have not read the frame in it yet; that
- * of a step whose input is passed on gets this step's readers, too. */
+ * of a step whose input is passed on gets this step's readers, too. Frames of which parts are held
+ * are there at the same time: those that are `done` with are given up together, when a frame is
+ * held as a whole. */
 static int assign_slots(struct plan *plan, const struct plan_options *options, struct fault *fault)
 {
     size_t most = 2 + plan->n_steps * (1 + STAGE_SCRATCH_MAX);
-    bool *busy = calloc(most, sizeof *busy);
+    bool *busy = calloc(most, sizeof *busy), *done = calloc(most, sizeof *done);
     unsigned *readers = calloc(most, sizeof *readers);
     plan->slot_size = calloc(most, sizeof *plan->slot_size);
-    if (!busy || !readers || !plan->slot_size) {
+    if (!busy || !done || !readers || !plan->slot_size) {
         free(busy);
+        free(done);
         free(readers);
         return no_memory(fault);
     }
-    plan->in_slot = take_slot(plan, busy, plan->in.size);
+    plan->in_slot = take_slot(plan, busy, window_bytes(&plan->in, &plan->held));
     readers[plan->in_slot] = options->keep_input;
     for (size_t i = 0; i < plan->n_steps; i++)
         readers[plan->in_slot] += plan->steps[i].before == 0;
@@ -411,21 +422,25 @@ static int assign_slots(struct plan *plan, const struct plan_options *options, s
             plan->slot_size[plan->n_slots] = step->out.size;
             step->out_slot = plan->n_slots++;
         } else {
-            step->out_slot = take_slot(plan, busy, step->out.size);
+            step->out_slot = take_slot(plan, busy, window_bytes(&step->out, &step->held));
         }
         readers[step->out_slot] = step->n_readers;
         for (unsigned s = 0; s < step->work.n_scratch; s++)
-            step->scratch_slot[s] = take_slot(plan, busy, step->work.scratch[s].size);
+            step->scratch_slot[s] = take_slot(plan, busy, scratch_bytes(step, s));
         for (unsigned s = 0; s < step->work.n_scratch; s++)
-            busy[step->scratch_slot[s]] = options->keep_all;
+            done[step->scratch_slot[s]] = !options->keep_all;
         readers[slot]--;
-        if (!options->keep_all && readers[slot] == 0)
-            busy[slot] = false;
+        done[slot] = !options->keep_all && readers[slot] == 0;
+        for (unsigned s = 0; s < plan->n_slots && step->held.rows == 0; s++) {
+            busy[s] &= !done[s];
+            done[s] = false;
+        }
     }
     for (size_t r = 0; r < plan->n_results; r++)
         plan->results[r].slot = slot_after(plan, plan->results[r].step);
     plan->out_slot = plan->results[0].slot;
     free(busy);
+    free(done);
     free(readers);
     for (unsigned i = 0; plan->profile && i < plan->n_slots; i++)
         if (plan->slot_size[i] > plan->profile->max_allocation)
@@ -438,11 +453,18 @@ static int assign_slots(struct plan *plan, const struct plan_options *options, s
 }
 
 int plan_create(struct plan **plan, const struct chain *chain, const struct frame *in,
-                const struct plan_options *options, struct fault *fault)
+                const struct plan_options *given, struct fault *fault)
 {
     struct plan *p = calloc(1, sizeof *p);
+    struct plan_options own = *given, *options = &own;
     if (!p)
         return no_memory(fault);
+    p->band_bytes = plan_band_bytes(given, chain, in);
+    if (given->profile && p->band_bytes > 0) {
+        p->own_profile = *given->profile;
+        p->own_profile.band_bytes = p->band_bytes;
+        options->profile = &p->own_profile;
+    }
     p->profile = options->profile;
     p->n_results = chain_count_results(chain);
     p->n_chain_steps = chain->n_steps;
@@ -469,6 +491,8 @@ int plan_create(struct plan **plan, const struct chain *chain, const struct fram
     if (result == 0 && options->profile && !options->no_fuse &&
         (!options->profile->generic || options->profile->prebuilt))
         result = plan_fuse(p, fault);
+    if (result == 0)
+        plan_hold_rows(p, options);
     if (result == 0)
         result = assign_slots(p, options, fault);
     if (result != 0)

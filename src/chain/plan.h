@@ -4,6 +4,7 @@
 #define SLUICE_CHAIN_PLAN_H
 
 #include "chain/chain.h"
+#include "image/window.h"
 
 struct plan_step {
     const struct stage *stage;
@@ -17,6 +18,10 @@ struct plan_step {
     /* indices of the memory that they use; equal when the step has no passes */
     unsigned in_slot, out_slot;
     bool merged; /* a later step does its work (chain/fuse.c) */
+    /* It runs whenever rows of its input are there, at most so many rows of its pass's grid at a
+     * time; 0: when all of its input is there. */
+    uint32_t at_once;
+    struct window_size held; /* of `out` */
     /* what the passes read: `in`, or the input of the first step whose work they do */
     const struct frame *source;
     char label[64]; /* the stages whose work this is: "luminance+sobel" */
@@ -33,6 +38,9 @@ struct plan_result {
 struct plan {
     struct frame in;
     const struct frame *out; /* the first result's frame, and … */
+    struct window_size held; /* of `in` */
+    bool by_rows;            /* of some frame only a part is held */
+    uint32_t band_bytes;     /* about as much is worked on at a time; 0: rows do not pass through */
     size_t n_steps;
     struct plan_step *steps; /* a step stands behind the one whose output it takes */
     unsigned n_slots;    /* buffers that a run needs; a buffer is used again once its frame is not
@@ -40,6 +48,7 @@ struct plan {
     uint64_t *slot_size; /* bytes */
     unsigned in_slot, out_slot;           /* … its slot */
     const struct device_profile *profile; /* NULL: planned for the references, without passes */
+    struct device_profile own_profile;    /* `profile` points to it where bands are to be small */
     size_t n_results;
     struct plan_result *results;
     size_t n_chain_steps; /* of the steps those of the chain, … */
@@ -66,6 +75,9 @@ struct plan_options {
     bool keep_input;                      /* the input's memory is not used again for results */
     bool keep_all;                        /* each frame has memory of its own (tests) */
     bool no_fuse;                         /* each step has its own kernels */
+    bool rows_in;        /* rows of the input come in order: it need not be held as a whole */
+    bool rows_out;       /* rows of the only result are taken in order */
+    uint32_t band_bytes; /* of the rows that are worked on at a time; 0: 128 KiB (tests) */
     const struct plan_target *targets;    /* one for each result; NULL: all stay as they are */
     const struct frame *out; /* where the planes of the only result are to lie, in memory that is
                                 nothing else's during a run; NULL: that is the plan's choice */
@@ -83,6 +95,17 @@ int plan_step_passes(const struct plan_step *step, const struct device_profile *
 
 /* The frame of a pass's operand, which must not be a table. */
 const struct frame *plan_operand_frame(const struct plan_step *step, unsigned operand);
+
+/* The rows that a step of one pass needs for rows first … end - 1 of the pass's grid, as the step
+ * that wrote them counts them. `end` may be behind the last one. */
+void plan_rows_needed(const struct plan_step *step, uint32_t first, uint32_t end, uint32_t *from,
+                      uint32_t *to);
+
+/* Whether such a frame is so large that it is worth not to hold it as a whole. */
+bool plan_is_large(const struct frame *in);
+
+/* About as many rows of a frame are worked on at a time. */
+uint32_t plan_rows_of_band(const struct plan *plan, const struct frame *frame);
 
 /* The most memory that a run holds at any time, input and output included; bytes. */
 uint64_t plan_peak(const struct plan *plan);

@@ -31,6 +31,14 @@ void fused_destroy(struct fused **fused);
  * none and are `merged`. */
 int plan_fuse(struct plan *plan, struct fault *fault);
 
+/* Chooses how much of each frame is held (plan_rows.c). */
+void plan_hold_rows(struct plan *plan, const struct plan_options *options);
+
+/* plan->band_bytes for such a plan. Only native's kernels take rows: others, and references, take
+ * whole frames. */
+uint32_t plan_band_bytes(const struct plan_options *options, const struct chain *chain,
+                         const struct frame *in);
+
 /* As stage_plan_finish, for passes that may be fused. */
 void plan_work_finish(struct stage_plan *work);
 

@@ -224,37 +224,43 @@ void recording_destroy(struct recording **recording)
     *recording = NULL;
 }
 
-static struct device_buffer *operand_buffer(const struct recording *r, size_t step_index,
-                                            unsigned operand, const struct recording_run *run)
+static struct device_arg operand_memory(const struct recording *r, unsigned operand,
+                                        const struct recording_run *run)
 {
-    const struct plan_step *step = &r->plan->steps[step_index];
-    if (operand >= OPERAND_TABLE)
-        return r->tables[step_index * STAGE_TABLES_MAX + operand - OPERAND_TABLE];
-    if (operand == OPERAND_IN)
-        return run->slots[step->in_slot];
-    if (operand == OPERAND_OUT)
-        return run->slots[step->out_slot];
-    return run->slots[step->scratch_slot[operand - OPERAND_SCRATCH]];
+    const struct plan_step *step = &r->plan->steps[run->step];
+    const struct device_buffer *buffer;
+    int64_t shift = 0;
+    if (operand >= OPERAND_TABLE) {
+        buffer = r->tables[run->step * STAGE_TABLES_MAX + operand - OPERAND_TABLE];
+    } else if (operand == OPERAND_IN) {
+        buffer = run->slots[step->in_slot];
+        shift = run->shift_in;
+    } else if (operand == OPERAND_OUT) {
+        buffer = run->slots[step->out_slot];
+        shift = run->shift_out;
+    } else {
+        buffer = run->slots[step->scratch_slot[operand - OPERAND_SCRATCH]];
+        shift = run->shift_own;
+    }
+    return (struct device_arg){ARG_MEMORY, .buffer = buffer, .shift = shift};
 }
 
-static unsigned bind_argument(const struct recording *r, size_t step, const struct pass_arg *arg,
+static unsigned bind_argument(const struct recording *r, const struct pass_arg *arg,
                               const struct recording_run *run, struct device_arg *to)
 {
     switch (arg->kind) {
     case PASS_PLANE: {
-        const struct frame *frame = plan_operand_frame(&r->plan->steps[step], arg->operand);
+        const struct frame *frame = plan_operand_frame(&r->plan->steps[run->step], arg->operand);
         const struct plane *plane = &frame->planes[arg->plane];
         size_t size = sample_size(plane->type);
-        to[0] =
-            (struct device_arg){ARG_MEMORY, .buffer = operand_buffer(r, step, arg->operand, run)};
+        to[0] = operand_memory(r, arg->operand, run);
         to[1] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)(plane->offset / size)};
         to[2] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)(plane->stride / size)};
         return 3;
     }
     case PASS_BUFFER:
     case PASS_TABLE:
-        to[0] =
-            (struct device_arg){ARG_MEMORY, .buffer = operand_buffer(r, step, arg->operand, run)};
+        to[0] = operand_memory(r, arg->operand, run);
         return 1;
     case PASS_LONG:
     case PASS_DOUBLE:
@@ -271,8 +277,25 @@ static size_t round_up(size_t value, size_t to)
     return (value + to - 1) / to * to;
 }
 
+/* The entry for a launch of a pass: where all launches of a pass are one, that of the kernel. */
+static struct launch_report *find_launch(const struct recording *r, struct recording_run *run,
+                                         const struct device_timing *timing,
+                                         const struct pass *pass)
+{
+    size_t step = 0;
+    while (pass < r->plan->steps[step].work.passes ||
+           pass >= r->plan->steps[step].work.passes + r->plan->steps[step].work.n_passes)
+        step++;
+    for (size_t i = 0; i < run->n_launches && r->plan->by_rows; i++)
+        if (run->launches[i].step == step && run->launches[i].kernel == timing->kernel)
+            return &run->launches[i];
+    struct launch_report *made = &run->launches[run->n_launches++];
+    *made = (struct launch_report){.step = step, .kernel = timing->kernel};
+    return made;
+}
+
 /* Waits for the batch, and adds its launches and traffic to the run's. */
-static int end_batch(struct recording_run *run, struct fault *fault)
+static int end_batch(const struct recording *r, struct recording_run *run, struct fault *fault)
 {
     size_t count;
     int result = device_batch_wait(run->batch, fault);
@@ -286,9 +309,13 @@ static int end_batch(struct recording_run *run, struct fault *fault)
         run->launches = all;
     if (!all || (!timings && count > 0))
         return fault_set(fault, FAULT_MEMORY, "no memory for timings");
-    for (size_t i = 0; i < count; i++)
-        all[run->n_launches++] = (struct launch_report){0, timings[i].kernel, timings[i].queued,
-                                                        timings[i].wait, timings[i].run};
+    for (size_t i = 0; i < count; i++) {
+        struct launch_report *launch = find_launch(r, run, &timings[i], run->marks[i]);
+        launch->queued += timings[i].queued;
+        launch->wait += timings[i].wait;
+        launch->run += timings[i].run;
+    }
+    run->n_marks = 0;
     const struct device_traffic *traffic = device_batch_traffic(run->batch);
     run->traffic.crossings_in += traffic->crossings_in;
     run->traffic.crossings_out += traffic->crossings_out;
@@ -307,16 +334,30 @@ static int record_piece(const struct recording *r, struct recording_run *run, st
     int result = device_batch_submit(run->batch, fault);
     run->recorded = 0;
     if (result == 0)
-        result = end_batch(run, fault);
+        result = end_batch(r, run, fault);
     if (result == 0)
         result = deadline_check(fault);
     return result ? result : device_batch_begin(r->device, &run->batch, fault);
 }
 
-/* Records one pass: as many launches as its duration requires, each for a band of rows. */
-static int record_pass(const struct recording *r, size_t step, const struct pass *pass,
-                       const struct device_kernel *kernel, struct recording_run *run,
-                       struct fault *fault)
+/* Remembers whose launch the batch has got. */
+static int mark_launch(struct recording_run *run, const struct pass *pass, struct fault *fault)
+{
+    size_t n = run->n_marks;
+    const struct pass **marks =
+        (n & (n - 1)) == 0 ? realloc(run->marks, (n ? 2 * n : 1) * sizeof *marks) : run->marks;
+    if (!marks)
+        return fault_set(fault, FAULT_MEMORY, "no memory for %zu launches", n);
+    run->marks = marks;
+    run->marks[run->n_marks++] = pass;
+    return 0;
+}
+
+/* Records rows first … behind - 1 of a pass's grid: as many launches as their duration requires,
+ * each for a band of rows. */
+static int record_pass(const struct recording *r, const struct pass *pass,
+                       const struct device_kernel *kernel, uint32_t first, uint32_t behind,
+                       struct recording_run *run, struct fault *fault)
 {
     enum {
         GRID_ARGS = 3
@@ -326,7 +367,7 @@ static int record_pass(const struct recording *r, size_t step, const struct pass
     unsigned n = GRID_ARGS;
     args[0] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)pass->grid_width};
     for (unsigned i = 0; i < pass->n_args; i++)
-        n += bind_argument(r, step, &pass->args[i], run, &args[n]);
+        n += bind_argument(r, &pass->args[i], run, &args[n]);
 
     struct device_launch launch = {
         .stage = pass->stage, .kernel = kernel, .args = args, .n_args = n};
@@ -337,13 +378,15 @@ static int record_pass(const struct recording *r, size_t step, const struct pass
     size_t items = (pass->grid_width + pass->span - 1) / pass->span;
     launch.global[0] = round_up(items, launch.local[0]);
     uint32_t rows = plan_rows_per_launch(pass, r->plan->profile);
-    for (uint32_t y = 0; y < pass->grid_height; y += rows) {
-        uint32_t end = pass->grid_height - y < rows ? pass->grid_height : y + rows;
+    for (uint32_t y = first; y < behind; y += rows) {
+        uint32_t end = behind - y < rows ? behind : y + rows;
         args[1] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)y};
         args[2] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)end};
         launch.global[1] = round_up(end - y, launch.local[1]);
         launch.work = pass->work * pass->grid_width * (end - y);
         int result = device_batch_launch(run->batch, &launch, fault);
+        if (result == 0)
+            result = mark_launch(run, pass, fault);
         run->recorded += (double)pass->work * pass->grid_width * (end - y);
         if (result == 0 && deadline_get() != 0 &&
             run->recorded > PIECE_SECONDS * profile->work_per_second)
@@ -354,27 +397,146 @@ static int record_pass(const struct recording *r, size_t step, const struct pass
     return 0;
 }
 
-static int record_steps(const struct recording *r, struct recording_run *run, struct fault *fault)
+/* Records a step that takes rows as they come, as far as they are there and its own have room.
+ *
+ * Several bands are launched at a time, for as many threads, unless memory turns in between: so a
+ * band waits for the next ones. */
+static int record_rows(const struct recording *r, const struct device_kernel *kernel,
+                       struct window *in, struct window *out, struct recording_run *run,
+                       struct fault *fault)
 {
-    const struct device_kernel *const *kernel = r->programs.kernels;
-    for (size_t i = 0; i < r->plan->n_steps; i++) {
-        const struct stage_plan *work = &r->plan->steps[i].work;
-        for (unsigned p = 0; p < work->n_passes; p++) {
-            int result = record_pass(r, i, &work->passes[p], *kernel++, run, fault);
-            if (result != 0)
-                return result;
-        }
+    const struct plan_step *step = &r->plan->steps[run->step];
+    const struct pass *pass = step->work.passes;
+    uint32_t *at = &run->progress[run->step], written = atomic_load(&in->written);
+    uint32_t unread, behind;
+    int result = 0;
+    plan_rows_needed(step, *at, *at + 1, &unread, &behind);
+    if (in != run->in && *at < pass->grid_height) /* where it is a part of what is written */
+        atomic_store(&in->freed, unread);
+    /* What is held as a whole ends what is at work at the same time, whose memory is used again. */
+    bool is_end = in != run->in && in->size.rows == window_height(in);
+    while (*at < pass->grid_height && (!is_end || written == window_height(in))) {
+        uint32_t begin = *at, end = begin + step->at_once, from, to;
+        uint32_t row = begin * pass->band, room = window_room(out, row);
+        uint32_t most = room == window_height(out) ? pass->grid_height : room / pass->band;
+        if (end > pass->grid_height)
+            end = pass->grid_height;
+        if (end > most && pass->band > 1 && room < window_turn(out, row))
+            break;
+        end = end < most ? end : most;
+        if (end <= begin)
+            break;
+        plan_rows_needed(step, begin, end, &from, &to);
+        uint32_t turn = window_turn(in, from);
+        bool is_apart = turn - from > in->size.tail;
+        while (end > begin + 1 && is_apart && to > turn)
+            plan_rows_needed(step, begin, --end, &from, &to);
+        while (end > begin + 1 && pass->band == 1 && to > written)
+            plan_rows_needed(step, begin, --end, &from, &to);
+        if (to > written)
+            break;
+        if (window_needs_copy(in, from, to) && run->n_marks > 0)
+            result = record_piece(r, run, fault);
+        run->shift_in = window_see(in, from, to) - in->memory;
+        run->shift_out = window_at(out, row) - out->memory;
+        run->shift_own = -(int64_t)(begin * pass->item);
+        if (result == 0)
+            result = record_pass(r, pass, kernel, begin, end, run, fault);
+        if (result != 0)
+            return result;
+        *at = end;
+        if (end < pass->grid_height)
+            plan_rows_needed(step, end, end + 1, &from, &to);
+        if (in != run->in)
+            atomic_store(&in->freed, end < pass->grid_height ? from : window_height(in));
+        if (out != run->result)
+            atomic_store(&out->written,
+                         end < pass->grid_height ? end * pass->band : window_height(out));
     }
     return 0;
 }
 
+/* Records a step for which all of its input is there. */
+static int record_whole(const struct recording *r, const struct device_kernel *const *kernels,
+                        struct window *out, struct recording_run *run, struct fault *fault)
+{
+    const struct stage_plan *work = &r->plan->steps[run->step].work;
+    int result = 0;
+    run->shift_in = run->shift_out = run->shift_own = 0;
+    for (unsigned p = 0; p < work->n_passes && result == 0; p++)
+        result = record_pass(r, &work->passes[p], kernels[p], 0, work->passes[p].grid_height, run,
+                             fault);
+    run->progress[run->step] = UINT32_MAX;
+    if (out != run->result || !r->plan->by_rows)
+        atomic_store(&out->written, window_height(out));
+    return result;
+}
+
+static bool has_ended(const struct recording *r, const struct recording_run *run)
+{
+    for (size_t i = 0; i < r->plan->n_steps; i++) {
+        const struct stage_plan *work = &r->plan->steps[i].work;
+        if (work->n_passes > 0 && run->progress[i] < work->passes[0].grid_height)
+            return false;
+    }
+    return atomic_load(&run->in->written) == window_height(run->in);
+}
+
+/* The window of the frame behind a step, or of the one that it passes on. */
+static struct window *window_after(const struct plan *plan, const struct recording_run *run,
+                                   size_t step)
+{
+    while (step > 0 && plan->steps[step - 1].work.n_passes == 0)
+        step = plan->steps[step - 1].before;
+    return &run->windows[step];
+}
+
+/* Records all that can be computed. */
+static int record_steps(const struct recording *r, struct recording_run *run, struct fault *fault)
+{
+    const struct device_kernel *const *kernel = r->programs.kernels;
+    int result = 0;
+    for (size_t i = 0; i < r->plan->n_steps && result == 0; i++) {
+        const struct plan_step *step = &r->plan->steps[i];
+        struct window *in = window_after(r->plan, run, step->before), *out = &run->windows[i + 1];
+        if (step->work.n_passes == 0)
+            continue;
+        run->step = i;
+        if (step->at_once > 0)
+            result = record_rows(r, *kernel, in, out, run, fault);
+        else if (run->progress[i] == 0 && atomic_load(&in->written) == window_height(in))
+            result = record_whole(r, kernel, out, run, fault);
+        kernel += step->work.n_passes;
+    }
+    run->ended = has_ended(r, run);
+    return result;
+}
+
+/* Where rows pass through, windows have memory that is the host's, too. */
+static int map_windows(const struct recording *r, struct recording_run *run, struct fault *fault)
+{
+    const struct plan *plan = r->plan;
+    int result = 0;
+    for (size_t i = 0; i < plan->n_steps && plan->by_rows && result == 0; i++) {
+        unsigned slot = plan->steps[i].out_slot;
+        void *data = NULL;
+        result =
+            device_buffer_map(r->device, run->slots[slot], plan->slot_size[slot], &data, fault);
+        run->windows[i + 1].memory = data;
+    }
+    return result;
+}
+
+/* Acquires buffers that the run has not, and sets up windows. */
 static int acquire_slots(const struct recording *r, struct device_buffer **in,
                          struct device_buffer **out, struct recording_run *run, struct fault *fault)
 {
     const struct plan *plan = r->plan;
     run->slots = calloc(plan->n_slots, sizeof *run->slots);
     run->mapped = calloc(plan->n_slots, sizeof *run->mapped);
-    if (!run->slots || !run->mapped) {
+    run->windows = calloc(plan->n_steps + 1, sizeof *run->windows);
+    run->progress = calloc(plan->n_steps + 1, sizeof *run->progress);
+    if (!run->slots || !run->mapped || !run->windows || !run->progress) {
         device_buffer_release(r->device, in);
         if (out)
             device_buffer_release(r->device, out);
@@ -390,7 +552,14 @@ static int acquire_slots(const struct recording *r, struct device_buffer **in,
     for (unsigned i = 0; i < plan->n_slots && result == 0; i++)
         if (!run->slots[i])
             result = device_buffer_acquire(r->device, plan->slot_size[i], &run->slots[i], fault);
-    return result;
+    window_init(&run->windows[0], &plan->in, &plan->held, NULL);
+    for (size_t i = 0; i < plan->n_steps; i++)
+        window_init(&run->windows[i + 1], &plan->steps[i].out, &plan->steps[i].held, NULL);
+    run->in = &run->windows[0];
+    run->result = window_after(plan, run, plan->results[0].step);
+    if (plan->by_rows) /* rows above the result, if it is a part, are not taken */
+        atomic_store(&run->result->freed, plane_first_row(&plan->out->planes[0]));
+    return result ? result : map_windows(r, run, fault);
 }
 
 /* Without `all` those with results are kept. */
@@ -401,39 +570,51 @@ static void release_slots(const struct recording *r, struct recording_run *run, 
             device_buffer_release(r->device, &run->slots[i]);
 }
 
-/* Assigns launches of the last iteration to the plan's steps. */
-static void assign_launches(const struct recording *r, struct recording_run *run)
+int recording_open(struct recording *recording, struct recording_run *run, struct fault *fault)
 {
-    size_t count = plan_total_launches(r->plan), at = 0;
-    memmove(run->launches, run->launches + run->n_launches - count, count * sizeof *run->launches);
-    run->n_launches = count;
-    for (size_t i = 0; i < r->plan->n_steps; i++) {
-        const struct stage_plan *work = &r->plan->steps[i].work;
-        for (unsigned p = 0; p < work->n_passes; p++)
-            for (size_t n = plan_launches(&work->passes[p], r->plan->profile); n > 0; n--)
-                run->launches[at++].step = i;
-    }
+    const struct recording *r = recording;
+    uint64_t size = window_bytes(&r->plan->in, &r->plan->held);
+    struct device_buffer *none = NULL;
+    void *data = NULL;
+    *run = (struct recording_run){0};
+    int result = acquire_slots(r, &none, NULL, run, fault);
+    if (result == 0)
+        result = device_buffer_map(r->device, run->slots[r->plan->in_slot], size, &data, fault);
+    if (result == 0)
+        run->in->memory = data;
+    else
+        recording_run_finish(recording, run);
+    return result;
 }
 
-static int record_all(const struct recording *r, unsigned iterations, struct recording_run *run,
-                      struct fault *fault)
+int recording_submit(struct recording *recording, unsigned iterations, struct recording_run *run,
+                     struct fault *fault)
 {
+    const struct recording *r = recording;
     const struct plan *plan = r->plan;
-    void *data = NULL;
     struct device_buffer *in = run->slots[plan->in_slot], *out = run->slots[plan->out_slot];
-    int result = device_batch_unmap(run->batch, in, fault);
-    if (result == 0 && device_buffer_is_imported(out))
+    bool is_first = !run->begun;
+    void *data = NULL;
+    int result = device_batch_begin(r->device, &run->batch, fault);
+    run->begun = true;
+    if (result == 0 && is_first)
+        result = device_batch_unmap(run->batch, in, fault);
+    if (result == 0 && is_first && device_buffer_is_imported(out))
         result = device_batch_unmap(run->batch, out, fault);
-    for (unsigned i = 0; i < iterations && result == 0; i++)
+    for (run->iterations = 0; run->iterations < iterations && result == 0; run->iterations++) {
+        if (run->iterations > 0)
+            memset(run->progress, 0, plan->n_steps * sizeof *run->progress);
         result = record_steps(r, run, fault);
-    if (result == 0 && device_buffer_is_imported(in))
+    }
+    if (result == 0 && run->ended && device_buffer_is_imported(in))
         result = device_batch_map(run->batch, in, plan->in.size, &data, fault);
-    for (size_t i = 0; i < plan->n_results && result == 0; i++) {
+    for (size_t i = 0; i < plan->n_results && run->ended && result == 0; i++) {
         unsigned slot = plan->results[i].slot;
         if (run->mapped[slot]) /* it has two results, or one that is a part of another */
             continue;
-        result = device_batch_map(run->batch, run->slots[slot], plan->results[i].frame->size, &data,
-                                  fault);
+        result = device_batch_map(
+            run->batch, run->slots[slot],
+            plan->by_rows ? plan->slot_size[slot] : plan->results[i].frame->size, &data, fault);
         run->mapped[slot] = data;
     }
     if (result == 0)
@@ -446,27 +627,59 @@ int recording_start(struct recording *recording, struct device_buffer **in,
                     struct device_buffer **out, unsigned iterations, struct recording_run *run,
                     struct fault *fault)
 {
-    const struct recording *r = recording;
     *run = (struct recording_run){0};
-    int result = acquire_slots(r, in, out, run, fault);
-    if (result == 0)
-        result = device_batch_begin(r->device, &run->batch, fault);
-    if (result == 0)
-        result = record_all(r, iterations, run, fault);
+    int result = acquire_slots(recording, in, out, run, fault);
+    if (result == 0) {
+        atomic_store(&run->in->written, window_height(run->in));
+        result = recording_submit(recording, iterations, run, fault);
+    }
     if (result != 0)
         recording_run_finish(recording, run);
     return result;
 }
 
+/* Lets others see what has been computed: rows of the result, and of the input that are free. */
+static void publish(const struct recording *r, struct recording_run *run)
+{
+    size_t first = 0, last = r->plan->n_steps;
+    while (first < last && r->plan->steps[first].work.n_passes == 0)
+        first++;
+    while (last > first && r->plan->steps[last - 1].work.n_passes == 0)
+        last--;
+    if (first == last)
+        return;
+    const struct plan_step *reader = &r->plan->steps[first], *writer = &r->plan->steps[last - 1];
+    uint32_t done = run->progress[first], made = run->progress[last - 1], from, to;
+    uint32_t height = window_height(run->in), rows = window_height(run->result);
+    if (done < reader->work.passes[0].grid_height && reader->at_once > 0)
+        plan_rows_needed(reader, done, done + 1, &from, &to);
+    else
+        from = done > 0 ? height : 0;
+    if (made < writer->work.passes[0].grid_height)
+        rows = made * writer->work.passes[0].band;
+    atomic_store(&run->in->freed, from);
+    atomic_store(&run->result->written, rows);
+}
+
 int recording_wait(struct recording *recording, struct recording_run *run, struct fault *fault)
 {
     const struct recording *r = recording;
-    int result = end_batch(run, fault);
+    int result = end_batch(r, run, fault);
     if (result != 0) {
-        recording_run_finish(recording, run);
+        if (!r->plan->by_rows) /* otherwise others may be at work in the windows */
+            recording_run_finish(recording, run);
         return result;
     }
-    assign_launches(r, run);
+    if (r->plan->by_rows)
+        publish(r, run);
+    if (!run->ended)
+        return 0;
+    if (run->iterations > 1) { /* those of the last one are kept */
+        size_t count = run->n_launches / run->iterations;
+        memmove(run->launches, run->launches + run->n_launches - count,
+                count * sizeof *run->launches);
+        run->n_launches = count;
+    }
     release_slots(r, run, false);
     return 0;
 }
@@ -491,6 +704,9 @@ void recording_run_finish(struct recording *recording, struct recording_run *run
     free(run->slots);
     free(run->mapped);
     free(run->launches);
+    free(run->windows);
+    free(run->progress);
+    free(run->marks);
     *run = (struct recording_run){0};
 }
 

@@ -26,17 +26,38 @@ struct launch_report {
     uint64_t queued, wait, run; /* nanoseconds, by the device's clock */
 };
 
+/* While a run is open, rows of the input go into the window `in`, and those of the result come out
+ * of the window `result`. */
 struct recording_run {
+    struct window *in, *result;
     const uint8_t *data; /* the samples of the first result's frame, valid until the run is
                             finished; of others recording_result tells */
     size_t n_launches;
-    struct launch_report *launches; /* owned; of the last iteration */
+    struct launch_report *launches; /* owned; of the last iteration; where plan->by_rows is set, all
+                                       launches of a pass are one */
     struct device_traffic traffic;  /* of the whole run */
     struct device_batch *batch;     /* between start and wait */
     struct device_buffer **slots;   /* after that only those with results, mapped */
     uint8_t **mapped;               /* the samples in them */
+    struct window *windows;         /* of the input, and of what each step gives */
+    uint32_t *progress;             /* rows of its grid for which each step has been launched */
+    const struct pass **marks;      /* whose launches the batch has */
+    size_t n_marks;
+    size_t step;                            /* index of the one that is being recorded */
+    int64_t shift_in, shift_out, shift_own; /* device_arg.shift, by operand */
+    bool begun, ended; /* something has been submitted; all has been launched */
+    unsigned iterations;
     double recorded; /* work that the batch contains, in scalar operations */
 };
+
+/* Opens a run with an input, and a result, in buffers of the pool. The planes of the input are
+ * written, or its rows put into run->in, as they come; recording_submit starts what can be computed
+ * of them, and recording_wait waits for that, until run->ended is set. Between submit and wait
+ * other threads may write rows of `in` and take rows of `result`. A plan of whole frames is
+ * submitted once. */
+int recording_open(struct recording *recording, struct recording_run *run, struct fault *fault);
+int recording_submit(struct recording *recording, unsigned iterations, struct recording_run *run,
+                     struct fault *fault);
 
 /* Starts a run: submits the launches for the picture in `in`, a mapped or wrapped buffer of at
  * least plan->in.size bytes laid out as plan->in. The only result goes into `out`, a wrapped or
@@ -48,7 +69,8 @@ int recording_start(struct recording *recording, struct device_buffer **in,
                     struct device_buffer **out, unsigned iterations, struct recording_run *run,
                     struct fault *fault);
 
-/* Waits for a run. After this the results are there. */
+/* Waits for a run, or for what has been submitted of it. When it has ended, the results are there.
+ */
 int recording_wait(struct recording *recording, struct recording_run *run, struct fault *fault);
 
 /* The samples of a result's frame, valid until the run is finished. */

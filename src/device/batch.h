@@ -89,6 +89,9 @@ struct device_arg {
         double d;
         const struct device_buffer *buffer;
     };
+    int64_t shift; /* bytes from the buffer's beginning to where the kernel shall take it to begin,
+                      so that rows by their numbers in a picture are where some of them are held; 0
+                      except on native */
 };
 
 struct device_launch {

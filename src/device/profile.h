@@ -37,6 +37,8 @@ struct device_profile {
     bool host_memory;        /* buffers can be the caller's memory, used in place */
     bool exact_divide;       /* f32 division is correctly rounded when asked for */
     bool has_watchdog;       /* the kernel driver kills long launches */
+    uint32_t band_bytes;     /* of a result: kernels that divide it in bands make none much larger,
+                                since it goes on before all of it is there; 0: they may */
     double work_per_second;  /* scalar operations, estimated low on purpose: see pass.work */
     uint64_t max_allocation; /* bytes of one buffer */
     uint64_t memory;         /* bytes of the device's memory */

@@ -81,6 +81,13 @@ int frame_find_plane(const struct frame *frame, const char *name);
  */
 bool frame_same_shape(const struct frame *a, const struct frame *b);
 
+/* Of a plane that is a part of another one, which begins where the frame's memory does: the row of
+ * that one in which its first row lies. */
+static inline uint32_t plane_first_row(const struct plane *plane)
+{
+    return (uint32_t)(plane->offset / plane->stride);
+}
+
 /* Bytes of the samples of a row. */
 static inline size_t plane_row_bytes(const struct plane *plane)
 {

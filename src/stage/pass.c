@@ -246,6 +246,28 @@ unsigned stage_plan_scratch(struct stage_plan *plan, uint32_t width, uint32_t he
     return OPERAND_SCRATCH + plan->n_scratch++;
 }
 
+void pass_set_rows(struct pass *pass, uint32_t band, int32_t above, int32_t below, int border,
+                   uint64_t item)
+{
+    bool mirrors = border == BORDER_REFLECT || border == BORDER_SYMMETRIC;
+    int32_t more = above > below ? above : below;
+    pass->band = border == BORDER_WRAP && (above > 0 || below > 0) ? 0 : band;
+    pass->above = mirrors ? more : above;
+    pass->below = mirrors ? more : below;
+    pass->item = item;
+}
+
+uint32_t pass_limit_band(const struct device_profile *profile, const struct plane *out,
+                         uint32_t band, double start_rows)
+{
+    double least = profile->band_bytes / (double)out->stride;
+    if (least < 10 * start_rows)
+        least = 10 * start_rows;
+    if (least < 16)
+        least = 16;
+    return profile->band_bytes > 0 && band > least ? (uint32_t)least : band;
+}
+
 void stage_plan_memory(struct stage_plan *plan, unsigned *operand, uint64_t bytes)
 {
     /* Long rows whose number of samples still fits an int. */

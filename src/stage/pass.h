@@ -80,6 +80,11 @@ struct pass {
                      (cl/prelude.cl) */
     bool too_large; /* it needs more definitions or arguments than there is room for; planning
                        refuses it */
+    uint32_t band;  /* rows of the result for each row of the grid, which are computed from the rows
+                       that `above` and `below` tell; 0: from any (pass_set_rows) */
+    int32_t above, below;
+    bool scaled;   /* rows of the source are counted in proportion to those of the result */
+    uint64_t item; /* bytes of scratch memory that each row of the grid has for itself */
     struct fused *fused;                /* other parts of its kernel (chain/fuse.c); owned */
     uint64_t bytes_read, bytes_written; /* that the pass must move, counting each sample once */
     unsigned n_args;
@@ -153,6 +158,20 @@ struct pass *pass_begin(struct stage_plan *plan, const char *source, const char 
 
 /* The shape of the pass's work-groups on such a device. */
 void pass_group(const struct pass *pass, const struct device_profile *profile, unsigned group[2]);
+
+/* Says that row y of the grid computes rows y · band … (y + 1) · band - 1 of the result from as
+ * many of the source, `above` more in front of them and `below` more behind, where there are such,
+ * with `item` bytes of scratch memory that no other row uses. Not to be called for multi-row
+ * windows whose `border` brings rows from the other side; a border that mirrors is reckoned with.
+ */
+void pass_set_rows(struct pass *pass, uint32_t band, int32_t above, int32_t below, int border,
+                   uint64_t item);
+
+/* A band of rows of `out` that is not much larger than profile->band_bytes asks for: at most
+ * `band`, but so many that beginning one, which costs as much as `start_rows`, is a tenth of the
+ * work. */
+uint32_t pass_limit_band(const struct device_profile *profile, const struct plane *out,
+                         uint32_t band, double start_rows);
 
 /* Adds an underscore and `part` to the kernel's name. */
 void pass_name(struct pass *pass, const char *part);

@@ -28,6 +28,7 @@ struct strips strips_cut(const struct device_profile *profile, const struct plan
     if (bands > (out->height + 15) / 16)
         bands = (out->height + 15) / 16;
     strips.band = (out->height + bands - 1) / bands;
+    strips.band = pass_limit_band(profile, out, strips.band, need->start_rows);
     if (strips.band > largest)
         strips.band = largest < 1 ? 1 : (uint32_t)largest;
     strips.bands = (out->height + strips.band - 1) / strips.band;
@@ -60,5 +61,8 @@ struct pass *strips_begin(struct stage_plan *plan, const char *source, const cha
               out->plane.height, window->left, window->right, window->top, window->bottom,
               stage_border(window->border), crop ? (int32_t)window->left : 0,
               crop ? (int32_t)window->top : 0);
+    pass_set_rows(pass, strips->band, crop ? 0 : (int32_t)window->top,
+                  (int32_t)(window->bottom + (crop ? window->top : 0)), window->border,
+                  item_bytes * strips->count);
     return pass;
 }

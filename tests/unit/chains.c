@@ -34,7 +34,7 @@
 /* What processes share. */
 struct tally {
     uint64_t at; /* the chain that runs */
-    uint64_t refused, equal, near, spread, wrong, slow, died;
+    uint64_t refused, equal, near, spread, wrong, slow, died, by_rows;
     char text[2048]; /* of the chain that runs, and its picture */
 };
 
@@ -230,6 +230,83 @@ static int run_device(const struct plan *plan, struct device *device, const stru
     return result;
 }
 
+/* The same, by rows: bands of random size go in, and as many as are ready come out, in memory for
+ * them alone. They have to be those that the whole has. */
+static void run_rows(const struct plan *plan, struct device *device, const struct picture *in,
+                     const struct picture *whole)
+{
+    struct recording *recording = NULL;
+    struct recording_run run = {0};
+    struct fault fault = FAULT_INIT;
+    uint32_t taken = 0, height = whole->frame.planes[0].height;
+    uint32_t top = plane_first_row(&plan->out->planes[0]);
+    int result = recording_create(&recording, plan, device, &fault);
+    if (result == 0)
+        result = recording_open(recording, &run, &fault);
+    for (bool moved = true; result == 0 && taken < height && moved;) {
+        uint32_t row = atomic_load(&run.in->written), end = row + 1 + random_below(24);
+        uint32_t room = run.ended ? row : window_room(run.in, row);
+        end = end < room ? end : room;
+        moved = end > row;
+        for (uint32_t y = row; y < end; y++)
+            memcpy(window_at(run.in, y) + y * plan->in.planes[0].stride, picture_row(in, 0, y),
+                   plane_row_bytes(&plan->in.planes[0]));
+        atomic_store(&run.in->written, end);
+        bool ended = run.ended;
+        if (!ended)
+            result = recording_submit(recording, 1, &run, &fault);
+        if (!ended && result == 0)
+            result = recording_wait(recording, &run, &fault);
+        if (result != 0)
+            break;
+        moved |= run.ended != ended;
+        uint32_t ready = atomic_load(&run.result->written);
+        ready = ready > top ? ready - top : 0;
+        ready = ready < height ? ready : height;
+        if (!run.ended && ready > taken)
+            ready = taken + 1 + random_below(ready - taken);
+        for (; taken < ready; taken++, moved = true) {
+            const struct plane *plane = &plan->out->planes[0];
+            const uint8_t *got =
+                window_at(run.result, top + taken) + plane->offset + taken * plane->stride;
+            if (memcmp(got, picture_row(whole, 0, taken), plane_row_bytes(plane)) != 0 &&
+                result == 0)
+                result = fault_set(&fault, FAULT_VERIFY, "by rows row %u differs", taken);
+        }
+        atomic_store(&run.result->freed, taken < height ? top + taken : window_height(run.result));
+    }
+    if (result == 0 && taken < height)
+        result = fault_set(&fault, FAULT_INTERNAL, "row %u does not come", taken);
+    tally->by_rows++;
+    if (result != 0) {
+        tally->wrong++;
+        printf("%" PRIu64 ": %s: %s\n", tally->at, tally->text, fault.text);
+    }
+    if (recording)
+        recording_run_finish(recording, &run);
+    recording_destroy(&recording);
+}
+
+static void try_rows(const struct plan *plan, const struct chain *chain, struct device *device,
+                     const struct picture *in, const struct picture *whole)
+{
+    struct plan_options options = {.profile = plan->profile,
+                                   .no_fuse = random_below(4) == 0,
+                                   .rows_in = true,
+                                   .rows_out = true,
+                                   .band_bytes = 1 + random_below(1u << random_below(12))};
+    struct plan *by_rows = NULL;
+    struct fault fault = FAULT_INIT;
+    int result = plan_create(&by_rows, chain, &plan->in, &options, &fault);
+    if (result != 0) {
+        tally->wrong++;
+        printf("%" PRIu64 ": %s: by rows: %s\n", tally->at, tally->text, fault.text);
+    } else if (by_rows->by_rows) {
+        run_rows(by_rows, device, in, whole);
+    }
+    plan_destroy(&by_rows);
+}
+
 static void judge(const struct plan *plan, const struct picture *in, const struct picture *expected,
                   const struct picture *got)
 {
@@ -263,6 +340,7 @@ static void run_one(struct device *device, uint64_t number)
             other = reference_run(plan, &in, expected, &fault);
         if (other == 0) {
             judge(plan, &in, expected, got);
+            try_rows(plan, &chain, device, &in, got);
         } else if (result != 0 && reference_run(plan, &in, expected, NULL) == result) {
             tally->refused++;
         } else {
@@ -343,9 +421,9 @@ int main(int argc, char **argv)
     }
     printf("chains %" PRIu64 " to %" PRIu64 ": %" PRIu64 " equal, %" PRIu64
            " within the stages' tolerances, %" PRIu64 " within what they add up to, %" PRIu64
-           " wrong, %" PRIu64 " died; left out: %" PRIu64 " that suit no picture, %" PRIu64
-           " too slow\n",
+           " wrong, %" PRIu64 " died; %" PRIu64 " by rows; left out: %" PRIu64
+           " that suit no picture, %" PRIu64 " too slow\n",
            first, end - 1, tally->equal, tally->near, tally->spread, tally->wrong, tally->died,
-           tally->refused, tally->slow);
+           tally->by_rows, tally->refused, tally->slow);
     return tally->wrong + tally->died > 0;
 }

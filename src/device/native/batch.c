@@ -94,7 +94,8 @@ static union native_arg *copy_arguments(const struct device_launch *launch)
     for (unsigned i = GRID_ARGS; i < launch->n_args; i++) {
         union native_arg *to = &args[NATIVE_ARGS + i - GRID_ARGS];
         if (launch->args[i].kind == ARG_MEMORY)
-            to->p = launch->args[i].buffer->handle;
+            to->p = (void *)((uintptr_t)launch->args[i].buffer->handle +
+                             (uintptr_t)launch->args[i].shift);
         else
             to->l = launch->args[i].l;
     }

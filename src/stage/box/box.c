@@ -165,16 +165,16 @@ void box_add_divider(struct pass *pass, const struct box_task *task,
         pass_uint(pass, (uint32_t)bias);
 }
 
-uint32_t box_rows_of_band(const struct device_profile *profile, uint32_t rows, double row_work,
-                          double start_rows)
+uint32_t box_rows_of_band(const struct device_profile *profile, const struct plane *out,
+                          double row_work, double start_rows)
 {
-    uint32_t bands = 4 * profile->units;
+    uint32_t bands = 4 * profile->units, rows = out->height;
     while (bands > profile->units && rows < 10 * start_rows * bands)
         bands -= profile->units;
     if (bands > (rows + 15) / 16)
         bands = (rows + 15) / 16;
     double most = LAUNCH_SECONDS_MAX * profile->work_per_second / profile->units / row_work;
-    uint32_t band = (rows + bands - 1) / bands;
+    uint32_t band = pass_limit_band(profile, out, (rows + bands - 1) / bands, start_rows);
     if (band > most)
         band = most < 1 ? 1 : (uint32_t)most;
     return band;

@@ -53,8 +53,8 @@ void box_add_divider(struct pass *pass, const struct box_task *task,
 /* How many rows a band has: a few bands for each core, but fewer if beginning a band, which costs
  * as much as `start_rows` rows, would be more than a tenth of the work; and no band so long that
  * the bands of all cores together take longer than a launch may. */
-uint32_t box_rows_of_band(const struct device_profile *profile, uint32_t rows, double row_work,
-                          double start_rows);
+uint32_t box_rows_of_band(const struct device_profile *profile, const struct plane *out,
+                          double row_work, double start_rows);
 
 /* For CPUs, in rows form. */
 void box_add_rows(const struct box_task *task);

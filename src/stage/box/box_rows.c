@@ -5,6 +5,12 @@
 #include "stage/box/box_internal.h"
 #include "stage/strips.h"
 
+static void set_rows(struct pass *pass, const struct box_task *task, uint32_t band, uint64_t item)
+{
+    struct box_reach reach = box_reach_of(task);
+    pass_set_rows(pass, band, (int32_t)reach.top, (int32_t)reach.bottom, task->border, item);
+}
+
 /* Integers: see cl/box/box.cl. Beginning a band costs an eighth of a row's work for each row of the
  * window, and the sums of the first row. */
 static void add_integers(const struct box_task *task)
@@ -14,11 +20,12 @@ static void add_integers(const struct box_task *task)
     struct box_divider divider =
         box_divider_following((unsigned)size * 8, task->width, task->height);
     double row_work = 24.0 * out->width * out->channels, start_rows = 16 + task->height / 8.0;
-    uint32_t band = box_rows_of_band(task->plan->profile, out->height, row_work, start_rows);
+    uint32_t band = box_rows_of_band(task->plan->profile, out, row_work, start_rows);
     uint32_t bands = (out->height + band - 1) / band;
     /* lines of pads are longer, see cl/box/box.cl */
     uint32_t capacity = stage_round_up(in->width * in->channels + 256, 128);
-    stage_plan_memory(task->plan, &task->memory->own, (uint64_t)bands * capacity * (12 + 8 * size));
+    uint64_t item = capacity * (12 + 8 * (uint64_t)size);
+    stage_plan_memory(task->plan, &task->memory->own, bands * item);
 
     struct pass *pass = pass_begin(task->plan, "box", "", FORM_ROWS, 1, 1, bands);
     pass_name(pass, sample_name(in->type));
@@ -34,6 +41,7 @@ static void add_integers(const struct box_task *task)
     pass_name(pass, "rows");
     pass_views(pass, &task->in, &task->out);
     pass_buffer(pass, task->memory->own);
+    set_rows(pass, task, band, item);
     pass->work = row_work * (band + start_rows);
     pass_int(pass, (int32_t)capacity);
     box_add_window(pass, task, band);

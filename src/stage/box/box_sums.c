@@ -274,7 +274,7 @@ static void add_table_rows(const struct box_task *task, unsigned bits, const str
 {
     const struct plane *in = &task->in.plane;
     double row_work = 8.0 * in->width * in->channels;
-    uint32_t band = box_rows_of_band(task->plan->profile, in->height, row_work, 4);
+    uint32_t band = box_rows_of_band(task->plan->profile, in, row_work, 4);
     struct view carry = add_carry(task, bits, band);
     struct pass *pass = pass_begin(task->plan, "box_table", "table", FORM_ROWS, 1, 1,
                                    (in->height + band - 1) / band);
@@ -313,7 +313,7 @@ void box_add_lookup(const struct box_task *task, unsigned bits, const struct vie
     struct box_divider divider =
         box_divider_general((unsigned)sample_size(in->type) * 8, task->width * task->height);
     double row_work = 24.0 * out->width * out->channels;
-    uint32_t band = rows ? box_rows_of_band(task->plan->profile, out->height, row_work, 1) : 1;
+    uint32_t band = rows ? box_rows_of_band(task->plan->profile, out, row_work, 1) : 1;
     uint32_t bands = (out->height + band - 1) / band;
     struct pass *pass = rows ? pass_begin(task->plan, "box_table", "lookup", FORM_ROWS, 1, 1, bands)
                              : pass_begin(task->plan, "box_table", "lookup", FORM_SCALAR, 0,

@@ -67,10 +67,15 @@ void move_add(struct stage_plan *plan, const struct move *move)
         struct pass *pass = move_begin(plan, "mirror", form, wide ? vector / bytes : 0, &move->in,
                                        &move->out, out->width, out->height);
         pass_ints(pass, in->height, move->mirror_y);
+        pass_set_rows(pass, !move->mirror_y, 0, 0, BORDER_EDGE, 0);
         return;
     }
     struct pass *pass = move_begin(plan, "move", form, span, &move->in, &move->out,
                                    out->width * units, out->height);
     pass_ints(pass, in->width, in->height, move->left, move->top, move->mirror_y, move->border);
     pass_background(pass, out, move->background);
+    bool repeats = move->border == MOVE_BACKGROUND || move->border == BORDER_EDGE ||
+                   move->border == BORDER_ZERO;
+    if (!move->mirror_y && repeats)
+        pass_set_rows(pass, 1, move->top, -move->top, move->border, 0);
 }

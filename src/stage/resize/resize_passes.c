@@ -172,12 +172,17 @@ static void add_bands(struct task *task, const struct sums *sums)
     double scale = (double)y->from / y->to;
     double row_work = (sums->work * scale + work_down(sums) * source->channels) * x->count;
     double common = (support + ROWS_AT_ONCE / 2) / scale; /* a band begins and ends with 16 rows */
-    uint32_t band = rows_of_band(task->plan->profile, y, common, row_work);
+    uint32_t band =
+        pass_limit_band(task->plan->profile, &sums->out.plane,
+                        rows_of_band(task->plan->profile, y, common, row_work), 0.4 * common);
     uint32_t items = (y->count + band - 1) / band;
     stage_plan_memory(task->plan, &task->columns, items * size * COLUMN_BYTES);
     task->plan->too_many |= items * size > INT_MAX || (uint64_t)rows * stride > INT_MAX;
     struct pass *pass = pass_begin(task->plan, "resize_bands", "", FORM_ROWS, 1, 1, items);
     describe_pass(pass, sums);
+    pass_set_rows(pass, band, (int32_t)support + ROWS_AT_ONCE, (int32_t)support + ROWS_AT_ONCE,
+                  BORDER_EDGE, size * COLUMN_BYTES);
+    pass->scaled = true;
     pass->work = row_work * band;
     pass_views(pass, &sums->source, &sums->out);
     pass_buffer(pass, task->columns);
