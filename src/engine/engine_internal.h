@@ -200,6 +200,9 @@ struct job_state {
     struct picture host_in;
     struct picture host_out[CHAIN_RESULTS_MAX]; /* the references' results */
     struct recording_run run;
+    bool is_written;         /* by rows, while it was computed */
+    struct window *in, *out; /* of run, or both this one, of host_in */
+    struct window host_rows;
     struct picture results[CHAIN_RESULTS_MAX]; /* to be encoded: borrowed from run, host_out or
                                                   host_in */
     uint64_t begin, mark;  /* when the job began, and when the current span did */
@@ -212,6 +215,37 @@ void job_start(struct job_state *state, struct engine *engine, struct engine_job
                struct burst *burst);
 void job_end(struct job_state *state);
 
+/* A file of the result that is being written. */
+struct job_file {
+    size_t result; /* number of the chain's result */
+    int fd;
+    struct output *output; /* NULL: it is not open */
+    struct metadata metadata;
+    struct encoder encoder;
+};
+
+/* Opens the file for a plane of result `index`; job_close_file ends it, with the fault's code if
+ * the job has failed, and returns that or its own. */
+int job_open_file(struct job_state *state, size_t index, size_t plane, const char *name,
+                  struct job_file *file, struct fault *fault);
+int job_close_file(struct job_state *state, struct job_file *file, int result, struct fault *fault);
+
+/* Decodes the rows in front of `end` that have not been decoded yet into state->in. */
+int job_decode_rows(struct job_state *state, uint32_t end, struct fault *fault);
+
+/* Adds to the report what comes out, and what the device has done. */
+void job_note_result(struct job_state *state, size_t index, const struct frame *frame);
+int job_note_run(struct job_state *state, struct fault *fault);
+
+/* True while there are two processors for each job that runs or waits. */
+bool job_has_free_processor(struct engine *engine);
+
+/* Whether result `index` is one file. */
+bool job_writes_one_file(const struct job_state *state, size_t index);
+
+/* Decodes and computes, row by row, and writes the result if it is one file (rows.c). */
+int job_run_rows(struct job_state *state, struct fault *fault);
+
 /* Ends the small jobs that a thread has started and not ended (engine.c). Takes NULL. */
 void burst_settle(struct burst *burst);
 
@@ -222,11 +256,19 @@ void burst_settle(struct burst *burst);
 const struct plan_target *targets_of(const struct chain *chain, const struct format *formats,
                                      struct plan_target targets[CHAIN_RESULTS_MAX]);
 
-/* Finds or makes what a job needs to run. `formats` NULL: results stay as they are. `warming`:
- * called for engine_warm, which may compile any program. prepared_release must follow. */
+/* How a plan is to run, a bit set: see plan_options. */
+enum {
+    PREPARE_KEEP_INPUT = 1,
+    PREPARE_ROWS_IN = 2,
+    PREPARE_ROWS_OUT = 4,
+    PREPARE_WARMING = 8, /* for engine_warm, which may compile any program */
+};
+
+/* Finds or makes what a job needs to run. `formats` NULL: results stay as they are.
+ * prepared_release must follow. */
 int prepared_get(struct engine *engine, const struct chain *chain, const struct frame *in,
-                 const struct format *formats, bool keep_input, bool warming,
-                 struct prepared **prepared, struct fault *fault);
+                 const struct format *formats, unsigned how, struct prepared **prepared,
+                 struct fault *fault);
 void prepared_release(struct engine *engine, struct prepared **prepared);
 void prepared_destroy_all(struct engine *engine);
 

@@ -101,8 +101,7 @@ static int read_file(struct job_state *s, struct fault *fault)
     return result;
 }
 
-/* True while there are two processors for each job that runs or waits. */
-static bool has_free_processor(struct engine *engine)
+bool job_has_free_processor(struct engine *engine)
 {
     pthread_mutex_lock(&engine->queue_lock);
     unsigned n_jobs = atomic_load(&engine->n_jobs) + engine->n_queued;
@@ -125,7 +124,7 @@ static int read_header(struct job_state *s, struct fault *fault)
     struct decode_options decode = s->job->decode;
     struct statfs status;
     struct codec_limits limits = {options->max_pixels, options->memory};
-    decode.two_threads = has_free_processor(s->engine);
+    decode.two_threads = job_has_free_processor(s->engine);
     decode.padded = fstatfs(s->job->in_fd, &status) == 0 && status.f_type == HUGETLBFS_MAGIC;
     for (size_t i = 0; i < chain_count_results(s->job->chain); i++) {
         enum metadata_choice meta = format_meta(s->job->results[i].format);
@@ -196,13 +195,25 @@ static int prepare_in_place(struct job_state *s, struct fault *fault)
         device = engine_device(engine);
     if (result != 0 || !takes_host_memory(device) || !decoder_in_place(&s->decoder, &frame))
         return result;
-    result =
-        prepared_get(engine, s->job->chain, &frame, s->formats, true, false, &s->prepared, fault);
+    result = prepared_get(engine, s->job->chain, &frame, s->formats, PREPARE_KEEP_INPUT,
+                          &s->prepared, fault);
     frame_finish(&frame);
     s->in_place = result == 0 && takes_host_memory(s->prepared->device);
     if (!s->in_place)
         prepared_release(engine, &s->prepared);
     return result;
+}
+
+/* Rows come in order from most decoders, and are taken so by most encoders. What cannot be taken
+ * back is not begun before the input has been read. */
+static unsigned how_to_run(const struct job_state *s)
+{
+    bool rows_out = !s->formats[0].codec->writes_whole && !s->job->output.is_final;
+    if (keeps_input(s->job))
+        return PREPARE_KEEP_INPUT;
+    if (!plan_is_large(&s->decoder.frame))
+        return 0;
+    return (s->decoder.whole ? 0 : PREPARE_ROWS_IN) | (rows_out ? PREPARE_ROWS_OUT : 0);
 }
 
 static int prepare(struct job_state *s, struct fault *fault)
@@ -214,7 +225,7 @@ static int prepare(struct job_state *s, struct fault *fault)
     result = prepare_in_place(s, fault);
     if (result == 0 && !s->in_place)
         result = prepared_get(s->engine, s->job->chain, &s->decoder.frame, s->formats,
-                              keeps_input(s->job), false, &s->prepared, fault);
+                              how_to_run(s), &s->prepared, fault);
     if (result != 0)
         return result;
     const struct plan *plan = s->prepared->plan;
@@ -225,7 +236,8 @@ static int prepare(struct job_state *s, struct fault *fault)
         s->job->report.in.channels = 1;
     }
     uint64_t bytes = s->decoder.working_memory + plan_peak(plan);
-    if (!s->prepared->recording || s->job->verify) /* the references hold frames of their own */
+    bool by_reference = plan->n_steps > 0 && !s->prepared->recording;
+    if (by_reference || s->job->verify) /* the references hold frames of their own */
         for (size_t i = 0; i < plan->n_steps; i++)
             bytes += plan->steps[i].out.size;
     if (s->prepared->recording) {
@@ -236,7 +248,8 @@ static int prepare(struct job_state *s, struct fault *fault)
         for (size_t i = 0; i < plan->n_results && device_copies(s->device); i++)
             bytes += plan->slot_size[plan->results[i].slot];
     }
-    s->is_small = s->prepared->recording && !keeps_input(s->job) && bytes <= SMALL_BYTES;
+    s->is_small =
+        s->prepared->recording && !keeps_input(s->job) && !plan->by_rows && bytes <= SMALL_BYTES;
     if (!s->is_small)
         burst_settle(s->burst);
     result = take(s, &s->engine->planes, bytes, &s->reserved, fault);
@@ -255,38 +268,54 @@ static int take_in_place(struct job_state *s, struct fault *fault)
     return result;
 }
 
-/* Decodes into mapped device memory, or into our own where no device runs. */
+/* Makes room for the input: device memory, which is mapped, or our own where no device runs. */
+static int make_room(struct job_state *s, struct fault *fault)
+{
+    const struct plan *plan = s->prepared->plan;
+    uint64_t size = window_bytes(&plan->in, &plan->held);
+    if (s->prepared->recording) {
+        int result = recording_open(s->prepared->recording, &s->run, fault);
+        s->in = s->run.in;
+        s->out = s->run.result;
+        return result;
+    }
+    if (!frame_copy(&s->host_in.frame, &plan->in) ||
+        !(s->host_in.data = aligned_alloc(
+              FRAME_ALIGNMENT, (size_t)size / FRAME_ALIGNMENT * FRAME_ALIGNMENT + FRAME_ALIGNMENT)))
+        return fault_set(fault, FAULT_MEMORY, "no memory for a picture of %s", number_size(size));
+    s->in = s->out = &s->host_rows;
+    window_init(&s->host_rows, &plan->in, &plan->held, s->host_in.data);
+    return 0;
+}
+
+int job_decode_rows(struct job_state *s, uint32_t end, struct fault *fault)
+{
+    struct picture rows = {s->prepared->plan->in, window_at(s->in, s->decoder.row)};
+    int result = decoder_rows(&s->decoder, &rows, end, fault);
+    if (result == 0)
+        atomic_store(&s->in->written, end);
+    if (result == 0 && end == window_height(s->in) && s->decoder.is_copy)
+        s->job->report.bytes_copied += frame_bytes(&s->decoder.frame);
+    return result;
+}
+
+/* Decodes the picture, unless its rows are to pass through. */
 static int decode(struct job_state *s, struct fault *fault)
 {
     const struct plan *plan = s->prepared->plan;
-    int result = 0;
     s->job->report.step = "decode";
     if (s->in_place)
         return take_in_place(s, fault);
-    if (s->prepared->recording) {
-        void *data;
-        result =
-            device_buffer_acquire(s->device, plan->slot_size[plan->in_slot], &s->in_buffer, fault);
-        if (result == 0)
-            result = device_buffer_map(s->device, s->in_buffer, plan->in.size, &data, fault);
-        if (result == 0) {
-            struct picture mapped = {plan->in, data};
-            result = decoder_read(&s->decoder, &mapped, fault);
-            if (result == 0 && s->job->verify) {
-                if (!picture_create(&s->host_in, &plan->in))
-                    return fault_set(fault, FAULT_MEMORY, "no memory for --verify");
-                memcpy(s->host_in.data, data, plan->in.size);
-                s->job->report.bytes_copied += plan->in.size;
-            }
-        }
-    } else if (!picture_create(&s->host_in, &plan->in)) {
-        result = fault_set(fault, FAULT_MEMORY, "no memory for a picture of %s",
-                           number_size(plan->in.size));
-    } else {
-        result = decoder_read(&s->decoder, &s->host_in, fault);
+    int result = make_room(s, fault);
+    if (result != 0 || plan->by_rows)
+        return result;
+    result = job_decode_rows(s, window_height(s->in), fault);
+    if (result == 0 && s->job->verify && s->prepared->recording) {
+        if (!picture_create(&s->host_in, &plan->in))
+            return fault_set(fault, FAULT_MEMORY, "no memory for --verify");
+        memcpy(s->host_in.data, s->in->memory, plan->in.size);
+        s->job->report.bytes_copied += plan->in.size;
     }
-    if (result == 0 && s->decoder.is_copy)
-        s->job->report.bytes_copied += frame_bytes(&s->decoder.frame);
     s->job->report.decode = span(s);
     drop_file(s); /* it is not needed any more */
     return result;
@@ -311,14 +340,23 @@ static int copy_launches(struct job_state *s, struct fault *fault)
     return 0;
 }
 
+int job_note_run(struct job_state *s, struct fault *fault)
+{
+    s->job->report.crossings_in = s->run.traffic.crossings_in;
+    s->job->report.crossings_out = s->run.traffic.crossings_out;
+    s->job->report.bytes_copied += s->run.traffic.bytes_copied;
+    return copy_launches(s, fault);
+}
+
 static int start_on_device(struct job_state *s, struct fault *fault)
 {
-    if (!s->prepared->recording)
+    if (!s->prepared->recording || s->prepared->plan->by_rows)
         return 0;
     unsigned iterations = s->job->iterations > 1 ? s->job->iterations : 1;
     s->job->report.step = "device";
-    int result =
-        recording_start(s->prepared->recording, &s->in_buffer, NULL, iterations, &s->run, fault);
+    int result = s->in_place ? recording_start(s->prepared->recording, &s->in_buffer, NULL,
+                                               iterations, &s->run, fault)
+                             : recording_submit(s->prepared->recording, iterations, &s->run, fault);
     s->job->report.device = span(s);
     return result;
 }
@@ -333,16 +371,14 @@ static int wait_for_device(struct job_state *s, struct fault *fault)
     if (is_first)
         engine_tell_preparing(s->engine, "");
     s->job->report.device += span(s);
+    if (result == 0)
+        result = job_note_run(s, fault);
     if (result != 0)
         return result;
-    s->job->report.crossings_in = s->run.traffic.crossings_in;
-    s->job->report.crossings_out = s->run.traffic.crossings_out;
-    s->job->report.bytes_copied += s->run.traffic.bytes_copied;
     for (size_t i = 0; i < plan->n_results; i++)
         s->results[i] =
             (struct picture){*plan->results[i].frame,
                              (uint8_t *)recording_result(s->prepared->recording, &s->run, i)};
-    result = copy_launches(s, fault);
     if (result == 0 && s->job->verify) {
         result = reference_run(plan, &s->host_in, s->host_out, fault);
         if (result == 0)
@@ -369,40 +405,57 @@ static int run_on_host(struct job_state *s, struct fault *fault)
     return result;
 }
 
-/* A file of the chain's result number `index`. */
-static int encode_file(struct job_state *s, size_t index, size_t plane, const char *name,
-                       struct fault *fault)
+int job_open_file(struct job_state *s, size_t index, size_t plane, const char *name,
+                  struct job_file *file, struct fault *fault)
 {
     const struct engine_output *to = &s->job->output;
-    int fd = -1;
     s->job->report.step = "write";
-    int result = to->open(to->context, index, name, &fd, fault);
+    *file = (struct job_file){.result = index};
+    int result = to->open(to->context, index, name, &file->fd, fault);
     if (result != 0)
         return result;
     s->job->report.step = "encode";
-    struct output *output = output_create(fd);
     const struct format *format = &s->formats[index];
-    struct metadata metadata = metadata_part(&s->decoder.metadata, format_meta(format));
-    const struct picture *picture = &s->results[index];
-    if (output)
-        output->metadata = &metadata;
-    if (!output)
+    file->metadata = metadata_part(&s->decoder.metadata, format_meta(format));
+    file->output = output_create(file->fd);
+    if (file->output) {
+        file->output->metadata = &file->metadata;
+        result = encoder_open(&file->encoder, format, plane, file->output, fault);
+    } else {
         result = fault_set(fault, FAULT_MEMORY, "no memory for an output");
-    else
-        result = format_encode(format, picture, plane, output, fault);
-    if (output && output_flush(output, result ? NULL : fault) != 0 && result == 0)
-        result = fault->code;
-    if (output) {
-        s->job->report.results[index].bytes += output->written;
-        s->job->report.bytes_out += output->written;
     }
-    output_destroy(&output);
+    return result ? job_close_file(s, file, result, fault) : 0;
+}
+
+int job_close_file(struct job_state *s, struct job_file *file, int result, struct fault *fault)
+{
+    const struct engine_output *to = &s->job->output;
+    if (file->output && output_flush(file->output, result ? NULL : fault) != 0 && result == 0)
+        result = fault->code;
+    if (file->output) {
+        s->job->report.results[file->result].bytes += file->output->written;
+        s->job->report.bytes_out += file->output->written;
+    }
+    encoder_close(&file->encoder);
+    output_destroy(&file->output);
     s->job->report.encode += span(s);
     if (result == 0)
         s->job->report.step = "write";
-    int closed = to->close(to->context, fd, result == 0, result == 0 ? fault : NULL);
+    int closed = to->close(to->context, file->fd, result == 0, result == 0 ? fault : NULL);
     s->job->report.write += span(s);
     return result ? result : closed;
+}
+
+static int encode_file(struct job_state *s, size_t index, size_t plane, const char *name,
+                       struct fault *fault)
+{
+    const struct picture *picture = &s->results[index];
+    struct job_file file;
+    int result = job_open_file(s, index, plane, name, &file, fault);
+    if (result != 0)
+        return result;
+    result = encoder_rows(&file.encoder, picture, picture->frame.planes[plane].height, fault);
+    return job_close_file(s, &file, result, fault);
 }
 
 /* The part of the file's name that names the plane. */
@@ -411,15 +464,25 @@ static const char *file_name(const struct plane *plane)
     return plane->name[0] ? plane->name : "image";
 }
 
+void job_note_result(struct job_state *s, size_t index, const struct frame *frame)
+{
+    struct engine_written *written = &s->job->report.results[index];
+    snprintf(written->format, sizeof written->format, "%s", s->formats[index].codec->name);
+    written->plane = frame->planes[0];
+    written->n_planes = frame->n_planes;
+}
+
+bool job_writes_one_file(const struct job_state *s, size_t index)
+{
+    return format_holds_frame(&s->formats[index]) ||
+           s->prepared->plan->results[index].frame->n_planes == 1;
+}
+
 static int encode(struct job_state *s, size_t index, struct fault *fault)
 {
     const struct frame *frame = &s->results[index].frame;
-    const struct format *format = &s->formats[index];
-    struct engine_written *written = &s->job->report.results[index];
-    snprintf(written->format, sizeof written->format, "%s", format->codec->name);
-    written->plane = frame->planes[0];
-    written->n_planes = frame->n_planes;
-    if (format_holds_frame(format) || frame->n_planes == 1)
+    job_note_result(s, index, frame);
+    if (job_writes_one_file(s, index))
         return encode_file(s, index, 0, "", fault);
     for (size_t i = 0; i < frame->n_planes; i++)
         for (size_t k = 0; k < i; k++)
@@ -481,11 +544,15 @@ void job_end(struct job_state *s)
     int result = s->started ? 0 : fault->code;
     deadline_set(job->deadline);
     s->mark = clock_now(); /* time for the thread's other jobs does not count */
-    if (result == 0)
+    if (result == 0 && s->prepared->plan->by_rows) {
+        result = job_run_rows(s, fault);
+        s->results[0] = (struct picture){*s->prepared->plan->out, s->out->memory};
+    } else if (result == 0) {
         result = s->prepared->recording ? wait_for_device(s, fault) : run_on_host(s, fault);
-    if (result == 0)
+    }
+    if (result == 0 && !s->is_written)
         result = deadline_check(fault);
-    if (result == 0)
+    if (result == 0 && !s->is_written)
         encode_all(s, fault);
     deadline_set(0);
     let_go(s);

@@ -107,8 +107,7 @@ void prepared_destroy_all(struct engine *engine)
 
 /* Prints everything that a plan depends on. */
 static void make_key(const struct chain *chain, const struct frame *in,
-                     const struct format *formats, bool keep_input, enum level level,
-                     struct text *key)
+                     const struct format *formats, unsigned how, enum level level, struct text *key)
 {
     text_printf(key, "%d ", (int)level);
     chain_print(chain, key);
@@ -134,7 +133,7 @@ static void make_key(const struct chain *chain, const struct frame *in,
         text_printf(key, "|%s", formats[i].codec->name);
         param_print(formats[i].codec->params, formats[i].config, formats[i].given, key);
     }
-    text_append(key, keep_input ? "|keep" : "|");
+    text_printf(key, "|%u", how & ~(unsigned)PREPARE_WARMING);
 }
 
 const struct plan_target *targets_of(const struct chain *chain, const struct format *formats,
@@ -206,11 +205,14 @@ static int choose_device(struct engine *engine, struct prepared *made, const str
 }
 
 static int make(struct engine *engine, const struct chain *chain, const struct frame *in,
-                const struct format *formats, bool keep_input, enum level level, bool warming,
-                struct prepared *made, struct fault *fault)
+                const struct format *formats, unsigned how, enum level level, struct prepared *made,
+                struct fault *fault)
 {
     struct plan_target targets[CHAIN_RESULTS_MAX];
-    struct plan_options options = {.keep_input = keep_input,
+    bool warming = how & PREPARE_WARMING;
+    struct plan_options options = {.keep_input = how & PREPARE_KEEP_INPUT,
+                                   .rows_in = how & PREPARE_ROWS_IN,
+                                   .rows_out = how & PREPARE_ROWS_OUT,
                                    .no_fuse = engine->options.no_fuse,
                                    .targets = targets_of(chain, formats, targets)};
     int result = chain_copy(&made->chain, chain, fault); /* the caller's may not live as long */
@@ -302,13 +304,13 @@ static struct prepared *find(struct engine *engine, const struct text *key)
 /* Programs are compiled without the lock, so that jobs with other chains go on. A second job with
  * the same chain waits instead of compiling it again. */
 int prepared_get(struct engine *engine, const struct chain *chain, const struct frame *in,
-                 const struct format *formats, bool keep_input, bool warming,
-                 struct prepared **prepared, struct fault *fault)
+                 const struct format *formats, unsigned how, struct prepared **prepared,
+                 struct fault *fault)
 {
     struct text key = {0};
     int result = 0;
     enum level level = level_of(engine, chain);
-    make_key(chain, in, formats, keep_input, level, &key);
+    make_key(chain, in, formats, how, level, &key);
     if (key.failed) {
         text_finish(&key);
         return fault_set(fault, FAULT_MEMORY, "no memory for a plan");
@@ -325,7 +327,7 @@ int prepared_get(struct engine *engine, const struct chain *chain, const struct 
         engine->prepared = entry;
         key = (struct text){0};
         pthread_mutex_unlock(&engine->prepared_lock);
-        result = make(engine, chain, in, formats, keep_input, level, warming, entry, fault);
+        result = make(engine, chain, in, formats, how, level, entry, fault);
         pthread_mutex_lock(&engine->prepared_lock);
         entry->making = false;
         failed = result != 0 ? take(engine, &entry->key) : NULL;

@@ -65,7 +65,7 @@ static int prepare_kind(struct engine *engine, const struct chain *chain,
     struct check_how how = {.use = engine->options.generic ? PROGRAM_KEPT : PROGRAM_ANY};
     if (!frame_add_plane(&frame, plane, FRAME_ALIGNMENT))
         return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-    int result = prepared_get(engine, chain, &frame, formats, false, true, &prepared, &why);
+    int result = prepared_get(engine, chain, &frame, formats, PREPARE_WARMING, &prepared, &why);
     if (result == 0 && prepared->device && engine->options.self_check &&
         !is_later(engine, prepared->device))
         result = warm_check(prepared->device, &how, chain, formats, plane, &why);
