@@ -5,12 +5,6 @@
 #include "stage/box/box_internal.h"
 #include "stage/strips.h"
 
-static void set_rows(struct pass *pass, const struct box_task *task, uint32_t band, uint64_t item)
-{
-    struct box_reach reach = box_reach_of(task);
-    pass_set_rows(pass, band, (int32_t)reach.top, (int32_t)reach.bottom, task->border, item);
-}
-
 /* Integers: see cl/box/box.cl. Beginning a band costs an eighth of a row's work for each row of the
  * window, and the sums of the first row. */
 static void add_integers(const struct box_task *task)
@@ -41,7 +35,8 @@ static void add_integers(const struct box_task *task)
     pass_name(pass, "rows");
     pass_views(pass, &task->in, &task->out);
     pass_buffer(pass, task->memory->own);
-    set_rows(pass, task, band, item);
+    struct box_reach reach = box_reach_of(task);
+    pass_set_rows(pass, band, (int32_t)reach.top, (int32_t)reach.bottom, task->border, item);
     pass->work = row_work * (band + start_rows);
     pass_int(pass, (int32_t)capacity);
     box_add_window(pass, task, band);
