@@ -35,7 +35,7 @@ static void add_integers(const struct box_task *task)
     pass_name(pass, "rows");
     pass_views(pass, &task->in, &task->out);
     pass_buffer(pass, task->memory->own);
-    struct box_reach reach = box_reach_of(task);
+    struct stage_window reach = box_reach_of(task);
     pass_set_rows(pass, band, (int32_t)reach.top, (int32_t)reach.bottom, task->border, item);
     pass->work = row_work * (band + start_rows);
     pass_int(pass, (int32_t)capacity);
