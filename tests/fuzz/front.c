@@ -186,19 +186,6 @@ void front_workers_die(int signal)
 
 static struct config_chain edges = {.name = "edges", .text = (char[]){"luminance,sobel"}};
 
-static struct folder *folder(void *context, size_t index)
-{
-    (void)context;
-    (void)index;
-    return NULL;
-}
-
-static struct supervisor *supervisor(void *context, size_t index)
-{
-    struct fuzz_front *front = context;
-    return index == 0 ? &front->supervisor : NULL;
-}
-
 static void on_supervisor_closed(uv_handle_t *timer)
 {
     (void)timer;
@@ -233,9 +220,7 @@ static void set_up(struct fuzz_front *front)
                                       .config = &front->config,
                                       .settings = &front->config.settings,
                                       .state = "ready",
-                                      .folder = folder,
-                                      .supervisor = supervisor,
-                                      .context = front};
+                                      .supervisor = &front->supervisor};
     if (uv_loop_init(&front->loop) != 0 || supervisor_init(&front->supervisor, &fault) != 0)
         fuzz_fail("no loop: %s", fault.text);
     queue_init(&front->queue, &front->loop);

@@ -49,21 +49,16 @@ static void enter(struct front *front, enum front_state state)
 
 /* ---- sockets ---- */
 
-/* Folders that are not started yet, or have stopped, have no files. */
-static struct folder *get_folder(void *context, size_t index)
+void front_show(struct front *front)
 {
-    const struct front *front = context;
+    struct service *service = &front->sockets.service;
+    size_t count = 0;
     for (size_t i = 0; i < front->n_folders; i++)
-        if (!front->folders[i].waits && !front->folders[i].stopped && index-- == 0)
-            return front->folders[i].folder;
-    return NULL;
-}
-
-static struct supervisor *get_supervisor(void *context, size_t index)
-{
-    const struct front *front = context;
-    struct crew *crew = index == 0 ? front->crew : index == 1 ? front->next_crew : NULL;
-    return crew ? &crew->supervisor : NULL;
+        if (!front->folders[i].waits && !front->folders[i].stopped)
+            front->shown[count++] = front->folders[i].folder;
+    service->folders = (struct folder_list){front->shown, count};
+    service->supervisor = &front->crew->supervisor;
+    service->next = front->next_crew ? &front->next_crew->supervisor : NULL;
 }
 
 static int open_sockets(struct front *front, struct fault *fault)
@@ -76,10 +71,8 @@ static int open_sockets(struct front *front, struct fault *fault)
                                 .metrics = front->metrics,
                                 .config = &front->book->config,
                                 .settings = settings,
-                                .state = front_state_name(front),
-                                .folder = get_folder,
-                                .supervisor = get_supervisor,
-                                .context = front};
+                                .state = front_state_name(front)};
+    front_show(front);
     service_init(service);
     /* a socket from the service manager is used even if the settings do not name it */
     if (settings->http.unix_path || manager_has_socket(SOCK_STREAM))
@@ -106,6 +99,7 @@ void front_sockets_reloaded(struct front *front)
 
 void front_close(struct front *front)
 {
+    front->sockets.service.folders.count = 0;
     for (size_t i = 0; i < front->n_folders; i++)
         folder_destroy(&front->folders[i].folder);
     http_close(&front->sockets.http);
@@ -267,6 +261,8 @@ static void on_turn(uv_check_t *check)
     bool some_stop = front->state >= FRONT_DRAINING || front->reload == RELOAD_RETIRING;
     for (size_t i = 0; some_stop && i < front->n_folders; i++)
         front->folders[i].stopped |= folder_has_stopped(front->folders[i].folder);
+    if (some_stop)
+        front_show(front);
     if (front->state == FRONT_SCANNING)
         be_ready_if_scanned(front);
     queue_turn(queue, s->main.worker, s->quarantine.worker,
@@ -366,6 +362,11 @@ int front_add_folder(struct front *front, struct rulebook *book,
     if (!folders)
         return fault_set(fault, FAULT_MEMORY, "no memory for a folder");
     front->folders = folders;
+    struct folder **shown = realloc(front->shown, (front->n_folders + 1) * sizeof *shown);
+    if (!shown)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a folder");
+    front->shown = shown;
+    front->sockets.service.folders.list = shown;
     struct front_folder *added = &folders[front->n_folders];
     *added = (struct front_folder){0};
     int result = folder_create(&added->folder, &front->world, book, settings, fault);
@@ -436,6 +437,7 @@ static void finish(struct front *front)
     events_finish(&front->events);
     rulebook_leave(&front->book);
     free(front->folders);
+    free(front->shown);
 }
 
 /* libuv ends the process where it has no descriptors for a loop and its signals: four, and wire

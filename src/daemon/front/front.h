@@ -66,6 +66,7 @@ struct front {
     } sockets;
     size_t n_folders;
     struct front_folder *folders; /* owned */
+    struct folder **shown;        /* of these, what the sockets see; owned, with room for all */
     uv_timer_t limit;             /* of draining, then of the cancel */
     uv_signal_t signals[4];
     size_t n_signals;
@@ -91,8 +92,8 @@ int front_run(const struct daemon_options *options, struct rulebook *book,
 int crew_create(struct crew **crew, struct front *front, struct rulebook *book,
                 struct fault *fault);
 
-/* Tells people of a chain, a format or options of the input that a worker refused, and where they are
- * written. `check` is NULL where it is none of them. */
+/* Tells people of a chain, a format or options of the input that a worker refused, and where they
+ * are written. `check` is NULL where it is none of them. */
 void crew_complain(const struct crew *crew, const struct worker_check *check, const char *subject,
                    const struct fault *fault);
 
@@ -108,6 +109,9 @@ bool crew_serves(const struct crew *crew, const struct rulebook *book);
 /* front.c */
 void front_close(struct front *front);
 void front_set_queue(struct front *front);
+
+/* Has the sockets see folders and crews as they are now: to be called when one has come or gone. */
+void front_show(struct front *front);
 int front_add_folder(struct front *front, struct rulebook *book,
                      const struct watch_settings *settings, struct fault *fault);
 
@@ -132,8 +136,9 @@ void reload_crew_refused(struct front *front);
 void reload_go_on(struct front *front); /* a folder or crew has stopped, or a job has left */
 void reload_abandon(struct front *front);
 
-/* journal.c: from here on log lines go to systemd's journal with fields (SLUICE_JOB, SLUICE_REQUEST,
- * SLUICE_CHAIN, SLUICE_FILE), if stderr is connected to it. To be called after log_init. */
+/* journal.c: from here on log lines go to systemd's journal with fields (SLUICE_JOB,
+ * SLUICE_REQUEST, SLUICE_CHAIN, SLUICE_FILE), if stderr is connected to it. To be called after
+ * log_init. */
 void journal_attach(void);
 
 #endif

@@ -25,6 +25,7 @@ static void drop_next_crew(struct front *front)
 {
     struct crew *crew = front->next_crew;
     front->next_crew = NULL;
+    front_show(front);
     if (crew)
         supervisor_stop(&crew->supervisor);
 }
@@ -126,6 +127,7 @@ static void take_file(struct front *front, struct rulebook *book)
         call_off(front, fault.text);
     else
         supervisor_start(&front->next_crew->supervisor);
+    front_show(front);
 }
 
 static void free_reading(uv_handle_t *handle)
@@ -281,6 +283,7 @@ void reload_go_on(struct front *front)
     }
     struct rulebook *old_book = front->book;
     front->book = rulebook_use(front->wanted);
+    front_show(front);
     front_sockets_reloaded(front);
     rulebook_leave(&old_book);
     remove_retired(front);
@@ -288,6 +291,7 @@ void reload_go_on(struct front *front)
     front_set_queue(front);
     queue_hold(&front->queue, false);
     start_added(front);
+    front_show(front);
     log_init("sluiced", (enum log_level)front->book->config.settings.log_level);
     log_set_format((enum log_format)front->book->config.settings.log_format);
     metrics_set(front->metrics, METRIC_RELOAD_SUCCESS, NULL, 1);
@@ -308,4 +312,5 @@ void reload_abandon(struct front *front)
             front->folders[i].waits = false;
             front->folders[i].stopped = true;
         }
+    front_show(front);
 }

@@ -112,7 +112,7 @@ static void check_deadline(struct http_connection *c, uint64_t now)
     case HTTP_RUNNING: /* once a worker has it the job has a deadline of its own */
         if (now - c->since > service->queue->job_time && c->request->job &&
             client_job_waits(c->request->job) &&
-            supervisor_down_for(service->supervisor(service->context, 0), now) >
+            supervisor_down_for(service->supervisor, now) >
                 service->queue->job_time)
             http_give_up(c->request);
         break;

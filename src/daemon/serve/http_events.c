@@ -119,10 +119,10 @@ void http_events_wake(struct http *http)
 void http_events_look(struct http *http)
 {
     struct service *service = http->service;
-    struct folder *folder;
     if (http->n_followers == 0)
         return;
-    for (size_t i = 0; (folder = service->folder(service->context, i)) != NULL; i++) {
+    for (size_t i = 0; i < service->folders.count; i++) {
+        const struct folder *folder = service->folders.list[i];
         struct folder_census census;
         folder_count(folder, &census);
         if (i >= http->n_states) {

@@ -30,10 +30,8 @@ void service_init(struct service *service)
     service->description_fd = -1;
     LIST_INIT(&service->accounts);
     service->owners = (struct owners){.ranges_file = "/etc/subuid", .users_file = "/etc/passwd"};
-    service->inquiries = (struct inquiries){.loop = service->loop,
-                                            .queue = service->queue,
-                                            .folder = service->folder,
-                                            .context = service->context};
+    service->inquiries = (struct inquiries){
+        .loop = service->loop, .queue = service->queue, .folders = &service->folders};
     inquiries_init(&service->inquiries);
     pace_init(&service->pace, service->loop);
 }
@@ -66,7 +64,7 @@ void service_worker_ready(struct service *service)
     file_close(&service->description_fd);
     service->description_fd = memfd_create("sluice-description", MFD_CLOEXEC);
     if (service->description_fd >= 0)
-        supervisor_describe(service->supervisor(service->context, 0), service->description_fd);
+        supervisor_describe(service->supervisor, service->description_fd);
 }
 
 void service_described(struct service *service)
@@ -104,7 +102,7 @@ const char *service_trouble(const struct service *service)
         return "draining";
     if (strcmp(state, "ready") != 0)
         return "starting";
-    return supervisor_is_ready(service->supervisor(service->context, 0)) ? NULL : "no-device";
+    return supervisor_is_ready(service->supervisor) ? NULL : "no-device";
 }
 
 /* Chains with names come first, then those that folders have without a name. */
@@ -391,7 +389,6 @@ void service_measure(const struct service *service)
 {
     struct metrics *metrics = service->metrics;
     const struct account *account;
-    const struct folder *folder;
     unsigned users = 0;
     if (!service->settings) /* no sockets */
         return;
@@ -417,7 +414,8 @@ void service_measure(const struct service *service)
     metrics_clear(metrics, METRIC_FOLDER_STATE);
     metrics_clear(metrics, METRIC_WATCH_MODE);
     metrics_clear(metrics, METRIC_WATCH_OVERFLOWS);
-    for (size_t i = 0; (folder = service->folder(service->context, i)); i++) {
+    for (size_t i = 0; i < service->folders.count; i++) {
+        const struct folder *folder = service->folders.list[i];
         const char *dir = folder_settings(folder)->input;
         struct folder_census census;
         folder_count(folder, &census);
@@ -458,14 +456,13 @@ static json_t *status_json(const struct service *service)
     const char *trouble = service_trouble(service);
     json_t *folders = json_array();
     size_t left = queue->n_jobs;
-    const struct folder *folder;
-    for (size_t i = 0; (folder = service->folder(service->context, i)); i++)
-        json_array_append_new(folders, folder_json(folder, &left));
+    for (size_t i = 0; i < service->folders.count; i++)
+        json_array_append_new(folders, folder_json(service->folders.list[i], &left));
     json_t *workers = json_array();
-    const struct supervisor *s, *present = service->supervisor(service->context, 0);
+    const struct supervisor *present = service->supervisor, *both[] = {present, service->next};
     const struct worker *worker;
-    for (size_t i = 0; (s = service->supervisor(service->context, i)); i++)
-        TAILQ_FOREACH (worker, &s->workers, in_list)
+    for (size_t i = 0; i < 2 && both[i]; i++)
+        TAILQ_FOREACH (worker, &both[i]->workers, in_list)
             json_array_append_new(workers, one_worker_json(worker));
     json_t *jobs = json_pack(
         "{s:i, s:i, s:i, s:i, s:i, s:i, s:i}", "limit", (int)queue->limit, "waiting",

@@ -8,14 +8,15 @@
 #include "daemon/serve/owner.h"
 #include "daemon/serve/pace.h"
 #include "daemon/serve/request.h"
+#include "daemon/watch/folder.h"
 #include "daemon/watch/inquiry.h"
 #include "daemon/work/queue.h"
 #include <jansson.h>
 #include <sys/types.h>
 
-struct folder;
 struct metrics;
 struct receptions;
+struct supervisor;
 
 enum service_socket {
     SERVICE_HTTP, /* a byte stream */
@@ -50,12 +51,9 @@ struct service {
     const struct config *config;
     const struct settings *settings; /* the configuration's */
     const char *state;               /* "ready", "starting", "draining", …; a constant string */
-    /* Watched folder number `index`; NULL: there are no more. */
-    struct folder *(*folder)(void *context, size_t index);
-    /* The supervisors: of the configuration in force, then of the one that takes over; NULL: there
-     * are no more. */
-    struct supervisor *(*supervisor)(void *context, size_t index);
-    void *context;
+    struct folder_list folders;      /* that are started, and have not stopped */
+    struct supervisor *supervisor;   /* of the configuration in force, … */
+    struct supervisor *next;         /* … and of the one that takes over; NULL: none does */
 
     uint64_t started;    /* monotonic nanoseconds */
     double job_seconds;  /* mean time of recent jobs; 0: none yet */

@@ -12,6 +12,12 @@
 
 struct folder;
 
+/* Folders that may be asked and told of. Borrowed. */
+struct folder_list {
+    struct folder *const *list;
+    size_t count;
+};
+
 /* What all folders share. The members must outlive them. */
 struct folder_world {
     uv_loop_t *loop;

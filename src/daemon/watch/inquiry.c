@@ -182,9 +182,9 @@ static void end(struct inquiry *inquiry, json_t *answer)
 
 static bool is_there(const struct inquiries *inquiries, const struct folder *wanted)
 {
-    const struct folder *folder = NULL;
-    for (size_t i = 0; wanted && (folder = inquiries->folder(inquiries->context, i)) != NULL; i++)
-        if (folder == wanted)
+    const struct folder_list *folders = inquiries->folders;
+    for (size_t i = 0; i < folders->count; i++)
+        if (folders->list[i] == wanted)
             return true;
     return false;
 }
@@ -251,19 +251,18 @@ static void find_place(struct spot *place, const char *path, const struct folder
  * first. NULL: there is none left. */
 static struct folder *find_next_place(struct inquiry *inquiry)
 {
-    const struct inquiries *all = inquiry->all;
+    const struct folder_list *folders = inquiry->all->folders;
+    struct probe *probe = inquiry->probe;
     for (;; inquiry->at++) {
-        struct folder *folder = all->folder(all->context, inquiry->at);
-        if (!folder && inquiry->as_result)
-            return NULL;
-        if (!folder) {
+        if (inquiry->at >= folders->count && !inquiry->as_result) {
             inquiry->as_result = true;
             inquiry->at = 0;
-            if ((folder = all->folder(all->context, 0)) == NULL)
-                return NULL;
         }
-        find_place(&inquiry->probe->place, inquiry->path, folder, inquiry->as_result);
-        if (inquiry->probe->place.kind != SPOT_NONE)
+        if (inquiry->at >= folders->count)
+            return NULL;
+        struct folder *folder = folders->list[inquiry->at];
+        find_place(&probe->place, inquiry->path, folder, inquiry->as_result);
+        if (probe->place.kind != SPOT_NONE)
             return folder;
     }
 }
@@ -271,15 +270,14 @@ static struct folder *find_next_place(struct inquiry *inquiry)
 /* True when a job has a file of that name: the question is about that file. */
 static bool is_job(const struct inquiry *inquiry)
 {
-    const struct inquiries *all = inquiry->all;
+    const struct folder_list *folders = inquiry->all->folders;
     struct fate fate = {.state = ""};
-    const struct folder *folder;
     struct spot place;
     bool found = false;
-    for (size_t i = 0; !found && (folder = all->folder(all->context, i)) != NULL; i++) {
-        find_place(&place, inquiry->path, folder, false);
+    for (size_t i = 0; !found && i < folders->count; i++) {
+        find_place(&place, inquiry->path, folders->list[i], false);
         snprintf(fate.name, sizeof fate.name, "%s", place.name);
-        found = place.kind == SPOT_INPUT && folder_explain(folder, &fate);
+        found = place.kind == SPOT_INPUT && folder_explain(folders->list[i], &fate);
     }
     return found;
 }
@@ -573,7 +571,7 @@ static void after_requeue_failed(struct inquiry *inquiry, bool asked)
     requeued_forget(requeued, !inquiry->probe->more);
     if (asked && !inquiry->probe->more)
         inquiry->at++;
-    if (all->folder(all->context, inquiry->at) && !all->queue->draining) {
+    if (inquiry->at < all->folders->count && !all->queue->draining) {
         leave_turn(inquiry);
         wait_for_turn(inquiry);
         return;
@@ -639,7 +637,7 @@ void inquiry_answered(struct probe *probe)
 /* Asks the next folder, or ends the inquiry. */
 static void go_on(struct inquiry *inquiry)
 {
-    const struct inquiries *all = inquiry->all;
+    const struct folder_list *folders = inquiry->all->folders;
     struct probe *probe = inquiry->probe;
     struct page *page = &probe->page;
     struct folder *folder;
@@ -657,7 +655,8 @@ static void go_on(struct inquiry *inquiry)
             skip_parts(page);
             inquiry->at = page->folder;
         }
-        folder = page->full ? NULL : all->folder(all->context, inquiry->at);
+        bool more = !page->full && inquiry->at < folders->count;
+        folder = more ? folders->list[inquiry->at] : NULL;
         if (!folder && inquiry->kind == INQUIRY_LIST) {
             end(inquiry, page_answer(page));
             return;

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 #include <uv.h>
 
-struct folder;
+struct folder_list;
 struct inquiry;
 struct queue;
 
@@ -35,9 +35,7 @@ struct inquiry_ask {
 struct inquiries {
     uv_loop_t *loop;
     const struct queue *queue; /* while it drains nothing is requeued */
-    /* Watched folder number `index`; NULL: there are no more. */
-    struct folder *(*folder)(void *context, size_t index);
-    void *context;
+    const struct folder_list *folders; /* the watched ones now; they come and go with reloads */
 
     /* set by inquiry.c */
     uv_timer_t timer;
