@@ -248,10 +248,10 @@ void front_turn(struct fuzz_front *front, unsigned turns)
             fake->child.readable = fake->n_answers > 0;
             fake->child.exited = fake->ends;
         }
-        if (queue_wants_quarantine(queue))
-            supervisor_want_quarantine(s);
         front_look(front);
-        queue_turn(queue, slot_ready(&s->main), slot_ready(&s->quarantine), true);
+        queue_turn(queue, s->main.worker, s->quarantine.worker, true);
+        if (queue->wants_quarantine)
+            supervisor_want_quarantine(s);
     }
 }
 
