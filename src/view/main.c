@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +49,8 @@ static const struct options_usage usage = {
                "sluice view -c luminance,gauss:2,sobel photos/\n"
                "sluice view --daemon --http-socket /run/sluice/http.sock\n"
                "\nThe page is for this machine alone, and for those who know its address with the "
-               "token behind #.\nFrom another one: ssh -L 8080:127.0.0.1:8080 BOARD, and there "
-               "sluice view --port 8080.\n",
+               "token behind #.\nFrom another one: ssh -t -L 8080:127.0.0.1:8080 BOARD sluice "
+               "view --port 8080 PHOTOS.\n",
     .tables = {options, cli_config_options, cli_device_options, cli_plan_options,
                cli_limit_options},
 };
@@ -146,15 +147,23 @@ static void tell_way(unsigned port)
         if (strcmp(ssh_port, "22") != 0)
             snprintf(option, sizeof option, "-p %s ", ssh_port);
         fprintf(stderr,
-                "sluice: first, in a terminal of your own machine: ssh %s-L %u:127.0.0.1:%u "
-                "%s%s%s\n",
-                option, port, port, user ? user : "", user ? "@" : "", host);
+                "sluice: unless port %u is forwarded already, in a terminal of your own machine: "
+                "ssh %s-L %u:127.0.0.1:%u %s%s%s\n",
+                port, option, port, port, user ? user : "", user ? "@" : "", host);
     }
     if (isatty(STDERR_FILENO))
         fputs("sluice: open this address in a browser; Ctrl+C ends\n", stderr);
 }
 
 /* ---- life ---- */
+
+/* Over ssh without a terminal nothing else tells that the connection has gone. */
+static bool is_left_alone(void)
+{
+    struct pollfd reader = {STDOUT_FILENO, 0, 0};
+    return getenv("SSH_CONNECTION") && poll(&reader, 1, 0) > 0 &&
+           (reader.revents & (POLLERR | POLLHUP)) != 0;
+}
 
 /* Until a signal, or with --once until no page has been open for some seconds. */
 static void wait_for_end(struct server *server, bool once, const sigset_t *signals)
@@ -163,7 +172,7 @@ static void wait_for_end(struct server *server, bool once, const sigset_t *signa
     uint64_t left = 0; /* when the last page went */
     for (;;) {
         bool ever;
-        if (sigtimedwait(signals, NULL, &tick) > 0)
+        if (sigtimedwait(signals, NULL, &tick) > 0 || is_left_alone())
             return;
         server_tick(server);
         if (server_pages(server, &ever) > 0 || !ever)

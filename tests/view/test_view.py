@@ -648,7 +648,8 @@ class Using(Case):
 
     def test_over_ssh(self):
         view = View(self, self.colours(), SSH_CONNECTION='192.0.2.7 50000 192.0.2.1 2222', USER='pi')
-        view.process.send_signal(signal.SIGTERM)
+        view.process.stdout.close()  # as when the connection has gone
+        self.assertEqual(view.process.wait(30), 0)
         self.assertIn('ssh -p 2222 -L %s:127.0.0.1:%s pi@192.0.2.1' % (view.port, view.port), view.process.stderr.read().decode())
 
     def test_without_the_token(self):
