@@ -64,7 +64,7 @@ uint64_t view_query_number(const struct view_request *request, const char *name,
     return *end ? fallback : errno || value > UINT32_MAX ? UINT32_MAX : value;
 }
 
-char *view_path(const struct view *view, size_t index)
+char *view_path(const struct viewer *view, size_t index)
 {
     return inputs_path(&view->inputs, view->files[index]);
 }

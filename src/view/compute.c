@@ -45,7 +45,7 @@ struct held {
 };
 
 struct compute {
-    const struct view *view;
+    const struct viewer *view;
     struct engine_options options; /* must outlive the device */
     struct device *device;         /* NULL: the references */
     pthread_mutex_t lock;
@@ -100,7 +100,7 @@ static struct decoded *free_decoded(struct compute *c)
 static int open_input(const struct compute *c, size_t file, int *fd, struct stat *status,
                       struct fault *fault)
 {
-    const struct view *view = c->view;
+    const struct viewer *view = c->view;
     *fd = -1;
     if (file >= view->n_files)
         return fault_set(fault, FAULT_NO_INPUT, "there is no file of that number");
@@ -677,7 +677,7 @@ const struct device_info *compute_device(const struct compute *c)
     return c->device ? device_info(c->device) : NULL;
 }
 
-int compute_open(struct compute **compute, const struct view *view, struct fault *fault)
+int compute_open(struct compute **compute, const struct viewer *view, struct fault *fault)
 {
     const struct device_info *order[DEVICES_MAX];
     struct compute *c = calloc(1, sizeof *c);

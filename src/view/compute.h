@@ -11,7 +11,7 @@
 
 struct compute;
 
-int compute_open(struct compute **compute, const struct view *view, struct fault *fault);
+int compute_open(struct compute **compute, const struct viewer *view, struct fault *fault);
 void compute_close(struct compute **compute); /* takes NULL; clears the pointer */
 
 /* What is to be shown. */

@@ -60,7 +60,7 @@ static const struct options_usage usage = {
 /* Leaves out of folders what is no picture. What was named has to be there; what else is wrong with
  * it the page says.
  */
-static int gather(struct view *view, char **operands, size_t count, struct fault *fault)
+static int gather(struct viewer *view, char **operands, size_t count, struct fault *fault)
 {
     struct inputs_rules rules = {.recursive = view->options->recursive,
                                  .verbose = view->options->common.verbose,
@@ -184,7 +184,7 @@ static void wait_for_end(struct server *server, bool once, const sigset_t *signa
     }
 }
 
-static int serve(struct view *view, const sigset_t *signals)
+static int serve(struct viewer *view, const sigset_t *signals)
 {
     const struct view_options *o = view->options;
     struct fault fault = FAULT_INIT;
@@ -209,7 +209,7 @@ static int serve(struct view *view, const sigset_t *signals)
 }
 
 /* The files and the chain, or the daemon; and what decodes pictures of either. */
-static int prepare(struct view *view, char **operands, size_t count)
+static int prepare(struct viewer *view, char **operands, size_t count)
 {
     struct fault fault = FAULT_INIT;
     struct engine_options engine;
@@ -236,7 +236,7 @@ static int prepare(struct view *view, char **operands, size_t count)
 static int run(int argc, char **argv)
 {
     struct view_options o = {0};
-    struct view view = {.options = &o};
+    struct viewer view = {.options = &o};
     sigset_t signals;
     int first = options_parse(&usage, &o, argc, argv, cli_stdout);
     if (first == OPTIONS_HELP_SHOWN)

@@ -34,7 +34,7 @@ struct visitor {
 };
 
 struct server {
-    struct view *view;
+    struct viewer *view;
     struct MHD_Daemon *daemon;
     uint16_t port;
     char token[SERVER_TOKEN_SIZE];
@@ -399,7 +399,7 @@ static int listen_here(struct server *s, uint16_t port, int *fd, struct fault *f
     return 0;
 }
 
-int server_open(struct server **server, struct view *view, uint16_t port, struct fault *fault)
+int server_open(struct server **server, struct viewer *view, uint16_t port, struct fault *fault)
 {
     struct server *s = calloc(1, sizeof *s);
     int fd = -1;

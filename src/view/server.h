@@ -16,7 +16,7 @@
 struct server;
 
 /* Listens on 127.0.0.1; port 0: one that is free. */
-int server_open(struct server **server, struct view *view, uint16_t port, struct fault *fault);
+int server_open(struct server **server, struct viewer *view, uint16_t port, struct fault *fault);
 
 /* Ends all streams and waits for requests that are being answered. Takes NULL; clears the pointer.
  */

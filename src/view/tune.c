@@ -23,7 +23,7 @@ static const char *text_of(const struct view_request *request, const char *name)
 
 /* ---- what there is ---- */
 
-static json_t *files_json(const struct view *view)
+static json_t *files_json(const struct viewer *view)
 {
     json_t *files = json_array();
     for (size_t i = 0; i < view->n_files; i++) {
@@ -86,7 +86,7 @@ static json_t *stage_json(const struct stage *stage)
     return json;
 }
 
-static void answer_start(struct view *view, struct view_answer *answer)
+static void answer_start(struct viewer *view, struct view_answer *answer)
 {
     const struct device_info *device = compute_device(view->compute);
     char directory[PATH_MAX];
@@ -110,7 +110,7 @@ static void answer_start(struct view *view, struct view_answer *answer)
 /* ---- chains ---- */
 
 /* A chain's mistakes, or the chain in both its forms. */
-static void answer_chain(struct view *view, const struct view_request *request,
+static void answer_chain(struct viewer *view, const struct view_request *request,
                          struct view_answer *answer)
 {
     struct chain chain = {0};
@@ -143,7 +143,7 @@ static void answer_chain(struct view *view, const struct view_request *request,
 
 /* ---- pictures ---- */
 
-static void answer_picture(struct view *view, const struct view_request *request,
+static void answer_picture(struct viewer *view, const struct view_request *request,
                            struct view_answer *answer)
 {
     struct fault fault = FAULT_INIT;
@@ -173,7 +173,7 @@ static void answer_picture(struct view *view, const struct view_request *request
 
 /* ---- plans ---- */
 
-static int describe_plan(struct view *view, const struct view_request *request, json_t **json,
+static int describe_plan(struct viewer *view, const struct view_request *request, json_t **json,
                          struct faults *faults, struct fault *fault)
 {
     const char *name = request->query(request, "board");
@@ -195,7 +195,7 @@ static int describe_plan(struct view *view, const struct view_request *request, 
     return result;
 }
 
-static void answer_plan(struct view *view, const struct view_request *request,
+static void answer_plan(struct viewer *view, const struct view_request *request,
                         struct view_answer *answer)
 {
     struct fault fault = FAULT_INIT;
@@ -233,7 +233,7 @@ static int close_output(void *saving, int fd, bool good, struct fault *fault)
 }
 
 /* Runs the file through the chain as `sluice run` does. */
-static int run_file(struct view *view, const struct view_request *request,
+static int run_file(struct viewer *view, const struct view_request *request,
                     const struct format *format, struct bytes *bytes, struct faults *faults,
                     struct fault *fault)
 {
@@ -271,7 +271,7 @@ static int run_file(struct view *view, const struct view_request *request,
     return result;
 }
 
-static void answer_result(struct view *view, const struct view_request *request,
+static void answer_result(struct viewer *view, const struct view_request *request,
                           struct view_answer *answer)
 {
     const char *name = request->query(request, "format");
@@ -290,11 +290,11 @@ static void answer_result(struct view *view, const struct view_request *request,
     format_finish(&format);
 }
 
-void tune_answer(struct view *view, const struct view_request *request, struct view_answer *answer)
+void tune_answer(struct viewer *view, const struct view_request *request, struct view_answer *answer)
 {
     static const struct {
         const char *path;
-        void (*answer)(struct view *, const struct view_request *, struct view_answer *);
+        void (*answer)(struct viewer *, const struct view_request *, struct view_answer *);
     } paths[] = {
         {"chain", answer_chain},
         {"picture", answer_picture},

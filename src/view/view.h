@@ -27,7 +27,7 @@ struct view_options {
 };
 
 /* What all requests share; constant while the server runs. */
-struct view {
+struct viewer {
     const struct view_options *options;
     const char *chain; /* to begin with */
     struct config config;
@@ -76,11 +76,11 @@ void view_answer_picture(struct view_answer *answer, const struct compute_result
 uint64_t view_query_number(const struct view_request *request, const char *name, uint64_t fallback);
 
 /* Each fills the answer if the path is one of its own. */
-void tune_answer(struct view *view, const struct view_request *request, struct view_answer *answer);
-void watch_answer(struct view *view, const struct view_request *request,
+void tune_answer(struct viewer *view, const struct view_request *request, struct view_answer *answer);
+void watch_answer(struct viewer *view, const struct view_request *request,
                   struct view_answer *answer);
 
 /* The path of file `index` of the list; the caller frees it. */
-char *view_path(const struct view *view, size_t index);
+char *view_path(const struct viewer *view, size_t index);
 
 #endif

@@ -38,7 +38,7 @@ static const struct passed {
     {"daemon/requeue", "/v1/files/requeue", true, "application/json", {"file", "failed"}},
 };
 
-static void pass_on(struct view *view, const struct view_request *request,
+static void pass_on(struct viewer *view, const struct view_request *request,
                     const struct passed *passed_, struct view_answer *answer)
 {
     struct fault fault = FAULT_INIT;
@@ -59,7 +59,7 @@ static void pass_on(struct view *view, const struct view_request *request,
     text_finish(&target);
 }
 
-static void follow(struct view *view, struct view_answer *answer)
+static void follow(struct viewer *view, struct view_answer *answer)
 {
     struct fault fault = FAULT_INIT;
     int fd = -1;
@@ -73,7 +73,7 @@ static void follow(struct view *view, struct view_answer *answer)
 /* ---- pictures of files ---- */
 
 /* What the daemon says of a file; NULL: it does not know it. */
-static json_t *file_json(struct view *view, const char *file, struct fault *fault)
+static json_t *file_json(struct viewer *view, const char *file, struct fault *fault)
 {
     struct text target = {0};
     struct bytes body = {0};
@@ -93,7 +93,7 @@ static json_t *file_json(struct view *view, const char *file, struct fault *faul
 }
 
 /* Only files are read that the daemon has just named. */
-static void answer_thumb(struct view *view, const struct view_request *request,
+static void answer_thumb(struct viewer *view, const struct view_request *request,
                          struct view_answer *answer)
 {
     const char *file = request->query(request, "file"), *which = request->query(request, "which");
@@ -121,7 +121,7 @@ static void answer_thumb(struct view *view, const struct view_request *request,
     json_decref(json);
 }
 
-void watch_answer(struct view *view, const struct view_request *request, struct view_answer *answer)
+void watch_answer(struct viewer *view, const struct view_request *request, struct view_answer *answer)
 {
     if (!view->options->daemon)
         return;

@@ -20,7 +20,7 @@
 #define SECRET "nobody may read this"
 
 static struct view_options options;
-static struct view view = {.options = &options, .chain = "invert"};
+static struct viewer view = {.options = &options, .chain = "invert"};
 static struct server *server;
 static char folder[] = "/tmp/fuzz-view-XXXXXX";
 
