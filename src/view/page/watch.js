@@ -122,7 +122,7 @@ export function watch(about) {
 
   const remembered = (() => { try { return JSON.parse(sessionStorage.getItem('sluice-watch')) || [] } catch { return [] } })()
   const points = remembered.filter(point => point.at > Date.now() / 1000 - QUARTER)
-  let last = null, status = null, failed = [], done = new Map(), counted = {done: -1, failed: -1}, named = [], streams = false, stirred
+  let last = null, status = null, failed = [], done = new Map(), counted = {done: -1, failed: -1}, named = [], streams = false, stirred, drawn = 0, changed = false
 
   // ---- drawing ----
 
@@ -252,7 +252,9 @@ export function watch(about) {
           const file = data.folder + '/' + data.name
           done.set(file, {...data, file})
         }
-        if (kind !== 'begun' && !stirred) stirred = setTimeout(() => { stirred = null; drawLatest(); if (kind !== 'done') tick(true) }, 150)
+        // Of many results in a second not each is drawn: each drawing asks for up to 48 small pictures.
+        if (kind !== 'begun' && kind !== 'done') changed = true
+        if (kind !== 'begun' && !stirred) stirred = setTimeout(() => { stirred = null; drawn = Date.now(); drawLatest(); if (changed) tick(true); changed = false }, Math.max(150, drawn + EVERY * 1000 - Date.now()))
       }, leaving.signal)
     } catch (problem) {
       if (problem.name === 'AbortError' || problem.status === 404) return // an older daemon has no events; its files are asked for
