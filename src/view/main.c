@@ -160,7 +160,7 @@ static void tell_way(unsigned port)
 /* Over ssh without a terminal nothing else tells that the connection has gone. */
 static bool is_left_alone(void)
 {
-    struct pollfd reader = {STDOUT_FILENO, 0, 0};
+    struct pollfd reader = {fileno(cli_stdout), 0, 0};
     return getenv("SSH_CONNECTION") && poll(&reader, 1, 0) > 0 &&
            (reader.revents & (POLLERR | POLLHUP)) != 0;
 }
