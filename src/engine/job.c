@@ -204,14 +204,16 @@ static int prepare_in_place(struct job_state *s, struct fault *fault)
     return result;
 }
 
-/* Rows come in order from most decoders, and are taken so by most encoders. What cannot be taken
- * back is not begun before the input has been read. */
+/* Rows come in order from most decoders, and are taken so by most encoders. But a JPEG that is
+ * decoded at a part of its size is soonest there by two threads, and what follows takes little. What
+ * cannot be taken back is not begun before the input has been read. */
 static unsigned how_to_run(const struct job_state *s)
 {
     bool rows_out = !s->formats[0].codec->writes_whole && !s->job->output.is_final;
     if (keeps_input(s->job))
         return PREPARE_KEEP_INPUT;
-    if (!plan_is_large(&s->decoder.frame))
+    if (!plan_is_large(&s->decoder.frame) ||
+        (s->decoder.reduced > 1 && s->decoder.options.two_threads))
         return 0;
     return (s->decoder.whole ? 0 : PREPARE_ROWS_IN) | (rows_out ? PREPARE_ROWS_OUT : 0);
 }
