@@ -150,10 +150,24 @@ static void print_totals(const char *what, const struct plan *plan)
             number_size(plan_peak(plan)));
 }
 
+/* The most memory that a run takes whose rows come and are taken in order (plan_options.rows_in);
+ * 0: no part of it goes by rows. */
+static uint64_t peak_by_rows(const struct chain *chain, const struct frame *in,
+                             const struct plan_options *like)
+{
+    struct plan_options how = *like;
+    struct plan *plan = NULL;
+    how.rows_in = how.rows_out = true;
+    int result = plan_create(&plan, chain, in, &how, NULL);
+    uint64_t peak = result == 0 && plan->by_rows ? plan_peak(plan) : 0;
+    plan_destroy(&plan);
+    return peak;
+}
+
 /* Prints the plan. `apart`: the plan with kernels for each stage of its own, to compare; NULL: this
- * is that plan. */
-static void print_plan(const struct plan *plan, const struct plan *apart, const struct chain *chain,
-                       const struct board *board)
+ * is that plan. `by_rows`: see peak_by_rows. */
+static void print_plan(const struct plan *plan, const struct plan *apart, uint64_t by_rows,
+                       const struct chain *chain, const struct board *board)
 {
     struct text canonical = {0};
     chain_print(chain, &canonical);
@@ -198,6 +212,8 @@ static void print_plan(const struct plan *plan, const struct plan *apart, const 
         fprintf(cli_stdout, "%zu results: %zu stages run, in place of %zu\n", plan->n_results,
                 plan->n_chain_steps, plan->n_asked);
     print_totals("", plan);
+    if (by_rows)
+        fprintf(cli_stdout, "rows in, rows out: %s of memory at the peak\n", number_size(by_rows));
     if (apart)
         print_totals("not fused: ", apart);
     if (board)
@@ -448,9 +464,13 @@ static int make_plan(const struct plan_command_options *o, const struct chain *c
     } else if (o->source) {
         status = print_source(plan);
     } else if (o->common.json) {
-        cli_print_json(plan_json(plan, apart, chain, board));
+        json_t *json = plan_json(plan, apart, chain, board);
+        uint64_t by_rows = peak_by_rows(chain, &frame, &how);
+        if (by_rows)
+            json_object_set_new(json, "peak_bytes_by_rows", json_integer((json_int_t)by_rows));
+        cli_print_json(json);
     } else {
-        print_plan(plan, apart, chain, board);
+        print_plan(plan, apart, peak_by_rows(chain, &frame, &how), chain, board);
     }
     plan_destroy(&plan);
     plan_destroy(&apart);
