@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Pictures whose rows pass through (docs/architecture.md, "Rows in, rows out") end as those that are held as a whole,
+which --iterations 2 asks for: the same file, or the same message and no file, wherever the input is cut or damaged.
+Usage: test_rows.py SLUICE [unittest options]"""
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SLUICE = os.path.abspath(sys.argv.pop(1))
+CHAINS = ['luminance,sobel', 'gauss:2,median,resize:w=400', 'pad:top=40,crop:x=9:y=90:w=900:h=300', 'luminance,threshold:otsu']
+
+
+def card(folder, name):
+    """A picture of three megabytes, as a file of that format."""
+    path = os.path.join(folder, name)
+    subprocess.run([SLUICE, 'testcard', '-q', '--size', '1300x800', '-o', path], check=True)
+    return path
+
+
+class Rows(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.random = random.Random(39)
+
+    def run_on(self, path, chain, out, *options):
+        out = os.path.join(self.folder.name, out)
+        done = subprocess.run([SLUICE, 'run', '-q', '--device', 'native', '-c', chain, '-o', out, *options, path],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
+        data = None
+        if os.path.exists(out):
+            with open(out, 'rb') as file:
+                data = file.read()
+            os.unlink(out)
+        return done.returncode, done.stderr, data
+
+    def both(self, path, chain, out, *options):
+        rows = self.run_on(path, chain, out, *options)
+        whole = self.run_on(path, chain, out, '--iterations', '2', *options)
+        self.assertEqual(rows[:2], whole[:2], (chain, options))
+        self.assertTrue(rows[2] == whole[2], (chain, options, 'other bytes'))
+        self.assertEqual(rows[2] is None, rows[0] != 0)
+        self.assertEqual(os.listdir(self.folder.name), [os.path.basename(path)])
+        return rows[0]
+
+    def test_whole(self):
+        for name in ('a.jpg', 'a.png', 'a.ppm'):
+            path = card(self.folder.name, name)
+            for chain, out in zip(CHAINS, ('b.png', 'b.jpg', 'b.ppm', 'b.npy')):
+                self.assertEqual(self.both(path, chain, out), 0)
+            os.unlink(path)
+
+    def test_cut_and_damaged(self):
+        for name in ('a.jpg', 'a.png', 'a.ppm'):
+            path = card(self.folder.name, name)
+            with open(path, 'rb') as file:
+                good = file.read()
+            for part in (0.3, 0.999):
+                with open(path, 'wb') as file:
+                    file.write(good[:int(len(good) * part)])
+                self.assertEqual(self.both(path, CHAINS[0], 'b.png'), 65)
+                self.assertEqual(self.both(path, CHAINS[1], 'b.jpg', '--input', 'partial=1'), 0)
+            for _ in range(2):
+                at = self.random.randrange(len(good) // 3, len(good))
+                with open(path, 'wb') as file:
+                    file.write(good[:at] + bytes([good[at] ^ 0x55]) + good[at + 1:])
+                self.both(path, CHAINS[2], 'b.png')
+                self.both(path, CHAINS[0], 'b.npy', '--input', 'strict=1')
+            os.unlink(path)
+
+    def test_full_disk(self):
+        path = card(self.folder.name, 'a.png')
+        full = os.path.join(self.folder.name, 'full.png')
+        os.symlink('/dev/full', full)
+        done = subprocess.run([SLUICE, 'run', '-q', '--device', 'native', '-c', 'sobel', '-o', full, path],
+                              stderr=subprocess.PIPE, timeout=100)
+        self.assertEqual(done.returncode, 74)
+        self.assertIn(b'No space left', done.stderr)
+
+    def test_memory(self):
+        """A picture several times as large as the memory."""
+        path = os.path.join(self.folder.name, 'a.png')
+        subprocess.run([SLUICE, 'testcard', '-q', '--size', '4000x3000', '-o', path], check=True)
+        self.assertEqual(self.run_on(path, 'luminance,gauss:2,sobel', 'b.png', '--memory', '16MiB')[0], 0)
+        self.assertEqual(self.run_on(path, 'luminance,gauss:2,sobel', 'b.png', '--memory', '16MiB',
+                                     '--iterations', '2')[0], 65)
+
+
+if __name__ == '__main__':
+    unittest.main()
