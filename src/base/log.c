@@ -19,10 +19,10 @@
 #define PATH_SHOWN 500 /* bytes of a path at the beginning of a line */
 
 static const char *log_program = "sluice";
-static enum log_level log_threshold = LOG_LEVEL_WARNING;
+static _Atomic(enum log_level) log_threshold = LOG_LEVEL_WARNING;
 static bool log_to_journal;
 static bool log_time, log_terminal;
-static enum log_format log_format;
+static _Atomic(enum log_format) log_format;
 static log_sink *log_other;
 static bool log_hurries;
 static atomic_uint log_lost; /* lines that were dropped */
@@ -35,6 +35,11 @@ void log_init(const char *program, enum log_level level)
     log_program = program;
     log_threshold = level;
     log_to_journal = log_stderr_is_journal();
+}
+
+void log_set_level(enum log_level level)
+{
+    log_threshold = level;
 }
 
 void log_show_time(void)

@@ -20,6 +20,9 @@ enum log_level {
  * lines are from `sluice`, at level warning. `program` must stay valid. */
 void log_init(const char *program, enum log_level level);
 
+/* Any thread, while others log: as the format, it counts from the next line on. */
+void log_set_level(enum log_level level);
+
 /* From now on lines begin with the time, unless the journal has it: on a terminal the time of day,
  * elsewhere date and time in UTC. To be called before other threads start. */
 void log_show_time(void);

@@ -292,7 +292,7 @@ void reload_go_on(struct front *front)
     queue_hold(&front->queue, false);
     start_added(front);
     front_show(front);
-    log_init("sluiced", (enum log_level)front->book->config.settings.log_level);
+    log_set_level((enum log_level)front->book->config.settings.log_level);
     log_set_format((enum log_format)front->book->config.settings.log_format);
     metrics_set(front->metrics, METRIC_RELOAD_SUCCESS, NULL, 1);
     log_info("reloaded: %zu folders", front->n_folders);
