@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -60,18 +61,31 @@ static void check_chain(const struct config *config, const char *text, struct pl
 static void check_watch(const struct config *config, const struct watch_settings *watch,
                         struct text *errors)
 {
-    struct format format = {0};
     struct decode_options decode;
     struct fault fault = FAULT_INIT;
     const char *file = config->settings.file;
-    if (watch->chain && !watch->chain_name)
-        check_chain(config, watch->chain, watch->chain_at, true, errors);
-    if (watch->format && format_parse(&format, watch->format, &fault) == 0)
-        format_finish(&format);
-    else if (watch->format)
-        text_printf(errors, "%s:%zu:%zu: format: %s\n", file, watch->format_at.line,
-                    watch->format_at.column, fault.text);
-    fault_clear(&fault);
+    const char *names = watch->chain_name ? watch->chain_name : watch->chain, *part;
+    size_t length;
+    for (size_t i = 0; names && (part = text_find_part(names, i, &length)) != NULL; i++) {
+        char *chain = strndup(part, length);
+        if (chain && !config_chain(config, chain))
+            check_chain(config, chain, watch_chain_at(watch, i), true, errors);
+        errors->failed |= !chain;
+        free(chain);
+    }
+    for (size_t i = 0; watch->format && (part = text_find_part(watch->format, i, &length)); i++) {
+        struct format format = {0};
+        char *text = strndup(part, length);
+        struct place place = watch_format_at(watch, i);
+        if (text && format_parse(&format, text, &fault) == 0)
+            format_finish(&format);
+        else if (text)
+            text_printf(errors, "%s:%zu:%zu: format: %s\n", file, place.line, place.column,
+                        fault.text);
+        errors->failed |= !text;
+        fault_clear(&fault);
+        free(text);
+    }
     if (decode_options_parse(&decode, watch->reading, "read", &fault) != 0)
         text_printf(errors, "%s:%zu:%zu: read: %s\n", file, watch->reading_at.line,
                     watch->reading_at.column, fault.text);

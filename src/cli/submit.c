@@ -217,7 +217,11 @@ static void told(struct batch_file *file, json_t *entry)
     json_array_foreach (json_object_get(submission->report, "warnings"), i, warning)
         cli_tell_warnings(file->input, json_string_value(warning));
     if (entry) {
-        json_t *report = describe_report(&nothing, 0);
+        json_t *report = describe_report(&nothing, 0), *one;
+        static const char *const of_sockets[] = {"name", "planes", "media_type", "extension"};
+        json_array_foreach (json_object_get(submission->report, "results"), i, one)
+            for (size_t k = 0; k < sizeof of_sockets / sizeof *of_sockets; k++)
+                json_object_del(one, of_sockets[k]);
         json_t *step = json_object_get(submission->report, "step");
         json_object_update_existing(report, submission->report);
         json_object_update_missing_new(entry, report);

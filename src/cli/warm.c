@@ -54,21 +54,22 @@ static int warm_one(struct engine *engine, const struct config *config, const ch
                     const char *format_text, struct place at)
 {
     struct chain chain = {0};
-    struct format format = {0};
+    struct format formats[CHAIN_RESULTS_MAX] = {0};
     struct fault fault = FAULT_INIT, wrong = FAULT_INIT;
     struct faults faults = {0};
-    int result = chain_parse_all(&chain, text, &config->definitions, &faults);
+    int result = chain_parse_results(&chain, text, &config->definitions, &faults);
     for (size_t i = 0; i < faults_count(&faults); i++)
         complain_at(config, at, text, &faults.list[i]);
     if (result == 0)
-        result = format_parse(&format, format_text, &fault);
+        result = format_parse_results(formats, chain_count_results(&chain), format_text, &fault);
     if (result == 0)
-        result = engine_warm(engine, 0, &chain, &format, &wrong, &fault);
+        result = engine_warm(engine, 0, &chain, formats, &wrong, &fault);
     if (result == 0 && wrong.code)
         result = fault_set(&fault, wrong.code, "%s: the fallback device would run it", wrong.text);
     if (fault.code)
         complain_at(config, at, text, &fault);
-    format_finish(&format);
+    for (size_t i = 0; i < CHAIN_RESULTS_MAX; i++)
+        format_finish(&formats[i]);
     chain_finish(&chain);
     if (result == FAULT_CHAIN || result == FAULT_USAGE)
         return fault_exit_status(FAULT_CONFIG);

@@ -171,17 +171,17 @@ static reader_function *find_function(const struct setting *setting)
     return read_parsed;
 }
 
-/* Reads a mapping by a table of settings. Keys of param.h's types come first, also in messages. */
-static void read_settings(struct reader *reader, const char *what, yaml_node_t *node,
-                          const struct setting *table, void *to)
+/* Makes the keys of a table of settings; those of param.h's types come first, also in messages.
+ * `only`: of these names, with blanks between them; NULL: all. Returns the place behind them. */
+static struct reader_key *make_keys(const struct setting *table, const char *only,
+                                    struct reader_key *key)
 {
-    struct reader_key keys[KEYS_MAX] = {0}, *key = keys;
     for (int parsed = 0; parsed < 2; parsed++) {
         for (const struct setting *s = table; s->param.name; s++) {
-            if ((s->parse != NULL) != parsed)
+            if ((s->parse != NULL) != parsed || (only && !strstr(only, s->param.name)))
                 continue;
             *key = (struct reader_key){
-                .name = s->param.name, .option = &s->param, .required = s->param.required};
+                .name = s->param.name, .option = &s->param, .required = s->param.required && !only};
             if (parsed) {
                 key->read = find_function(s);
                 key->offset = s->param.offset;
@@ -189,6 +189,14 @@ static void read_settings(struct reader *reader, const char *what, yaml_node_t *
             key++;
         }
     }
+    return key;
+}
+
+static void read_settings(struct reader *reader, const char *what, yaml_node_t *node,
+                          const struct setting *table, void *to)
+{
+    struct reader_key keys[KEYS_MAX] = {0};
+    make_keys(table, NULL, keys);
     reader_mapping(reader, node, what, keys, to);
 }
 
@@ -258,6 +266,72 @@ static void read_listen(struct reader *reader, const struct reader_key *key, yam
 
 /* ---- watch ---- */
 
+/* Read by itself, when the rest of the entry has been. */
+static void leave_alone(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                        void *to)
+{
+}
+
+/* What one result of a folder may say for itself. */
+#define OF_ONE "chain format name folder"
+
+static struct place place_of_value(struct reader *reader, const yaml_node_t *mapping,
+                                   const char *key)
+{
+    const yaml_node_t *value = reader_value(reader, mapping, key);
+    return value ? place_of(value) : (struct place){0};
+}
+
+/* Reads the list of results into the folder's texts, in which they stand with ; between them. What
+ * one leaves out is as the folder has it. */
+static void read_outputs(struct reader *reader, yaml_node_t *node, struct watch_settings *watch)
+{
+    static const char what[] = "outputs";
+    static const size_t members[] = {
+        offsetof(struct watch_settings, chain), offsetof(struct watch_settings, format),
+        offsetof(struct watch_settings, name), offsetof(struct watch_settings, folder)};
+    static const char *const names[] = {"chain", "format", "name", "folder"};
+    enum {
+        MEMBERS = sizeof members / sizeof *members
+    };
+    struct reader_key keys[KEYS_MAX] = {0};
+    struct text texts[MEMBERS] = {0};
+    size_t count = reader_count(reader, node, what, 1, WATCH_RESULTS_MAX);
+    make_keys(settings_watch.table, OF_ONE, keys);
+    watch->outputs = calloc(count + 1, sizeof *watch->outputs);
+    reader->errors->failed |= !watch->outputs;
+    for (size_t i = 0; i < count && watch->outputs; i++) {
+        yaml_node_t *entry = reader_item(reader, node, i);
+        struct watch_settings one = {0};
+        reader_mapping(reader, entry, what, keys, &one);
+        for (size_t m = 0; m < MEMBERS; m++) {
+            const char *own = *(const char **)((char *)&one + members[m]);
+            const char *common = *(const char **)((char *)watch + members[m]);
+            if (own && strchr(own, ';'))
+                reader_complain(reader, reader_value(reader, entry, names[m]),
+                                "%s: %s: '%.60s' has a ;: one entry is one result", what,
+                                names[m], own);
+            if (m == 0 && !own && !common)
+                reader_complain(reader, entry, "%s: chain is missing", what);
+            text_printf(&texts[m], "%s%s", i ? ";" : "", own ? own : common ? common : "");
+        }
+        watch->outputs[i] = (struct watch_output){.at = place_of(entry),
+                                                  .chain_at = place_of_value(reader, entry, "chain"),
+                                                  .format_at =
+                                                      place_of_value(reader, entry, "format")};
+        watch->n_outputs++;
+    }
+    for (size_t m = 0; m < MEMBERS; m++) {
+        const char **member = (const char **)((char *)watch + members[m]);
+        const char *text = text_string(&texts[m]);
+        bool is_said = members[m] != offsetof(struct watch_settings, folder) ||
+                       text[strspn(text, ";")] != '\0';
+        if (watch->n_outputs > 0 && !texts[m].failed && is_said)
+            *member = reader_keep(reader, text);
+        text_finish(&texts[m]);
+    }
+}
+
 /* An entry with mistakes is kept, so that the rest of it can be checked. Places are kept, too:
  * whether a chain or a folder is right can be told only later, and the message needs the place. */
 static void read_watch(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
@@ -271,12 +345,27 @@ static void read_watch(struct reader *reader, const struct reader_key *key, yaml
             reader->errors->failed = true;
             return;
         }
-        read_settings(reader, key->name, entry, settings_watch.table, watch);
+        yaml_node_t *list = (yaml_node_t *)(uintptr_t)reader_value(reader, entry, "outputs");
+        struct reader_key keys[KEYS_MAX] = {0};
+        *make_keys(settings_watch.table, NULL, keys) =
+            (struct reader_key){.name = "outputs", .read = leave_alone};
+        for (struct reader_key *k = keys; k->name && list; k++) /* each result has its own */
+            k->required &= strcmp(k->name, "chain") != 0;
+        reader_mapping(reader, entry, key->name, keys, watch);
+        if (list)
+            read_outputs(reader, list, watch);
         watch->at = place_of(entry);
         for (const struct setting *s = settings_watch.table; s->param.name; s++) {
             const yaml_node_t *value = s->place ? reader_value(reader, entry, s->param.name) : NULL;
             if (value)
                 *(struct place *)((char *)watch + s->place) = place_of(value);
+        }
+        struct fault fault = FAULT_INIT;
+        size_t wrong;
+        if (watch->chain && watch_check_results(watch, &wrong, &fault) != 0) {
+            const yaml_node_t *at = list && wrong < watch->n_outputs ? reader_item(reader, list, wrong)
+                                                                     : entry;
+            reader_complain(reader, at, "%s: %s", key->name, fault.text);
         }
     }
 }
@@ -336,10 +425,29 @@ void config_resolve_chains(struct config *config)
 {
     for (size_t i = 0; i < config->settings.n_watches; i++) {
         struct watch_settings *watch = &config->settings.watches[i];
-        const char *text = watch->chain ? config_chain(config, watch->chain) : NULL;
-        if (text) {
+        struct text chains = {0};
+        bool named = false;
+        char part[PARAM_WORD_MAX];
+        size_t length;
+        for (size_t r = 0; watch->chain && r < watch_count_results(watch); r++) {
+            const char *at = text_find_part(watch->chain, r, &length);
+            const char *text = length < sizeof part
+                                   ? config_chain(config, watch_part(watch->chain, r, part,
+                                                                     sizeof part))
+                                   : NULL;
+            text_append(&chains, r ? ";" : "");
+            if (text)
+                text_append(&chains, text);
+            else
+                text_append_bytes(&chains, at, length);
+            named |= text != NULL;
+        }
+        const char *kept =
+            named && !chains.failed ? settings_keep(&config->settings, text_string(&chains)) : NULL;
+        text_finish(&chains);
+        if (kept) { /* without memory the names are taken for chains, and refused */
             watch->chain_name = watch->chain;
-            watch->chain = text;
+            watch->chain = kept;
         }
     }
 }

@@ -281,7 +281,7 @@ static void complain_of_twin(const struct check *check, size_t index)
     size_t i = 0;
     while (strcmp(check->folders[i].input, check->folders[index].input) != 0)
         i++;
-    if (i == index)
+    if (check->watches[i] == watch) /* itself, maybe with a folder below its output */
         return;
     begin_error(check, watch);
     text_printf(check->errors, "%s is watched twice", watch->input);
@@ -292,7 +292,7 @@ static void complain_of_twin(const struct check *check, size_t index)
 
 /* Returns false without memory. */
 static bool add(struct check *check, const struct mounts *mounts,
-                const struct watch_settings *watch)
+                const struct watch_settings *watch, const char *output)
 {
     char real[PATH_MAX];
     const char *const *ignore = (const char *const *)watch->ignore;
@@ -301,10 +301,26 @@ static bool add(struct check *check, const struct mounts *mounts,
         return true;
     check->watches[check->count++] = watch;
     *folder = (struct loop_folder){.recursive = watch->recursive, .ignore = ignore};
-    folder->output = find_place(mounts, watch->output, real);
+    folder->output = find_place(mounts, output, real);
     folder->input = find_place(mounts, watch->input, real);
     folder->mounted = find_mounted(mounts, real, ignore);
     return folder->output && folder->input && folder->mounted;
+}
+
+/* The output, and each folder below it that results go to. */
+static bool add_all(struct check *check, const struct mounts *mounts,
+                    const struct watch_settings *watch)
+{
+    char folder[PATH_MAX], path[2 * PATH_MAX];
+    bool good = add(check, mounts, watch, watch->output);
+    for (size_t i = 0; watch->folder && i < watch_count_results(watch) && good; i++) {
+        watch_part(watch->folder, i, folder, sizeof folder);
+        if (!folder[0] || !watch->output || i >= WATCH_RESULTS_MAX)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", watch->output, folder);
+        good = add(check, mounts, watch, path);
+    }
+    return good;
 }
 
 static void finish(struct check *check)
@@ -324,14 +340,16 @@ static void finish(struct check *check)
 void settings_check_loops(const struct settings *settings, struct text *errors)
 {
     struct mounts mounts = {0};
-    size_t n = settings->n_watches;
+    size_t n = settings->n_watches, most = 1;
+    for (size_t i = 0; i < n; i++)
+        most += 1 + (settings->watches[i].folder ? WATCH_RESULTS_MAX : 0);
     struct check check = {.settings = settings,
-                          .watches = calloc(n + 1, sizeof *check.watches),
-                          .folders = calloc(n + 1, sizeof *check.folders),
+                          .watches = calloc(most, sizeof *check.watches),
+                          .folders = calloc(most, sizeof *check.folders),
                           .errors = errors};
     bool good = check.watches && check.folders && read_mounts(&mounts);
     for (size_t i = 0; good && i < n; i++)
-        good = add(&check, &mounts, &settings->watches[i]);
+        good = add_all(&check, &mounts, &settings->watches[i]);
     for (size_t i = 0; good && i < check.count; i++)
         complain_of_twin(&check, i);
     errors->failed |= !good || !loops_find(check.folders, check.count, complain_of_circle, &check);

@@ -79,8 +79,10 @@ void watch_defaults(struct watch_settings *watch)
 
 static void clear_watches(struct settings *settings)
 {
-    for (size_t i = 0; i < settings->n_watches; i++)
+    for (size_t i = 0; i < settings->n_watches; i++) {
         free(settings->watches[i].ignore);
+        free(settings->watches[i].outputs);
+    }
     free(settings->watches);
     settings->watches = NULL;
     settings->n_watches = 0;
@@ -143,6 +145,83 @@ void settings_complete(struct settings *settings)
             watch->sync = SYNC_EACH;
         }
     }
+}
+
+/* ---- several results of a picture ---- */
+
+size_t watch_count_results(const struct watch_settings *watch)
+{
+    return text_count_parts(watch->chain ? watch->chain : "");
+}
+
+const char *watch_part(const char *text, size_t result, char *part, size_t size)
+{
+    size_t length;
+    const char *at = text_find_part(text ? text : "", result, &length);
+    if (!at) /* one for all */
+        at = text_find_part(text ? text : "", 0, &length);
+    snprintf(part, size, "%.*s", (int)length, at);
+    return part;
+}
+
+struct place watch_chain_at(const struct watch_settings *watch, size_t result)
+{
+    return result < watch->n_outputs && watch->outputs[result].chain_at.line > 0
+               ? watch->outputs[result].chain_at
+               : watch->chain_at;
+}
+
+struct place watch_format_at(const struct watch_settings *watch, size_t result)
+{
+    return result < watch->n_outputs && watch->outputs[result].format_at.line > 0
+               ? watch->outputs[result].format_at
+               : watch->format_at;
+}
+
+/* Names are alike if folder, template and format are, unless {chain} tells them apart. Which
+ * extensions formats have is known to the worker alone. */
+static bool are_alike(const struct watch_settings *watch, size_t a, size_t b)
+{
+    const char *const texts[] = {watch->folder, watch->name, watch->format};
+    const char *chain = watch->chain_name ? watch->chain_name : watch->chain;
+    char first[16400], second[16400];
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        watch_part(texts[i], a, first, sizeof first);
+        watch_part(texts[i], b, second, sizeof second);
+        if (texts[i] == watch->format) /* without its options */
+            first[strcspn(first, ":")] = second[strcspn(second, ":")] = '\0';
+        if (strcmp(first, second) != 0)
+            return false;
+    }
+    return !strstr(watch_part(watch->name, a, first, sizeof first), "{chain}") ||
+           strcmp(watch_part(chain, a, first, sizeof first),
+                  watch_part(chain, b, second, sizeof second)) == 0;
+}
+
+int watch_check_results(const struct watch_settings *watch, size_t *result, struct fault *fault)
+{
+    const struct {
+        const char *what, *text;
+    } texts[] = {{"formats", watch->format}, {"names", watch->name}, {"folders", watch->folder}};
+    size_t count = watch_count_results(watch);
+    *result = count - 1;
+    if (count > WATCH_RESULTS_MAX)
+        return fault_set(fault, FAULT_CONFIG, "%zu results of each picture; the limit is %d", count,
+                         WATCH_RESULTS_MAX);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        size_t n = text_count_parts(texts[i].text ? texts[i].text : "");
+        if (n != 1 && n != count)
+            return fault_set(fault, FAULT_CONFIG, "%zu %s for %zu result%s", n, texts[i].what,
+                             count, count == 1 ? "" : "s");
+    }
+    for (*result = 1; *result < count; ++*result)
+        for (size_t i = 0; i < *result; i++)
+            if (are_alike(watch, i, *result))
+                return fault_set(fault, FAULT_CONFIG,
+                                 "results %zu and %zu would have the same name; give each its own "
+                                 "name or folder",
+                                 i + 1, *result + 1);
+    return 0;
 }
 
 /* ---- the environment ---- */

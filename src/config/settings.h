@@ -61,7 +61,13 @@ struct free_space {
     uint64_t bytes;
 };
 
-/* One watched folder. */
+/* Where the file says something of one of several results. */
+struct watch_output {
+    struct place at, chain_at, format_at;
+};
+
+/* One watched folder. Several results of a picture have their chains in one text, with ; between
+ * them, and so have names of chains, formats, templates and folders, of which one is that of all. */
 struct watch_settings {
     const char *input, *output; /* directories; absolute after settings_complete */
     const char *chain;          /* the chain's text */
@@ -69,6 +75,7 @@ struct watch_settings {
     const char *format;
     const char *reading; /* options for decoding, as for --input; NULL: none */
     const char *name;    /* template for names of results */
+    const char *folder;  /* for results, below the output directory; NULL: that itself */
     int on_exists, originals, claim, sync, mode; /* enums above */
     bool recursive;
     uint64_t settle; /* nanoseconds for which a closed file must stay unchanged */
@@ -79,7 +86,24 @@ struct watch_settings {
     const char **ignore; /* patterns of names; ends with NULL; owned */
     struct place at;     /* of the entry, and of some values, in the file */
     struct place input_at, output_at, chain_at, format_at, reading_at;
+    size_t n_outputs; /* entries of `outputs` in the file; 0: there is no such list */
+    struct watch_output *outputs; /* owned */
 };
+
+/* How many results each picture has; and what the settings say of one, from one of their texts
+ * (NULL: ""). */
+#define WATCH_RESULTS_MAX 16
+size_t watch_count_results(const struct watch_settings *watch);
+const char *watch_part(const char *text, size_t result, char *part, size_t size);
+
+/* Where the file has the chain, or the format, of a result. */
+struct place watch_chain_at(const struct watch_settings *watch, size_t result);
+struct place watch_format_at(const struct watch_settings *watch, size_t result);
+
+/* FAULT_CONFIG: the texts are not of as many results, or two results would have the same name, or
+ * `output` begins anew for each of them; `*result` is the one that is wrong. */
+int watch_check_results(const struct watch_settings *watch, size_t *result, struct fault *fault);
+
 
 /* A socket to open; path NULL: none. */
 struct socket_settings {

@@ -204,17 +204,36 @@ static const struct param_choice mode_choices[] = {
 
 static int parse_name(const char *text, void *to, struct fault *fault)
 {
+    char part[256];
+    int result = 0;
     *(const char **)to = text;
-    return settings_check_name(text, fault);
+    for (size_t i = 0; i < text_count_parts(text) && result == 0; i++)
+        result = settings_check_name(watch_part(text, i, part, sizeof part), fault);
+    return result;
 }
 
-/* The sockets and sluice run have several results of one picture. */
-static int parse_chain(const char *text, void *to, struct fault *fault)
+/* Folders below OUT, which are made. */
+static int parse_folder(const char *text, void *to, struct fault *fault)
 {
+    char part[256];
+    size_t length;
     *(const char **)to = text;
-    return strchr(text, ';') ? fault_set(fault, FAULT_CONFIG,
-                                         "'%.60s': a folder has one result of each picture", text)
-                             : 0;
+    for (size_t i = 0; i < text_count_parts(text); i++) {
+        text_find_part(text, i, &length);
+        watch_part(text, i, part, sizeof part);
+        const char *name = part;
+        bool good = length < sizeof part && (length == 0 || part[length - 1] != '/');
+        for (; *name && good; name += *name == '/') {
+            good = *name != '.' && *name != '/';
+            name += strcspn(name, "/");
+        }
+        if (!good)
+            return fault_set(fault, FAULT_CONFIG,
+                             "'%.60s': expected a folder below the output, such as thumbs or "
+                             "web/small; none of its names begins with a dot",
+                             part);
+    }
+    return 0;
 }
 
 /* Parses "keep=1GiB:age=7d"; unlike in a chain, units are required. */
@@ -264,9 +283,9 @@ static const struct setting watch_table[] = {
      .option = "output", .letter = 'o', .value_name = "DIR", .place = WATCH_AT(output_at)},
     {PARAM(TEXT, "chain", WATCH_AT(chain),
            "name of a chain of the file, or stages joined by commas; an empty one only converts "
-           "formats",
+           "formats; several with ; between them: several results of each picture",
            .required = true),
-     .option = "chain", .letter = 'c', .value_name = "CHAIN", .parse = parse_chain,
+     .option = "chain", .letter = 'c', .value_name = "CHAIN",
      .place = WATCH_AT(chain_at)},
     {PARAM(TEXT, "format", WATCH_AT(format), "format of the results, with options: jpg:quality=80",
            DEFAULT("png")),
@@ -280,6 +299,8 @@ static const struct setting watch_table[] = {
            "name of results: {stem} and {name} of the original, {chain}, {date}; it ends in .{ext}",
            DEFAULT("{stem}.{ext}")),
      .option = "name", .value_name = "TEMPLATE", .parse = parse_name},
+    {PARAM(TEXT, "folder", WATCH_AT(folder), "folder for the results below `output`, which is made"),
+     .option = "folder", .value_name = "DIR", .parse = parse_folder},
     {PARAM(CHOICE, "on_exists", WATCH_AT(on_exists),
            "when the result's name is taken: photo-1.png, replace it, or fail the file",
            .choices = exists_choices, DEFAULT("number")),

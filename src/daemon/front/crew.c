@@ -12,7 +12,9 @@
 
 /* ---- messages about a wrong chain, with the place where it is written ---- */
 
-static struct place place_of(const struct config *config, size_t index, const char *subject)
+/* Of a folder's result; those of other texts have one. */
+static struct place place_of(const struct config *config, size_t index, const char *subject,
+                             size_t result)
 {
     const struct settings *settings = &config->settings;
     if (index >= settings->n_watches + config->n_chains)
@@ -21,23 +23,32 @@ static struct place place_of(const struct config *config, size_t index, const ch
         return config->chains[index - settings->n_watches].place;
     const struct watch_settings *watch = &settings->watches[index];
     if (strcmp(subject, "format") == 0)
-        return watch->format_at;
-    return strcmp(subject, "read") == 0 ? watch->reading_at : watch->chain_at;
+        return watch_format_at(watch, result);
+    return strcmp(subject, "read") == 0 ? watch->reading_at : watch_chain_at(watch, result);
 }
 
 void crew_complain(const struct crew *crew, const struct worker_check *check, const char *subject,
-                   const struct fault *fault)
+                   const struct fault *found)
 {
     const struct config *config = &crew->book->config;
     struct text what = {0}, caret = {0};
     struct place place = {0};
-    const char *source = NULL;
+    struct fault own = *found, *fault = &own;
+    char *source = NULL; /* the text that is wrong: of several results that of one */
+    size_t result = 0, length;
+    if (check && subject[0]) {
+        const char *all = strcmp(subject, "chain") == 0    ? check->chain
+                          : strcmp(subject, "format") == 0 ? check->format
+                                                           : check->reading;
+        const char *part = text_find_part(all ? all : "", 0, &length);
+        while (part && fault->position > (int)(part - all + (ptrdiff_t)length))
+            part = text_find_part(all, ++result, &length);
+        if (part && fault->position >= 0)
+            fault->position -= (int)(part - all);
+        source = part ? strndup(part, length) : NULL;
+    }
     if (check)
-        place = place_of(config, (size_t)(check - crew->supervisor.checks), subject);
-    if (check && subject[0])
-        source = strcmp(subject, "chain") == 0    ? check->chain
-                 : strcmp(subject, "format") == 0 ? check->format
-                                                  : check->reading;
+        place = place_of(config, (size_t)(check - crew->supervisor.checks), subject, result);
     if (config->settings.file && place.line > 0) /* it is a text of the configuration file */
         text_printf(&what, "%s:%zu:%zu: ", config->settings.file, place.line, place.column);
     text_printf(&what, "%s", subject);
@@ -46,6 +57,7 @@ void crew_complain(const struct crew *crew, const struct worker_check *check, co
     fputs(text_string(&caret), stderr);
     text_finish(&caret);
     text_finish(&what);
+    free(source);
 }
 
 /* ---- life ---- */

@@ -158,6 +158,9 @@ static void check_watch(const struct watch_settings *w, size_t index, bool own_f
         else if (!needed[i].value)
             text_printf(errors, "%s is missing, or SLUICE_WATCH_%zu_%s\n", needed[i].what, index,
                         needed[i].key);
+    struct fault fault = FAULT_INIT;
+    if (w->chain && watch_check_results(w, &(size_t){0}, &fault) != 0)
+        text_printf(errors, "%s: %s\n", w->input ? w->input : "", fault.text);
     if (w->chain && (strlen(w->chain) > CHAIN_BYTES_MAX || strlen(w->format) > 1000 ||
                      (w->reading && strlen(w->reading) > 1000)))
         text_append(errors, "such a long chain, format or input is no message to a worker\n");
