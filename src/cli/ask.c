@@ -332,6 +332,14 @@ static void print_fate(const char *file, const json_t *answer)
                     number_duration((uint64_t)(json_real_value(value) * 1e9)));
         else if (json_is_boolean(value))
             fprintf(cli_stdout, "  %s: %s\n", key, json_is_true(value) ? "yes" : "no");
+        /* of a single one there are members of its own */
+        json_t *one;
+        size_t i;
+        json_array_foreach (value, i, one)
+            if (json_array_size(value) > 1)
+                fprintf(cli_stdout, "  result %zu: %s%s\n", i + 1,
+                        json_string_value(json_object_get(one, "path")),
+                        json_is_true(json_object_get(one, "exists")) ? "" : " (gone)");
     }
 }
 

@@ -14,6 +14,7 @@
     truncated   says so; complete otherwise
     full        says twice that the disk is full, then does it
     planes N    writes N planes
+    results N   writes N results, each of one file
     twins       writes two planes of one name
     deaf N      waits for two more of them, asks for N outputs each, ends them, and only then reads
     greedy      asks for outputs without end
@@ -121,6 +122,21 @@ def write_planes(number, first, text, names):
         os.write(fd, text + b' ' + name.encode())
         os.close(fd)
     return names
+
+
+def write_results(number, first, text, count):
+    for i in range(count):
+        fd = first
+        if i > 0:
+            send('need-output', id=number, plane='', result_of=i)
+            message, fds = receive()
+            while message.get('type') != 'output':
+                waiting.append((message, fds))
+                message, fds = receive()
+            assert (message['id'], message.get('plane'), message.get('result_of')) == (number, '', i)
+            fd = fds[0]
+        os.write(fd, text + b' ' + b'%d' % i)
+        os.close(fd)
 
 
 def deaf(number, count):
@@ -274,6 +290,11 @@ def run(job, fds):
         names = ['p', 'p'] if word == 'twins' else ['p%d' % i for i in range(int(text.split()[1]))]
         planes = write_planes(number, out, text, names)
         send('done', id=number, result='ok', planes=planes, total=1)
+        out = -1
+    elif word == 'results':
+        count = int(text.split()[1])
+        write_results(number, out, text, count)
+        send('done', id=number, result='ok', planes=[''] * count, results_of=list(range(count)), total=1)
         out = -1
     elif word == 'deaf':
         deaf(number, int(text.split()[1]))

@@ -61,7 +61,7 @@ KINDS = {
 
 class KillPoints(DaemonTest):
     def killed(self, d, point, *libraries):
-        d.env = dict(d.env, LD_PRELOAD=':'.join((LIBRARY, *libraries)), SLUICE_KILL_AFTER=POINTS[point].replace('DIR', d.dir))
+        d.env = dict(d.env, LD_PRELOAD=':'.join((LIBRARY, *libraries)), SLUICE_KILL_AFTER=POINTS.get(point, point).replace('DIR', d.dir))
         d.start(ready=False)
         try:
             d.process.wait(30)
@@ -120,6 +120,57 @@ class KillPoints(DaemonTest):
             if point != 'reserved':
                 self.killed(d, point)
             self.check(d, 'done', point)
+
+    def several(self, folder, *options):
+        return self.fake('--jobs', '1', '--stable', '20ms', '--name', '{stem}-0.{ext};{stem}-1.{ext};{stem}-2.{ext}', '--folder', ';two/three;', *options,
+                         chain='x;y;z', folder=os.path.join(self.dir, folder))
+
+    def test_several(self):
+        """Several results of one picture: in the end all are there, each once and whole, whatever the step after which
+        the front was killed; the original is never lost."""
+        kind = subprocess.run(['stat', '-f', '-c', '%T', self.dir], capture_output=True, text=True, check=True).stdout.strip()
+        together = kind in ('ext2/ext3', 'xfs', 'btrfs', 'f2fs')
+        names = ['a-0.pgm', 'a-2.pgm', 'two/three/a-1.pgm']
+        for i, point in enumerate(('claimed', 'begun', 'openat:.a*-2.tmp',
+                                   'syncfs:DIR/out/*.tmp' if together else 'fsync:2:DIR/out/*.tmp', 'note-written', 'decided',
+                                   'decided-synced', 'renameat2:a-0.pgm', 'renameat2:a-1.pgm', 'renameat2:a-2.pgm',
+                                   'syncfs:DIR/out', 'moved', 'unlinkat:.result-1', 'forgotten')):
+            d = self.several('several-%d' % i)
+            before = len(self.fake_log())
+            d.drop('a', b'results 3')
+            self.killed(d, point)
+            d.start()
+            d.expect_done('a')
+            d.stop()
+            found = sorted(os.path.relpath(os.path.join(folder, name), d.output) for folder, _, files in os.walk(d.output)
+                           for name in files)
+            self.assertEqual(found, names, point)
+            for name in names:
+                self.assertEqual(d.result(name), b'results 3 ' + name[-5:-4].encode(), point)
+            self.assertFalse(os.path.exists(d.in_path('a')))
+            self.assertLessEqual(len(self.fake_log()) - before, 2)
+            d.expect_clean()
+
+    def test_several_and_a_taken_name(self):
+        """A name that is taken gives all results another number, also if it is taken between the decision and the names."""
+        for point in (None, 'decided', 'renameat2:a-0.pgm'):
+            d = self.several('taken-%s' % point)
+            os.makedirs(os.path.join(d.output, 'two/three'))
+            if not point:
+                with open(os.path.join(d.output, 'a-2.pgm'), 'wb') as file:
+                    file.write(b'another')
+            d.drop('a', b'results 3')
+            if point:
+                self.killed(d, point)
+                with open(os.path.join(d.output, 'two/three/a-1.pgm'), 'wb') as file:
+                    file.write(b'another')
+            d.start()
+            d.expect_done('a')
+            d.stop()
+            self.assertEqual([d.result(name) for name in ('a-0-1.pgm', 'two/three/a-1-1.pgm', 'a-2-1.pgm')],
+                             [b'results 3 0', b'results 3 1', b'results 3 2'])
+            self.assertEqual(d.results(), ['a-0-1.pgm', 'a-2-1.pgm'] + (['a-2.pgm'] if not point else []) + ['two'])
+            d.expect_clean()
 
     def test_together(self):
         """Of files that end together, whose results, notes and decisions share their syncs, each is there once."""

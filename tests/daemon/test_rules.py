@@ -154,7 +154,7 @@ class Rules(DaemonTest):
         now = int(time.time())
         for name, inode, remembered, age, dev in (('old', 1, 0, 31, device), ('young', 2, 0, 29, device),
                                                   ('gone', 3, 1, 0, device), ('elsewhere', 4, 1, 0, device + 1)):
-            base.execute('INSERT INTO files VALUES (?, ?, ?, ?, 5, 6, "done", 1, NULL, NULL, ?, ?, ?)',
+            base.execute('INSERT INTO files VALUES (?, ?, ?, ?, 5, 6, "done", 1, NULL, NULL, ?, ?, ?, NULL)',
                          (d.input, name, dev, inode, remembered, now, now - age * 86400))
         base.commit()
         base.close()

@@ -335,7 +335,16 @@ static void done(struct job *queued, const struct message *report)
         free(chain);
     }
     queued->counted = text_string(&job->counted);
+    struct text results = {0};
+    for (size_t i = 0; i < job->n_results; i++) {
+        const char *name = job->names[i];
+        text_append_bytes(&results, name, strlen(name) + 1);
+    }
+    text_append_bytes(&results, "", 1);
+    queued->results = results.data;
     queue_count_end(queue, queued, queued->fault.code == FAULT_NONE);
+    queued->results = NULL;
+    text_finish(&results);
     job_print_times(queued, times);
     if (queued->fault.code != FAULT_NONE)
         log_about(job_subject(queued), LOG_LEVEL_INFO, "failed: %s: %s",

@@ -14,6 +14,7 @@
 #include "base/disk.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
 
 #define NOTE        ".note"
 #define TEMPORARY   ".note.tmp"
@@ -33,6 +34,8 @@ void claim_destroy(struct claim **claim)
     for (size_t i = 0; i < c->n_drafts; i++)
         file_close(&c->drafts[i].fd);
     free(c->drafts);
+    free(c->results);
+    free(c->note.names);
     free(c->note.results);
     free(c->note.reason);
     free(c->name);
@@ -169,6 +172,19 @@ static bool read_text(const json_t *object, const char *key, char *text, size_t 
     return true;
 }
 
+bool note_add_name(struct note *note, size_t of)
+{
+    if (of < note->n_names)
+        return true;
+    struct note_name *names = realloc(note->names, (of + 1) * sizeof *names);
+    if (!names)
+        return false;
+    note->names = names;
+    memset(names + note->n_names, 0, (of + 1 - note->n_names) * sizeof *names);
+    note->n_names = of + 1;
+    return true;
+}
+
 static bool parse_note(const json_t *object, struct note *note)
 {
     const json_t *done = json_object_get(object, "done");
@@ -186,21 +202,33 @@ static bool parse_note(const json_t *object, struct note *note)
     if (!good || !done)
         return good;
     const json_t *list = json_object_get(done, "results");
+    const json_t *names = json_object_get(done, "names");
     note->verdict = NOTE_DONE;
     note->n_results = json_array_size(list);
     note->results = calloc(note->n_results + 1, sizeof *note->results);
     note->on_exists = (int)json_integer_value(json_object_get(done, "exists"));
-    if (!name_unescape(json_string_value(json_object_get(done, "base")), note->base,
-                       sizeof note->base))
-        note->base[0] = '\0'; /* written by an older daemon: use the original's name */
-    good = note->results && note->n_results > 0 &&
-           read_text(done, "extension", note->extension, sizeof note->extension) &&
+    good = note->results && note->n_results > 0 && json_array_size(names) <= WATCH_RESULTS_MAX &&
            read_text(done, "tag", note->tag, sizeof note->tag) &&
            read_count(done, "number", &note->number);
+    /* an older daemon has written one name, which is a part of `done` itself */
+    for (size_t i = 0; good && (i == 0 || i < json_array_size(names)); i++) {
+        const json_t *from = names ? json_array_get(names, i) : done;
+        good = note_add_name(note, i);
+        if (!good)
+            break;
+        struct note_name *name = &note->names[i];
+        if (!name_unescape(json_string_value(json_object_get(from, "base")), name->base,
+                           sizeof name->base))
+            name->base[0] = '\0'; /* by one that is older still: use the original's name */
+        good = read_text(from, "extension", name->extension, sizeof name->extension) &&
+               (!names || name_unescape(json_string_value(json_object_get(from, "folder")),
+                                        name->folder, sizeof name->folder));
+    }
     for (size_t i = 0; good && i < note->n_results; i++) {
         const json_t *entry = json_array_get(list, i);
         struct note_result *result = &note->results[i];
-        good = read_text(entry, "plane", result->plane, sizeof result->plane);
+        good = read_text(entry, "plane", result->plane, sizeof result->plane) &&
+               (!names || (read_count(entry, "of", &result->of) && result->of < note->n_names));
         result->size = json_integer_value(json_object_get(entry, "size"));
         result->mtime = json_integer_value(json_object_get(entry, "mtime"));
     }
@@ -223,6 +251,7 @@ static int read_note(int folder_fd, struct note *note, struct fault *fault)
         return result;
     json_t *object = json_loadb((const char *)bytes.data, bytes.size, 0, NULL);
     if (!object || !parse_note(object, note)) {
+        free(note->names);
         free(note->results);
         free(note->reason);
         *note = (struct note){0};
@@ -318,8 +347,8 @@ int claim_adopt(struct claim **claim, struct spool *spool, int other_fd, const c
             log_about(claim_subject(c), LOG_LEVEL_WARNING,
                       "that it was interrupted could not be noted: %s", why.text);
     }
-    if (note->verdict == NOTE_DONE && !note->base[0])
-        snprintf(note->base, sizeof note->base, "%s", c->base);
+    if (note->verdict == NOTE_DONE && !note->names[0].base[0])
+        snprintf(note->names[0].base, sizeof note->names[0].base, "%s", c->base);
     close(folder_fd);
     *claim = c;
     return 0;
@@ -393,25 +422,31 @@ void claim_clear_begun(struct claim *claim)
 /* NULL without memory. */
 static char *print_note(const struct note *note)
 {
-    char base[3 * sizeof note->base];
+    char base[3 * sizeof note->names->base], folder[3 * sizeof note->names->folder];
     json_t *object = json_pack("{s:I, s:I, s:I, s:I}", "attempts", (json_int_t)note->attempts,
                                "crashes", (json_int_t)note->crashes, "interruptions",
                                (json_int_t)note->interruptions, "alone", (json_int_t)note->alone);
     int failed = object ? 0 : -1;
     if (failed == 0 && note->verdict == NOTE_DONE) {
-        json_t *list = json_array();
+        json_t *list = json_array(), *names = json_array();
         for (size_t i = 0; i < note->n_results && failed == 0; i++) {
             const struct note_result *r = &note->results[i];
-            failed = json_array_append_new(list, json_pack("{s:s, s:I, s:I}", "plane", r->plane,
-                                                           "size", (json_int_t)r->size, "mtime",
-                                                           (json_int_t)r->mtime));
+            failed = json_array_append_new(
+                list, json_pack("{s:i, s:s, s:I, s:I}", "of", (int)r->of, "plane", r->plane, "size",
+                                (json_int_t)r->size, "mtime", (json_int_t)r->mtime));
         }
-        name_escape(note->base, base, sizeof base);
+        for (size_t i = 0; i < note->n_names && failed == 0; i++) {
+            name_escape(note->names[i].base, base, sizeof base);
+            name_escape(note->names[i].folder, folder, sizeof folder);
+            failed = json_array_append_new(names, json_pack("{s:s, s:s, s:s}", "base", base,
+                                                            "extension", note->names[i].extension,
+                                                            "folder", folder));
+        }
         failed |= json_object_set_new(object, "done",
-                                      json_pack("{s:I, s:s, s:s, s:s, s:i, s:o}", "number",
-                                                (json_int_t)note->number, "extension",
-                                                note->extension, "base", base, "tag", note->tag,
-                                                "exists", note->on_exists, "results", list));
+                                      json_pack("{s:I, s:o, s:s, s:i, s:o}", "number",
+                                                (json_int_t)note->number, "names", names, "tag",
+                                                note->tag, "exists", note->on_exists, "results",
+                                                list));
     }
     if (failed == 0 && note->verdict == NOTE_FAILED)
         failed = json_object_set_new(
@@ -486,18 +521,38 @@ int claim_sync_note(struct claim *claim)
 void claim_result_name(const struct claim *claim, size_t index, name_buffer name)
 {
     const struct note *note = &claim->note;
-    name_of_result(name, note->base, note->number, note->results[index].plane, note->extension);
+    const struct note_result *result = &note->results[index];
+    const struct note_name *of = &note->names[result->of];
+    name_of_result(name, of->base, note->number, result->plane, of->extension);
 }
 
-bool claim_fill_entry(struct claim *claim, struct ledger_entry *entry, const char *reason,
-                      name_buffer result)
+/* The first file of each result, as the ledger has them. */
+static char *list_results(const struct claim *claim)
+{
+    const struct note *note = &claim->note;
+    struct text list = {0};
+    for (size_t i = 0; i < note->n_results; i++) {
+        const char *folder = note->names[note->results[i].of].folder;
+        name_buffer name;
+        if (i > 0 && note->results[i].of == note->results[i - 1].of)
+            continue;
+        claim_result_name(claim, i, name);
+        text_printf(&list, "%s%s%s%s", i ? LEDGER_NEXT : "", folder, folder[0] ? LEDGER_BELOW : "",
+                    name);
+    }
+    if (list.failed)
+        text_finish(&list);
+    return list.data;
+}
+
+bool claim_fill_entry(struct claim *claim, struct ledger_entry *entry, const char *reason)
 {
     const struct spool *spool = claim->spool;
     const struct note *note = &claim->note;
     struct stat status;
-    bool done = note->verdict == NOTE_DONE, has_result = done && note->n_results > 0;
-    if (has_result)
-        claim_result_name(claim, 0, result);
+    bool done = note->verdict == NOTE_DONE;
+    free(claim->results);
+    claim->results = done ? list_results(claim) : NULL;
     int fd = claim->identity.inode ? -1 : open_file(claim); /* it was never opened */
     if (fd >= 0 && fstat(fd, &status) == 0)
         claim->identity = identity_of(&status);
@@ -509,7 +564,7 @@ bool claim_fill_entry(struct claim *claim, struct ledger_entry *entry, const cha
         .state = done ? "done" : "failed",
         .attempts = note->attempts,
         .reason = reason,
-        .result = has_result ? result : NULL,
+        .result = claim->results,
         .remembered = done ? spool->remembers : spool->in_place,
     };
     return claim->identity.inode != 0;

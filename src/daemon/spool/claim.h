@@ -24,8 +24,16 @@ enum note_verdict {
 /* A result as it is recognised later, by size and time under the name that the note gives: nobody
  * else writes a file of that size at that nanosecond under a name that was free. */
 struct note_result {
-    char plane[32]; /* "" for a picture's only result */
+    unsigned of;    /* which of the picture's results it is, or is a plane of */
+    char plane[32]; /* "" for a result that is one file */
     int64_t size, mtime;
+};
+
+/* What the files of one of a picture's results are called. */
+struct note_name {
+    char base[256];     /* what their names begin with; "" until there is a verdict */
+    char extension[24]; /* of their names, and of the drafts' */
+    char folder[256];   /* below OUT; "": that itself */
 };
 
 struct note {
@@ -35,8 +43,8 @@ struct note {
     unsigned alone; /* of the latest interruptions in a row: those while it was the only job */
     enum note_verdict verdict;
     unsigned number;    /* in the chosen names, of the results or of the file in failed */
-    char extension[24]; /* done: of the results' names; and before that, of the drafts' */
-    char base[256];     /* done: what the results' names begin with */
+    size_t n_names;
+    struct note_name *names; /* of the results so far; owned */
     int on_exists;      /* done: the rule, an enum settings_exists */
     char tag[48]; /* done: part of the results' temporary names; and before that, the drafts' */
     size_t n_results;
@@ -47,7 +55,8 @@ struct note {
 /* A result that a worker writes (draft.h). */
 struct draft {
     int fd;
-    char plane[32]; /* "" until it is known, and for a picture's only result */
+    unsigned of;    /* which of the picture's results it is, or is a plane of */
+    char plane[32]; /* "" until it is known, and for a result that is one file */
 };
 
 struct claim {
@@ -63,6 +72,7 @@ struct claim {
                                  it, of the instance that had it */
     size_t n_drafts;
     struct draft *drafts; /* owned */
+    char *results;        /* as claim_fill_entry lists them; owned */
     struct note note;
     STAILQ_ENTRY(claim) next; /* among those that are taken over */
 };
@@ -123,11 +133,12 @@ int claim_note_failure(struct claim *claim, const char *reason, struct fault *fa
 /* The final name of a result, without the folders on the way. Valid once there is a verdict. */
 void claim_result_name(const struct claim *claim, size_t index, name_buffer name);
 
-/* Fills an entry for the ledger from a claim with a verdict. It points to the claim, to `reason`
- * (NULL: none) and to `result`. False when the file is gone, so that nothing can be said about it.
- */
-bool claim_fill_entry(struct claim *claim, struct ledger_entry *entry, const char *reason,
-                      name_buffer result);
+/* The note's names up to this result; false without memory. */
+bool note_add_name(struct note *note, size_t of);
+
+/* Fills an entry for the ledger from a claim with a verdict. It points to the claim and to `reason`
+ * (NULL: none). False when the file is gone, so that nothing can be said about it. */
+bool claim_fill_entry(struct claim *claim, struct ledger_entry *entry, const char *reason);
 
 /* The three ends. Each moves the file and removes the claim's folder. After a fault the claim is as
  * it was. None replaces another file: done and failed choose a free number, give_back fails with

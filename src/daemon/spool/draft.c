@@ -33,12 +33,18 @@ struct names {
     name_buffer empty; /* in OUT, where there are no hard links: an empty file */
 };
 
+/* The picture's result that a file is of: one that the note knows, or a draft. */
+static unsigned result_of(const struct claim *claim, size_t index)
+{
+    return index < claim->note.n_results ? claim->note.results[index].of : claim->drafts[index].of;
+}
+
 static void names_of(struct names *names, const struct claim *claim, size_t index)
 {
     const struct note *note = &claim->note;
     char tag[80];
     name_buffer plain;
-    name_of_result(plain, claim->base, 0, "", note->extension);
+    name_of_result(plain, claim->base, 0, "", note->names[result_of(claim, index)].extension);
     snprintf(tag, sizeof tag, "%.47s-%zu", note->tag, index);
     name_of_temporary(names->temporary, plain, tag);
     names->final[0] = '\0';
@@ -64,37 +70,101 @@ static int blame_out(const struct claim *claim, struct fault *fault)
                            claim->spool->out_path);
 }
 
-void result_base(const struct spool *spool, const char *original, const char *extension,
+void result_base(const struct spool *spool, size_t of, const char *original, const char *extension,
                  const char *day, name_buffer base)
 {
     const struct watch_settings *rules = spool->rules;
-    struct name_parts parts = {.original = path_name(original),
-                               .chain = rules->chain_name ? rules->chain_name : rules->chain,
-                               .extension = extension,
-                               .day = day};
-    name_expand(base, rules->name, &parts);
+    char template[256], chain[512];
+    struct name_parts parts = {
+        .original = path_name(original),
+        .chain = watch_part(rules->chain_name ? rules->chain_name : rules->chain, of, chain,
+                            sizeof chain),
+        .extension = extension,
+        .day = day};
+    name_expand(base, watch_part(rules->name, of, template, sizeof template), &parts);
+}
+
+/* ---- where results go ---- */
+
+/* The directory of a result in OUT: its folder, and in that the one that its file had below IN. */
+static int place_of(struct disk_place *place, const struct claim *claim, unsigned of, mode_t mode)
+{
+    const char *folder = claim->note.names[of].folder;
+    char path[PATH_MAX + sizeof claim->note.names->folder + 1];
+    snprintf(path, sizeof path, "%s%s%s", folder, folder[0] ? "/" : "", claim->name);
+    int result = disk_place(place, claim->out_fd, path, mode);
+    place->name = NULL; /* it would lie in `path` */
+    return result;
+}
+
+/* Those of all results, each opened once. */
+struct places {
+    size_t n;
+    unsigned same[WATCH_RESULTS_MAX]; /* the first result that goes there, too */
+    struct disk_place list[WATCH_RESULTS_MAX];
+};
+
+/* errno stays as it was. */
+static void leave_places(struct places *places)
+{
+    for (unsigned of = 0; of < places->n; of++)
+        if (places->same[of] == of)
+            disk_place_leave(&places->list[of]);
+    places->n = 0;
+}
+
+static int open_places(struct places *places, const struct claim *claim, mode_t mode)
+{
+    const struct note *note = &claim->note;
+    places->n = 0;
+    for (unsigned of = 0; of < note->n_names && of < WATCH_RESULTS_MAX; of++) {
+        unsigned same = 0;
+        while (strcmp(note->names[same].folder, note->names[of].folder) != 0)
+            same++;
+        places->same[of] = same;
+        if (same == of && place_of(&places->list[of], claim, of, mode) != 0) {
+            leave_places(places);
+            return -1;
+        }
+        places->n++;
+    }
+    return 0;
+}
+
+static int fd_of(const struct places *places, const struct claim *claim, size_t index)
+{
+    return places->list[places->same[result_of(claim, index)]].fd;
 }
 
 /* ---- drafts ---- */
 
-int drafts_add(struct claim *claim, const char *plane, const char *extension, struct fault *fault)
+int drafts_add(struct claim *claim, unsigned of, const char *plane, const char *extensions,
+               struct fault *fault)
 {
     struct note *note = &claim->note;
+    const struct watch_settings *rules = claim->spool->rules;
     struct disk_place place;
     struct names names;
+    if (of >= watch_count_results(rules))
+        return fault_set(fault, FAULT_INTERNAL, "the worker has a result that nobody asked for");
     struct draft *drafts = realloc(claim->drafts, (claim->n_drafts + 1) * sizeof *drafts);
-    if (!drafts)
+    if (drafts)
+        claim->drafts = drafts;
+    if (!drafts || !note_add_name(note, of))
         return fault_set(fault, FAULT_MEMORY, "no memory for a result");
-    claim->drafts = drafts;
+    struct note_name *name = &note->names[of];
     snprintf(note->tag, sizeof note->tag, "%s-%s", claim->spool->instance, claim->folder);
-    snprintf(note->extension, sizeof note->extension, "%s", extension);
-    if (disk_place(&place, claim->out_fd, claim->name, 0777) != 0)
+    watch_part(extensions, of, name->extension, sizeof name->extension);
+    watch_part(rules->folder, of, name->folder, sizeof name->folder);
+    if (place_of(&place, claim, of, 0777) != 0)
         return blame_out(claim, fault);
+    struct draft *draft = &drafts[claim->n_drafts];
+    *draft = (struct draft){.fd = -1, .of = of};
+    snprintf(draft->plane, sizeof draft->plane, "%s", plane);
+    note->n_results = 0; /* those of an earlier verdict, which was taken back */
     names_of(&names, claim, claim->n_drafts);
     unlinkat(place.fd, names.temporary, 0); /* left by an earlier try */
     unreserve(&names, claim, place.fd);
-    struct draft *draft = &drafts[claim->n_drafts];
-    snprintf(draft->plane, sizeof draft->plane, "%s", plane);
     draft->fd =
         openat(place.fd, names.temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     disk_place_leave(&place);
@@ -114,12 +184,12 @@ void drafts_discard(struct claim *claim)
 {
     struct disk_place place;
     struct names names;
-    if (claim->n_drafts > 0 && disk_place(&place, claim->out_fd, claim->name, 0) == 0) {
-        for (size_t i = 0; i < claim->n_drafts; i++) {
-            names_of(&names, claim, i);
-            unlinkat(place.fd, names.temporary, 0);
-            unreserve(&names, claim, place.fd);
-        }
+    for (size_t i = 0; i < claim->n_drafts; i++) {
+        if (place_of(&place, claim, result_of(claim, i), 0) != 0)
+            continue;
+        names_of(&names, claim, i);
+        unlinkat(place.fd, names.temporary, 0);
+        unreserve(&names, claim, place.fd);
         disk_place_leave(&place);
     }
     drafts_forget(claim);
@@ -129,7 +199,7 @@ void drafts_discard(struct claim *claim)
 
 struct results {
     const struct claim *claim;
-    int fd; /* of their directory in OUT */
+    const struct places *places;
 };
 
 /* A number is taken when any of the results would find its name taken, since all get the same
@@ -139,27 +209,43 @@ static bool is_taken(void *context, unsigned number)
     const struct results *results = context;
     const struct note *note = &results->claim->note;
     for (size_t i = 0; i < note->n_results; i++) {
+        const struct note_name *of = &note->names[note->results[i].of];
         name_buffer name;
-        name_of_result(name, note->base, number, note->results[i].plane, note->extension);
-        if (disk_may_have(results->fd, name))
+        name_of_result(name, of->base, number, note->results[i].plane, of->extension);
+        if (disk_may_have(fd_of(results->places, results->claim, i), name))
             return true;
     }
     return false;
 }
 
 /* Chooses the number by the folder's rule for existing names. */
-static int choose_number(struct claim *claim, int fd, struct fault *fault)
+static int choose_number(struct claim *claim, const struct places *places, struct fault *fault)
 {
-    struct results results = {claim, fd};
+    struct results results = {claim, places};
     struct note *note = &claim->note;
     name_buffer name;
+    for (size_t k = 0; k < note->n_names; k++)
+        for (size_t i = 0; i < k; i++)
+            if (strcmp(note->names[i].base, note->names[k].base) == 0 &&
+                strcmp(note->names[i].extension, note->names[k].extension) == 0 &&
+                strcmp(note->names[i].folder, note->names[k].folder) == 0)
+                return fault_set(fault, FAULT_EXISTS, "results %zu and %zu would both be %s", i + 1,
+                                 k + 1, note->names[k].base);
     note->number = 0;
     if (note->on_exists == EXISTS_NUMBER)
         note->number = name_find_number(is_taken, &results);
     bool refused = note->on_exists == EXISTS_FAIL && is_taken(&results, 0);
     if (note->number != UINT_MAX && !refused)
         return 0;
-    claim_result_name(claim, 0, name);
+    size_t taken = 0;
+    while (refused && taken + 1 < note->n_results) {
+        claim_result_name(claim, taken, name);
+        if (disk_may_have(fd_of(places, claim, taken), name))
+            break;
+        taken++;
+    }
+    claim_result_name(claim, taken, name);
+    int fd = fd_of(places, claim, taken);
     if (refused)
         return fault_set(fault, FAULT_EXISTS, "%s is there already (on_exists: fail)", name);
     errno = 0;
@@ -171,19 +257,18 @@ static int choose_number(struct claim *claim, int fd, struct fault *fault)
 int drafts_prepare(struct claim *claim, struct fault *fault)
 {
     struct note *note = &claim->note;
-    struct disk_place place;
+    struct places places;
     struct stat status;
     struct note_result *results = calloc(claim->n_drafts + 1, sizeof *results);
     if (!results)
         return fault_set(fault, FAULT_MEMORY, "no memory for results");
     int result = 0;
-    if (disk_place(&place, claim->out_fd, claim->name, 0) != 0) {
+    if (open_places(&places, claim, 0) != 0)
         result = fault_set_errno(fault, FAULT_IO, claim->spool->out_path);
-        place.fd = -1;
-    }
     for (size_t i = 0; result == 0 && i < claim->n_drafts; i++) {
         struct draft *draft = &claim->drafts[i];
         struct names names;
+        int out_fd = fd_of(&places, claim, i);
         names_of(&names, claim, i);
 
         /* Nobody may write to it any more: what is synced later is what is placed. */
@@ -199,10 +284,10 @@ int drafts_prepare(struct claim *claim, struct fault *fault)
         /* Its reservation: a hard link, which the sync of the result covers, or an empty file where
          * there are no hard links, which is synced here. */
         bool reserved =
-            linkat(place.fd, names.temporary, claim->spool->instance_fd, names.kept, 0) == 0 ||
-            linkat(place.fd, names.temporary, place.fd, names.in_out, 0) == 0;
+            linkat(out_fd, names.temporary, claim->spool->instance_fd, names.kept, 0) == 0 ||
+            linkat(out_fd, names.temporary, out_fd, names.in_out, 0) == 0;
         if (!reserved) {
-            int fd = openat(place.fd, names.empty,
+            int fd = openat(out_fd, names.empty,
                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
             reserved = fd >= 0 && (!claim->spool->syncs || fsync(fd) == 0);
             file_close(&fd);
@@ -214,7 +299,8 @@ int drafts_prepare(struct claim *claim, struct fault *fault)
             break;
         }
         struct identity identity = identity_of(&status);
-        results[i] = (struct note_result){.size = identity.size, .mtime = identity.mtime};
+        results[i] = (struct note_result){
+            .of = draft->of, .size = identity.size, .mtime = identity.mtime};
         snprintf(results[i].plane, sizeof results[i].plane, "%s", draft->plane);
     }
     if (result == 0) {
@@ -225,8 +311,10 @@ int drafts_prepare(struct claim *claim, struct fault *fault)
         note->verdict = NOTE_DONE;
         note->on_exists = claim->spool->rules->on_exists;
         name_today(day);
-        result_base(claim->spool, claim->name, note->extension, day, note->base);
-        result = choose_number(claim, place.fd, fault);
+        for (size_t of = 0; of < note->n_names; of++)
+            result_base(claim->spool, of, claim->name, note->names[of].extension, day,
+                        note->names[of].base);
+        result = choose_number(claim, &places, fault);
         if (result == 0)
             result = claim_prepare_note(claim, fault);
         if (result != 0)
@@ -234,8 +322,7 @@ int drafts_prepare(struct claim *claim, struct fault *fault)
     } else {
         free(results);
     }
-    if (place.fd >= 0)
-        disk_place_leave(&place);
+    leave_places(&places);
     return result;
 }
 
@@ -279,11 +366,12 @@ static bool is_reserved(const struct claim *claim, int fd, const struct names *n
 }
 
 /* Removes the results under whichever name they have. */
-static void remove_results(const struct claim *claim, int fd)
+static void remove_results(const struct claim *claim, const struct places *places)
 {
     for (size_t i = 0; i < claim->note.n_results; i++) {
         const struct note_result *result = &claim->note.results[i];
         struct names names;
+        int fd = fd_of(places, claim, i);
         ino_t placed, reserved = 0;
         names_of(&names, claim, i);
         is_reserved(claim, fd, &names, result, &reserved);
@@ -336,12 +424,12 @@ static int place_one(const struct claim *claim, int fd, size_t index)
 int results_place(struct claim *claim, struct fault *fault)
 {
     const struct note *note = &claim->note;
-    struct disk_place place;
+    struct places places;
     int result = 0;
-    if (disk_place(&place, claim->out_fd, claim->name, 0777) != 0)
+    if (open_places(&places, claim, 0777) != 0)
         return blame_out(claim, fault);
     for (size_t i = 0; i < note->n_results && result == 0;) {
-        if (place_one(claim, place.fd, i) == 0) {
+        if (place_one(claim, fd_of(&places, claim, i), i) == 0) {
             i++;
             continue;
         }
@@ -357,64 +445,89 @@ int results_place(struct claim *claim, struct fault *fault)
          * and all get another number, which the note must have before they do. */
         for (i = 0; i < note->n_results; i++) {
             struct names names;
+            int fd = fd_of(&places, claim, i);
             names_of(&names, claim, i);
-            if (!is_result(place.fd, names.temporary, &note->results[i], NULL) &&
-                is_result(place.fd, names.final, &note->results[i], NULL) &&
-                disk_rename_new(place.fd, names.final, place.fd, names.temporary) != 0)
+            if (!is_result(fd, names.temporary, &note->results[i], NULL) &&
+                is_result(fd, names.final, &note->results[i], NULL) &&
+                disk_rename_new(fd, names.final, fd, names.temporary) != 0)
                 log_about(claim_subject(claim), LOG_LEVEL_WARNING,
                           "%s stays beside the result under another number", names.final);
         }
         i = 0;
-        result = choose_number(claim, place.fd, fault);
+        result = choose_number(claim, &places, fault);
         if (result == 0)
             result = claim_write_note(claim, claim->spool->syncs, fault);
         if (result != 0 && result != FAULT_EXISTS) { /* it is unknown which number is on the disk */
-            remove_results(claim, place.fd);
+            remove_results(claim, &places);
             take_verdict_back(claim);
         }
     }
-    disk_place_leave(&place);
+    leave_places(&places);
     return result;
 }
 
 int results_sync_names(const struct claim *claim)
 {
+    const struct note *note = &claim->note;
+    struct places places;
+    int result = 0;
+    bool below = claim->base > claim->name; /* folders on the way may be new: sync them, too */
+    for (size_t of = 0; of < note->n_names; of++)
+        below |= note->names[of].folder[0] != '\0';
     if (!claim->spool->syncs)
         return 0;
-    if (claim->base > claim->name) /* folders on the way may be new: sync them, too */
-        return syncfs(claim->out_fd);
-    return disk_sync_directory(claim->out_fd);
+    if (!below)
+        return disk_sync_directory(claim->out_fd);
+    if (open_places(&places, claim, 0) != 0)
+        return -1;
+    dev_t done[WATCH_RESULTS_MAX]; /* a folder may be another file system */
+    size_t n_done = 0;
+    for (unsigned of = 0; of < places.n && result == 0; of++) {
+        struct stat status;
+        size_t k = 0;
+        if (places.same[of] != of || fstat(places.list[of].fd, &status) != 0)
+            continue;
+        while (k < n_done && done[k] != status.st_dev)
+            k++;
+        if (k < n_done)
+            continue;
+        done[n_done++] = status.st_dev;
+        result = syncfs(places.list[of].fd);
+    }
+    leave_places(&places);
+    return result;
 }
 
 int results_sync(const struct claim *claim)
 {
     const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    struct disk_place place;
+    struct places places;
     int result = 0;
     if (!claim->spool->syncs)
         return 0;
-    if (disk_place(&place, claim->out_fd, claim->name, 0777) != 0)
+    if (open_places(&places, claim, 0777) != 0)
         return -1;
     for (size_t i = 0; i < claim->note.n_results && result == 0; i++) {
         struct names names;
+        int out_fd = fd_of(&places, claim, i);
         names_of(&names, claim, i);
-        int fd = openat(place.fd, names.temporary, flags);
-        if (fd < 0 && is_result(place.fd, names.final, &claim->note.results[i], NULL))
-            fd = openat(place.fd, names.final, flags);
+        int fd = openat(out_fd, names.temporary, flags);
+        if (fd < 0 && is_result(out_fd, names.final, &claim->note.results[i], NULL))
+            fd = openat(out_fd, names.final, flags);
         result = fd < 0 ? 0 : fsync(fd);
         file_close(&fd);
     }
-    disk_place_leave(&place);
+    leave_places(&places);
     return result;
 }
 
 void results_withdraw(const struct claim *claim)
 {
-    struct disk_place place;
-    if (disk_place(&place, claim->out_fd, claim->name, 0777) != 0)
+    struct places places;
+    if (open_places(&places, claim, 0777) != 0)
         return;
-    remove_results(claim, place.fd);
-    disk_place_leave(&place);
+    remove_results(claim, &places);
+    leave_places(&places);
 }
 
 void results_void(struct claim *claim)
@@ -430,19 +543,20 @@ void results_void(struct claim *claim)
 void results_release(const struct claim *claim, struct results_synced *synced)
 {
     const struct spool *spool = claim->spool;
-    struct disk_place place;
+    struct places places;
     struct stat status;
-    if (disk_place(&place, claim->out_fd, claim->name, 0) != 0)
+    if (open_places(&places, claim, 0) != 0)
         return;
     for (size_t i = 0; i < claim->note.n_results; i++) {
         struct names names;
+        int fd = fd_of(&places, claim, i);
         names_of(&names, claim, i);
-        bool in_out = fstatat(place.fd, names.in_out, &status, AT_SYMLINK_NOFOLLOW) == 0 ||
-                      fstatat(place.fd, names.empty, &status, AT_SYMLINK_NOFOLLOW) == 0;
+        bool in_out = fstatat(fd, names.in_out, &status, AT_SYMLINK_NOFOLLOW) == 0 ||
+                      fstatat(fd, names.empty, &status, AT_SYMLINK_NOFOLLOW) == 0;
         if (in_out && claim->spool->syncs && synced->spool != spool)
             *synced = (struct results_synced){spool, disk_sync_directory(spool->instance_fd)};
         if (synced->spool != spool || synced->result == 0)
-            unreserve(&names, claim, place.fd);
+            unreserve(&names, claim, fd);
     }
-    disk_place_leave(&place);
+    leave_places(&places);
 }

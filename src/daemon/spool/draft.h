@@ -8,9 +8,11 @@
 
 #include "daemon/spool/claim.h"
 
-/* Makes the temporary file of the claim's next result, for the plane `plane` ("": it is not known
- * yet), which becomes the last of its drafts. */
-int drafts_add(struct claim *claim, const char *plane, const char *extension, struct fault *fault);
+/* Makes the next temporary file of the claim's results, which becomes the last of its drafts: of
+ * result number `of`, for the plane `plane` ("": it is its only file, or not known yet). The
+ * extensions are those of all results, with ; between them. */
+int drafts_add(struct claim *claim, unsigned of, const char *plane, const char *extensions,
+               struct fault *fault);
 
 /* Closes and removes all drafts. */
 void drafts_discard(struct claim *claim);
@@ -61,8 +63,8 @@ struct results_synced {
  * with the instance. */
 void results_release(const struct claim *claim, struct results_synced *synced);
 
-/* What results of this file are called by the folder's settings on that day. */
-void result_base(const struct spool *spool, const char *original, const char *extension,
+/* What a result of this file is called by the folder's settings on that day. */
+void result_base(const struct spool *spool, size_t of, const char *original, const char *extension,
                  const char *day, name_buffer base);
 
 #endif

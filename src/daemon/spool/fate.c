@@ -37,7 +37,8 @@ void fate_set(struct fate *fate, const char *state, const char *reason, const ch
 void fate_finish(struct fate *fate)
 {
     json_decref(fate->told);
-    fate->told = NULL;
+    json_decref(fate->results);
+    fate->told = fate->results = NULL;
 }
 
 /* ---- files on disk ---- */
@@ -147,18 +148,35 @@ bool fate_find_reason(const struct spool *spool, const char *name, char found[PA
 /* What the ledger says of its end. */
 static void note_row(struct fate *fate, const struct spool *spool, const struct ledger_row *row)
 {
-    struct stat status;
-    char below[PATH_MAX];
     fate->attempts = row->attempts;
     fate->time = row->time;
-    if (!row->result)
-        return;
-    snprintf(below, sizeof below, "%.*s%s", (int)(path_name(row->name) - row->name), row->name,
-             row->result);
-    if (snprintf(fate->result, sizeof fate->result, "%s/%s", spool->out_path, below) >=
-        (int)sizeof fate->result)
-        fate->result[0] = '\0';
-    fate->result_exists = disk_stat(spool->out_fd, below, &status) == 0;
+    json_decref(fate->results);
+    fate->results = row->result ? json_array() : NULL;
+    for (const char *at = row->result, *next; at; at = next ? next + strlen(LEDGER_NEXT) : NULL) {
+        char below[2 * PATH_MAX], path[3 * PATH_MAX];
+        struct stat status;
+        next = strstr(at, LEDGER_NEXT);
+        size_t length = next ? (size_t)(next - at) : strlen(at);
+        const char *name = memmem(at, length, LEDGER_BELOW, strlen(LEDGER_BELOW));
+        size_t folder = name ? (size_t)(name - at) : 0, skip = name ? folder + 2 : 0;
+        snprintf(below, sizeof below, "%.*s%s%.*s%.*s", (int)folder, at, folder ? "/" : "",
+                 (int)(path_name(row->name) - row->name), row->name, (int)(length - skip),
+                 at + skip);
+        snprintf(path, sizeof path, "%s/%s", spool->out_path, below);
+        bool exists = disk_stat(spool->out_fd, below, &status) == 0;
+        json_array_append_new(fate->results, json_pack("{s:o, s:b}", "path", json_text(path),
+                                                       "exists", (int)exists));
+    }
+}
+
+/* How many results are no longer where they were put. */
+static size_t count_gone(const struct fate *fate)
+{
+    size_t i, gone = 0;
+    json_t *result;
+    json_array_foreach (fate->results, i, result)
+        gone += !json_is_true(json_object_get(result, "exists"));
+    return gone;
 }
 
 /* `text`: why it failed, where no reason that can be read says so; NULL: not known. */
@@ -171,7 +189,11 @@ static void set_ended(struct fate *fate, bool failed, const char *text)
         fate->attempts = (unsigned)attempts;
     if (failed)
         fate_set(fate, "failed", code, "%s", message ? message : text ? text : "why is not known");
-    else if (fate->result[0] && !fate->result_exists)
+    else if (count_gone(fate) > 0 && json_array_size(fate->results) > 1)
+        fate_set(fate, "done", "result-gone", "done; %zu of its %zu results %s not where %s put",
+                 count_gone(fate), json_array_size(fate->results),
+                 count_gone(fate) == 1 ? "is" : "are", count_gone(fate) == 1 ? "it was" : "they were");
+    else if (count_gone(fate) > 0)
         fate_set(fate, "done", "result-gone", "done; its result is not where it was put");
     else
         fate_set(fate, "done", NULL, "done");
@@ -380,10 +402,30 @@ static void find_set_aside(struct fate *fate, const struct spool *spool, bool fa
         ledger_row_finish(&row);
 }
 
+/* Finds the file of which this is a result, in OUT itself or in a folder for results below. */
+static bool find_result(const struct spool *spool, const char *name, struct ledger_row *row)
+{
+    const struct watch_settings *rules = spool->rules;
+    for (size_t of = 0; of <= watch_count_results(rules); of++) {
+        char folder[256] = "", below[PATH_MAX], result[sizeof folder + sizeof(name_buffer) + 2];
+        const char *rest = name;
+        if (of > 0)
+            watch_part(rules->folder, of - 1, folder, sizeof folder);
+        size_t length = strlen(folder);
+        if (of > 0 && (length == 0 || strncmp(name, folder, length) != 0 || name[length] != '/'))
+            continue;
+        rest += length + (length > 0);
+        snprintf(below, sizeof below, "%.*s", (int)(path_name(rest) - rest), rest);
+        snprintf(result, sizeof result, "%s%s%s", folder, length ? LEDGER_BELOW : "",
+                 path_name(rest));
+        if (ledger_find_result(spool->world->ledger, spool->folder, below, result, row))
+            return true;
+    }
+    return false;
+}
+
 void fate_find(struct fate *fate, const struct spool *spool, const struct spot *place)
 {
-    const char *base = path_name(place->name);
-    char below[PATH_MAX];
     struct ledger_row row;
     struct fault fault = FAULT_INIT;
     bool known;
@@ -401,8 +443,7 @@ void fate_find(struct fate *fate, const struct spool *spool, const struct spot *
         set_claimed(fate);
         break;
     case SPOT_RESULT:
-        snprintf(below, sizeof below, "%.*s", (int)(base - place->name), place->name);
-        if (ledger_find_result(spool->world->ledger, spool->folder, below, base, &row)) {
+        if (find_result(spool, place->name, &row)) {
             fate_of_row(fate, spool, &row);
             ledger_row_finish(&row);
         } else {
@@ -466,9 +507,11 @@ json_t *fate_json(const struct fate *fate, const char *folder)
         add_path(json, "file", folder, "", fate->name);
     if (fate->where != FATE_NOWHERE)
         add_path(json, "original", folder ? folder : "", places[fate->where], fate->original);
-    if (fate->result[0]) {
-        add_text(json, "result_path", fate->result);
-        json_object_set_new(json, "result_exists", json_boolean(fate->result_exists));
+    const json_t *first = json_array_get(fate->results, 0);
+    if (first) {
+        json_object_set(json, "result_path", json_object_get(first, "path"));
+        json_object_set(json, "result_exists", json_object_get(first, "exists"));
+        json_object_set(json, "results", fate->results);
     }
     if (fate->attempts > 0)
         json_object_set_new(json, "attempts", json_integer(fate->attempts));

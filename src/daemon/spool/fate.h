@@ -24,8 +24,7 @@ struct fate {
     enum fate_where where;
     char original[PATH_MAX];  /* below IN, done or failed */
     struct identity identity; /* of the original, where there is one */
-    char result[PATH_MAX];    /* path of the first; "": none */
-    bool result_exists;
+    json_t *results;          /* their paths, and whether each is there; NULL: none is known */
     unsigned attempts;
     int64_t time;     /* Unix, when it ended; 0: not known */
     double age, next; /* seconds in this state; until the next try; −1: not known */

@@ -50,6 +50,7 @@ static struct ledger_row row_of(sqlite3_stmt *s)
         .result = (char *)(uintptr_t)sqlite3_column_text(s, 9),
         .remembered = sqlite3_column_int64(s, 10) != 0,
         .time = sqlite3_column_int64(s, 11),
+        .more = (char *)(uintptr_t)sqlite3_column_text(s, 12),
     };
 }
 
@@ -66,6 +67,12 @@ static int read_row(const struct ledger_row *here, struct ledger_row *row)
     row->state = copy(here->state);
     row->reason = copy(here->reason);
     row->result = copy(here->result);
+    row->more = NULL;
+    if (here->more && row->result) {
+        char *all;
+        free(row->result);
+        row->result = asprintf(&all, "%s%s", here->result, here->more) < 0 ? NULL : all;
+    }
     if (row->name && row->state && !row->reason == !here->reason && !row->result == !here->result)
         return SQLITE_ROW;
     ledger_row_finish(row);
@@ -120,9 +127,14 @@ static int write_one(struct ledger *ledger, const struct ledger_request *r, size
 {
     if (r->what == PUT) {
         const struct ledger_entry *e = &r->entries[i];
-        ledger_bind(ledger, PUT, "ttiftittii", e->folder, e->name, (int64_t)e->identity.device,
-                    &e->identity, e->state, (int64_t)e->attempts, e->reason, e->result,
-                    (int64_t)e->remembered, r->now);
+        const char *more = e->result ? strstr(e->result, LEDGER_NEXT) : NULL;
+        char *first = more ? strndup(e->result, (size_t)(more - e->result)) : NULL;
+        ledger_bind(ledger, PUT, "ttiftittiit", e->folder, e->name, (int64_t)e->identity.device,
+                    &e->identity, e->state, (int64_t)e->attempts, e->reason,
+                    first ? first : e->result, (int64_t)e->remembered, r->now, more);
+        int code = more && !first ? SQLITE_NOMEM : ledger_step(ledger->statements[PUT]);
+        free(first);
+        return code;
     } else if (r->what == FORGET_ENTRY) { /* what was entered again meanwhile stays */
         const struct ledger_row *row = &r->missing[i];
         ledger_bind(ledger, FORGET_ENTRY, "tfti", r->folder, &row->identity, row->name, row->time);
@@ -147,6 +159,8 @@ static int serve(struct ledger *ledger, struct ledger_request *r)
         return read_rows(ledger_bind(ledger, FIND_NAME, "tt", r->folder, r->name), r);
     case FIND_RESULT:
         code = read_rows(ledger_bind(ledger, FIND_RESULT, "tt", r->folder, r->result), r);
+        if (code == SQLITE_DONE && r->n_rows == 0)
+            code = read_rows(ledger_bind(ledger, FIND_MORE, "tt", r->folder, r->result), r);
         return code == SQLITE_DONE && r->n_rows == 0 ? find_plane(ledger, r) : code;
     case PAGE:
         return read_rows(

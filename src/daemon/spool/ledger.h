@@ -29,6 +29,11 @@ int ledger_open(struct ledger **ledger, const char *directory, struct fault *fau
 /* Returns when all is written, or after 5 s without progress. Takes NULL; clears the pointer. */
 void ledger_close(struct ledger **ledger);
 
+/* The results of a file, in one text. Names have no / in them: between two results there are three,
+ * and a result in a folder below OUT has that and two in front of its name. */
+#define LEDGER_NEXT  "///"
+#define LEDGER_BELOW "//"
+
 struct ledger_entry {
     const char *folder; /* path of the watched folder */
     const char *name;
@@ -36,7 +41,7 @@ struct ledger_entry {
     const char *state; /* "done", "failed", "retried" */
     unsigned attempts;
     const char *reason; /* NULL: none */
-    const char *result; /* name of the first; NULL: none */
+    const char *result; /* names of all: see LEDGER_NEXT; NULL: none */
     bool remembered;    /* the file stays in its folder, and must not be done again */
 };
 
@@ -57,7 +62,8 @@ int ledger_write(struct ledger *ledger, const struct ledger_entry *entries, size
 struct ledger_row {
     int64_t id; /* grows with each entry */
     char *name, *state;
-    char *reason, *result; /* NULL: none; owned, as those above */
+    char *reason, *result; /* as in an entry; NULL: none; owned, as those above */
+    char *more;            /* of the results, while the row is read */
     struct identity identity;
     unsigned attempts;
     bool remembered;

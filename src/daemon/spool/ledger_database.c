@@ -21,15 +21,16 @@
 #define TRY_EVERY  (5 * SECOND) /* between attempts to open the database */
 
 /* As ledger.c reads them. */
-#define COLUMNS "rowid,name,device,inode,size,mtime,state,attempts,reason,result,remembered,last"
+#define COLUMNS                                                                                    \
+    "rowid,name,device,inode,size,mtime,state,attempts,reason,result,remembered,last,more"
 
 static const char *const texts[STATEMENTS] = {
     [KNOWS] = "SELECT 1 FROM files WHERE folder=?1 AND inode=?2 AND size=?3 AND mtime=?4 AND "
               "remembered=1",
     [PUT] = "INSERT INTO files(folder,name,device,inode,size,mtime,state,attempts,reason,result,"
-            "remembered,first,last) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?12) "
+            "remembered,first,last,more) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?12,?13) "
             "ON CONFLICT(folder,inode,size,mtime,name) DO UPDATE SET device=?3,state=?7,"
-            "attempts=?8,reason=?9,result=?10,remembered=?11,last=?12",
+            "attempts=?8,reason=?9,result=?10,remembered=?11,last=?12,more=?13",
     [BEGIN] = "BEGIN IMMEDIATE",
     [COMMIT] = "COMMIT",
     [ROLLBACK] = "ROLLBACK",
@@ -50,6 +51,10 @@ static const char *const texts[STATEMENTS] = {
                     "last DESC,rowid DESC",
     [FIND_PLANE] = "SELECT " COLUMNS " FROM files WHERE folder=?1 AND result>?2 AND result<?3 "
                    "ORDER BY last DESC,rowid DESC",
+    /* one of those behind the first; few folders have any */
+    [FIND_MORE] = "SELECT " COLUMNS " FROM files WHERE folder=?1 AND more IS NOT NULL AND "
+                  "instr(more || '" LEDGER_NEXT "', '" LEDGER_NEXT "' || ?2 || '" LEDGER_NEXT "') "
+                  "ORDER BY last DESC,rowid DESC",
     [PAGE] = "SELECT " COLUMNS " FROM files WHERE folder=?1 AND state=?2 AND rowid>?3 "
              "ORDER BY rowid LIMIT ?4",
     [TIME_GET] = "SELECT boot,seen,up,today,quiet,ahead FROM clock WHERE one=1",
@@ -76,7 +81,12 @@ static const char schema[] =
 
 /* What makes each version of the database from the one before; its own version is `user_version`.
  * A change of tables is a further entry. */
-static const char *const versions[] = {schema};
+static const char *const versions[] = {
+    schema,
+    /* the results of a file behind the first one, each behind LEDGER_NEXT */
+    "ALTER TABLE files ADD COLUMN more TEXT;"
+    "CREATE INDEX IF NOT EXISTS by_more ON files(folder) WHERE more IS NOT NULL;",
+};
 
 #define VERSION (int)(sizeof versions / sizeof *versions)
 

@@ -22,6 +22,7 @@ enum statement {
     FIND_FILE,
     FIND_RESULT,
     FIND_PLANE,
+    FIND_MORE,
     PAGE,
     FORGET_FILE,
     TIME_GET,

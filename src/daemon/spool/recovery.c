@@ -22,25 +22,34 @@
 /* ---- entries in the ledger ---- */
 
 bool recovery_rebuild(const struct spool *spool, const char *name, const struct identity *identity,
-                      const char *extension)
+                      const char *extensions)
 {
-    char path[PATH_MAX];
-    struct stat status;
-    name_buffer result;
-    if (strstr(spool->rules->name, "{date}"))
-        return false; /* the day is not known */
-    result_base(spool, name, extension, "", result);
-    snprintf(path, sizeof path, "%.*s%s", (int)(path_name(name) - name), name, result);
-    if (disk_stat(spool->out_fd, path, &status) != 0 || !S_ISREG(status.st_mode) ||
-        identity_of(&status).mtime < identity->mtime)
-        return false;
+    const struct watch_settings *rules = spool->rules;
+    struct text results = {0};
+    bool all = !strstr(rules->name, "{date}"); /* else the day is not known */
+    for (size_t of = 0; of < watch_count_results(rules) && all; of++) {
+        char path[2 * PATH_MAX], extension[24], folder[256];
+        struct stat status;
+        name_buffer result;
+        watch_part(extensions, of, extension, sizeof extension);
+        watch_part(rules->folder, of, folder, sizeof folder);
+        result_base(spool, of, name, extension, "", result);
+        snprintf(path, sizeof path, "%s%s%.*s%s", folder, folder[0] ? "/" : "",
+                 (int)(path_name(name) - name), name, result);
+        text_printf(&results, "%s%s%s%s", of ? LEDGER_NEXT : "", folder,
+                    folder[0] ? LEDGER_BELOW : "", result);
+        all = !results.failed && disk_stat(spool->out_fd, path, &status) == 0 &&
+              S_ISREG(status.st_mode) && identity_of(&status).mtime >= identity->mtime;
+    }
     struct ledger_entry entry = {.folder = spool->folder,
                                  .name = name,
                                  .identity = *identity,
                                  .state = "done",
-                                 .result = result,
+                                 .result = text_string(&results),
                                  .remembered = true};
-    return ledger_write(spool->world->ledger, &entry, 1, false, NULL) == 0;
+    bool rebuilt = all && ledger_write(spool->world->ledger, &entry, 1, false, NULL) == 0;
+    text_finish(&results);
+    return rebuilt;
 }
 
 /* ---- what a verdict has decided ---- */
@@ -87,11 +96,10 @@ int recovery_resume(struct claim *claim, bool *ended, struct fault *fault)
     /* The ledger, of which only a folder that depends on it waits for the disk. It stores the
      * message of the reason that the note holds. */
     struct ledger_entry entry;
-    name_buffer result;
     const char *reason = claim->note.reason;
     json_t *told = reason ? json_loads(reason, 0, NULL) : NULL;
     const char *message = json_string_value(json_object_get(told, "message"));
-    bool filled = claim_fill_entry(claim, &entry, message ? message : reason, result);
+    bool filled = claim_fill_entry(claim, &entry, message ? message : reason);
     bool needed = filled && entry.remembered;
     if (filled)
         ledger_write(spool->world->ledger, &entry, 1, needed, &why);
@@ -116,6 +124,7 @@ struct remains {
     char id[SPOOL_INSTANCE_ID + 1];
     int fd, lock_fd;
     int out_fd;     /* its OUT; −1: unknown, or not to be opened */
+    bool below;     /* its results may lie in folders below that */
     bool has_work;  /* some of its work could not be taken over */
     bool is_needed; /* results that it wrote are decided and not placed: its temporary files stay */
     struct remains *next;
@@ -138,13 +147,14 @@ static void close_remains(struct remains *remains)
 }
 
 /* Opens the OUT whose path the lock file holds. An instance that died early has written none. */
-static int open_output(const struct spool *spool, int lock_fd)
+static int open_output(const struct spool *spool, int lock_fd, bool *below)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX + 2];
     ssize_t length = pread(lock_fd, path, sizeof path - 1, 0);
     if (length <= 0)
         return fcntl(spool->out_fd, F_DUPFD_CLOEXEC, 3);
     path[length] = '\0';
+    *below = strlen(path) < (size_t)length; /* open_instance has written more */
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         log_warning("%s: %s; what an earlier run left there stays", path, strerror(errno));
@@ -179,7 +189,7 @@ static int visit_instance(void *context, const char *name, unsigned char kind)
         close_remains(remains);
         return 0;
     }
-    remains->out_fd = open_output(r->spool, remains->lock_fd);
+    remains->out_fd = open_output(r->spool, remains->lock_fd, &remains->below);
     remains->next = r->list;
     r->list = remains;
     return 0;
@@ -229,13 +239,14 @@ static int visit_claim(void *context, const char *folder, unsigned char kind)
 struct sweep {
     const struct spool *spool;
     const char *instance;
+    bool below; /* it goes through folders, too */
 };
 
 static enum walk_answer visit_temporary(void *context, const struct walk_entry *entry)
 {
     const struct sweep *sweep = context;
     if (entry->kind == DT_DIR)
-        return sweep->spool->rules->recursive ? WALK_ON : WALK_PAST;
+        return sweep->below ? WALK_ON : WALK_PAST;
     if (name_is_temporary_of(entry->name, sweep->instance))
         requeue_clear_up(sweep->spool, entry->directory_fd, entry->name);
     return WALK_ON;
@@ -250,7 +261,7 @@ static void tell_unreadable(void *context, const char *path, int error)
  */
 static void bury(struct recovery *r, struct remains *remains)
 {
-    struct sweep sweep = {r->spool, remains->id};
+    struct sweep sweep = {r->spool, remains->id, remains->below || r->spool->rules->recursive};
     if (remains->is_needed && spool_hold(r->spool, remains->lock_fd))
         remains->lock_fd = -1; /* while we live nobody else clears up */
     if (remains->has_work || remains->is_needed)

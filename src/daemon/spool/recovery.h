@@ -20,6 +20,6 @@ int recovery_run(struct spool *spool, struct claims *found, _Atomic uint64_t *mo
 /* After a ledger was set aside: enters a file as done whose result is in OUT and not older than the
  * file. Returns true when it has entered it. */
 bool recovery_rebuild(const struct spool *spool, const char *name, const struct identity *identity,
-                      const char *extension);
+                      const char *extensions);
 
 #endif

@@ -171,8 +171,8 @@ static bool make_instance(struct spool *spool)
     return false;
 }
 
-/* Writes the path of OUT into the lock file, for whoever takes this instance's work over, and syncs
- * the folder: a temporary result must not outlive the folder of its instance. */
+/* Writes the path of OUT into the lock file, for whoever takes this instance's work over, and behind
+ * its NUL that results may lie in folders below. Syncs the folder: a temporary result must not outlive the folder of its instance. */
 static int open_instance(struct spool *spool, struct fault *fault)
 {
     for (int tries = 0; spool->lock_fd < 0; tries++)
@@ -182,6 +182,8 @@ static int open_instance(struct spool *spool, struct fault *fault)
     if (!out)
         return fault_set_errno(fault, FAULT_IO, spool->out_path);
     int result = file_write(spool->lock_fd, out, strlen(out), fault);
+    if (result == 0 && spool->rules->folder)
+        result = file_write(spool->lock_fd, "\0+", 2, fault);
     if (result == 0 &&
         (fsync(spool->lock_fd) != 0 || disk_sync_directory(spool->instance_fd) != 0 ||
          disk_sync_directory(spool->work_fd) != 0))
@@ -199,7 +201,7 @@ void spool_remove_instance(const struct spool *spool, int out_fd, int instance_f
 {
     const struct watch_settings *rules = spool->rules;
     if (out_fd >= 0 && rules->sync != SYNC_OFF &&
-        (rules->recursive ? syncfs(out_fd) : disk_sync_directory(out_fd)) != 0)
+        (rules->recursive || rules->folder ? syncfs(out_fd) : disk_sync_directory(out_fd)) != 0)
         return;
     unlinkat(instance_fd, SPOOL_LOCK, 0);
     unlinkat(spool->work_fd, instance, AT_REMOVEDIR);

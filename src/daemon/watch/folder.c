@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "worker/message.h"
 
 #define INTERRUPTIONS_UNTIL_FAILED 10 /* in a row, each while it was the only job */
@@ -22,6 +23,8 @@
 #define ABANDON_AFTER (10 * SECOND)
 #define FEEL_EVERY    (SECOND / 4)
 #define LOOK_EVERY    (3 * SECOND)
+
+#define RESULTS_LOGGED 16 /* of one file by their names; the others are counted */
 
 static void arm_timer(struct folder *folder, bool busy);
 
@@ -117,12 +120,14 @@ static void job_done(struct job *job, const struct message *report)
              report && report->step ? report->step
              : fj->unplaceable      ? "write"
                                     : "worker");
-    free(fj->planes);
-    fj->n_planes = report ? report->n_planes : 0;
-    fj->planes = calloc(fj->n_planes + 1, sizeof *fj->planes);
-    for (size_t i = 0; fj->planes && i < fj->n_planes; i++)
-        snprintf(fj->planes[i], sizeof *fj->planes, "%s", report->planes[i]);
-    if (!fj->planes)
+    free(fj->files);
+    fj->n_files = report ? report->n_planes : 0;
+    fj->files = calloc(fj->n_files + 1, sizeof *fj->files);
+    for (size_t i = 0; fj->files && i < fj->n_files; i++) {
+        fj->files[i].of = report->of[i];
+        snprintf(fj->files[i].plane, sizeof fj->files[i].plane, "%s", report->planes[i]);
+    }
+    if (!fj->files)
         code = fault_set(&job->fault, FAULT_MEMORY, "no memory for the names of planes");
     /* Faults that are not the file's: a full disk, a directory that is gone. The job is tried
      * again, and its file stays claimed. */
@@ -229,12 +234,23 @@ static void take_letter(struct letter *letter)
     char times[JOB_TIMES_MAX];
     job_print_times(job, times);
     if (done || failed) {
+        job->results = fj->results;
         queue_count_end(queue, job, done);
         *(done ? &past->n_done : &past->n_failed) += 1;
         rate_count(&past->rate, clock_now());
     }
-    if (done)
-        log_about(job_subject(job), LOG_LEVEL_INFO, "done in %s: %s", times, fj->told);
+    if (done) {
+        struct text results = {0};
+        size_t count = 0;
+        for (const char *name = fj->results; name && *name; name += strlen(name) + 1)
+            if (count++ < RESULTS_LOGGED)
+                text_printf(&results, "%s%s", count > 1 ? ", " : "", name);
+        if (count > RESULTS_LOGGED)
+            text_printf(&results, " and %zu more", count - RESULTS_LOGGED);
+        log_about(job_subject(job), LOG_LEVEL_INFO, "done in %s: %s", times,
+                  text_string(&results));
+        text_finish(&results);
+    }
     if (failed) {
         snprintf(past->failure.name, sizeof past->failure.name, "%s", job->label);
         past->failure.fault = job->fault;
@@ -445,9 +461,9 @@ static void set_flag(struct folder *folder, unsigned flag)
     pthread_mutex_unlock(&t->lock);
 }
 
-void folder_start(struct folder *folder, const char *extension)
+void folder_start(struct folder *folder, const char *extensions)
 {
-    snprintf(folder->thread->extension, sizeof folder->thread->extension, "%s", extension);
+    snprintf(folder->thread->extensions, sizeof folder->thread->extensions, "%s", extensions);
     folder->state = FOLDER_RUNNING;
     folder_pump(folder);
     set_flag(folder, FOLDER_BEGIN);

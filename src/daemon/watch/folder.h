@@ -31,8 +31,8 @@ int folder_create(struct folder **folder, const struct folder_world *world, stru
                   const struct watch_settings *settings, struct fault *fault);
 
 /* Opens the directories, and begins to watch and to take files. What cannot be opened is tried
- * again. `extension` is that of results. */
-void folder_start(struct folder *folder, const char *extension);
+ * again. `extensions` are those of the results, with ; between them. */
+void folder_start(struct folder *folder, const char *extensions);
 
 /* How many jobs the folder may have in the queue, so that others get their turn, and how many of
  * them it may open before their turn, so that the process has enough descriptors. */

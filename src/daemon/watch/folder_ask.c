@@ -190,7 +190,6 @@ static void explain_job(const struct folder *folder, const struct job *job, stru
     fate->age = seconds_between(job->since, now);
     fate->time = 0;
     fate->where = FATE_NOWHERE;
-    fate->result[0] = '\0';
     fate_finish(fate); /* forgets what was found of an earlier file of this name */
     switch (job->state) {
     case JOB_QUEUED:

@@ -79,10 +79,13 @@ struct folder_job {
     char plane[32]; /* … and its plane; "": its only file */
     /* with LETTER_END, from the loop and back */
     enum folder_end end;
-    size_t n_planes;
-    char (*planes)[32]; /* names that the worker reported; owned */
+    size_t n_files;
+    struct folder_written { /* what the worker reported of each file */
+        unsigned of;
+        char plane[32];
+    } *files; /* owned */
     char step[20];      /* of the worker, as its last message says: "decode", "write" … */
-    char told[300];     /* the results, for the log */
+    char *results;      /* of a file that is done, as job->results names them; owned */
 
     /* the thread's */
     char *name; /* of the file; owned */
@@ -157,7 +160,7 @@ struct folder_thread {
     /* constant from the start on */
     const struct watch_settings *settings; /* the loop keeps them if the thread never ends */
     const struct spool_world *spools;
-    char extension[24];
+    char extensions[WATCH_RESULTS_MAX * 24]; /* of all results, with ; between them */
     bool make_folders;
     struct folder *folder; /* to be told to jobs */
 

@@ -198,7 +198,7 @@ static bool keep_found(void *context, const char *name, const struct identity *i
     struct folder_scan *scan = context;
     scan->reader.moved = clock_now();
     if (scan->rebuild && identity->size > 0 &&
-        recovery_rebuild(scan->reader.spool, name, identity, scan->reader.thread->extension)) {
+        recovery_rebuild(scan->reader.spool, name, identity, scan->reader.thread->extensions)) {
         scan->n_rebuilt++;
         return true;
     }

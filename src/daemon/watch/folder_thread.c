@@ -30,6 +30,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/name.h"
+#include "base/text.h"
 #include "daemon/spool/draft.h"
 #include "daemon/spool/fate.h"
 #include "daemon/spool/recovery.h"
@@ -145,7 +146,7 @@ static void open_job(struct folder_thread *t, struct folder_job *fj, struct faul
         fj->end = ended ? END_BEFORE : END_GONE;
     if (result != 0 || ended)
         return;
-    result = drafts_add(claim, "", t->extension, fault);
+    result = drafts_add(claim, 0, "", t->extensions, fault);
     fj->unplaceable = result == FAULT_CREATE;
     if (result == 0)
         fj->out_fd = claim->drafts[0].fd;
@@ -169,7 +170,8 @@ static void close_job(struct folder_thread *t, struct folder_job *fj)
 void folder_job_free(struct folder_job *fj)
 {
     free(fj->name);
-    free(fj->planes);
+    free(fj->files);
+    free(fj->results);
     free(fj);
 }
 
@@ -429,7 +431,7 @@ static void take_letters(struct folder_thread *t, struct letters *letters)
             break;
         case LETTER_OUTPUT:
             fj->plane_fd = -1;
-            if (drafts_add(fj->claim, fj->plane, t->extension, fault) == 0)
+            if (drafts_add(fj->claim, fj->of, fj->plane, t->extensions, fault) == 0)
                 fj->plane_fd = fj->claim->drafts[fj->claim->n_drafts - 1].fd;
             post(t, letter);
             break;
@@ -506,17 +508,19 @@ static void prepare(struct folder_thread *t, struct folder_job *fj)
     note->attempts = fj->job.attempts;
     switch (fj->end) {
     case END_DONE: {
-        /* results are for the planes for which the worker asked, and the first, which it reports */
-        bool same = fj->n_planes == claim->n_drafts;
-        for (size_t i = 1; same && i < claim->n_drafts; i++)
-            same = strcmp(fj->planes[i], claim->drafts[i].plane) == 0;
-        if (!same) {
+        /* files are for the planes for which the worker asked, and the first, which it reports; and
+         * of all results that were asked for */
+        bool same = fj->n_files == claim->n_drafts;
+        for (size_t i = 0; same && i < claim->n_drafts; i++)
+            same = fj->files[i].of == claim->drafts[i].of &&
+                   (i == 0 || strcmp(fj->files[i].plane, claim->drafts[i].plane) == 0);
+        if (!same || note->n_names != watch_count_results(claim->spool->rules)) {
             fault_set(&fj->end_fault, FAULT_INTERNAL,
                       "the worker wrote %zu results and speaks of %zu", claim->n_drafts,
-                      fj->n_planes);
+                      fj->n_files);
             break;
         }
-        memcpy(claim->drafts[0].plane, fj->planes[0], sizeof claim->drafts->plane);
+        memcpy(claim->drafts[0].plane, fj->files[0].plane, sizeof claim->drafts->plane);
         drafts_prepare(claim, &fj->end_fault);
         break;
     }
@@ -630,6 +634,23 @@ static void decide(struct folder_thread *t, struct folder_jobs *jobs)
     free(items);
 }
 
+/* The paths of a claim's results below OUT, as job->results; NULL without memory. */
+static char *list_results(const struct claim *claim)
+{
+    struct text list = {0};
+    const char *slash = strrchr(claim->name, '/');
+    int folders = slash ? (int)(slash + 1 - claim->name) : 0;
+    for (size_t i = 0; i < claim->note.n_results; i++) {
+        const char *below = claim->note.names[claim->note.results[i].of].folder;
+        name_buffer name;
+        claim_result_name(claim, i, name);
+        text_printf(&list, "%s%s%.*s%s", below, *below ? "/" : "", folders, claim->name, name);
+        text_append_bytes(&list, "", 1);
+    }
+    text_append_bytes(&list, "", 1);
+    return list.data;
+}
+
 /* From the decision to the end: everything gets its place. */
 static void publish(struct folder_thread *t, struct folder_jobs *jobs)
 {
@@ -666,35 +687,27 @@ static void publish(struct folder_thread *t, struct folder_jobs *jobs)
      * the ledger waits for its disk, and for its faults. */
     struct fault fault = FAULT_INIT;
     struct ledger_entry *entries = calloc(most, sizeof *entries);
-    name_buffer *results = calloc(most, sizeof *results);
-    bool needed = !results || !entries; /* then every job of this call goes on later */
+    bool needed = !entries; /* then every job of this call goes on later */
     if (needed)
         fault_set(&fault, FAULT_MEMORY, "no memory for the ledger");
     STAILQ_FOREACH (fj, jobs, next)
         if (fault.code == FAULT_NONE && is_decided(fj) &&
             claim_fill_entry(fj->claim, &entries[count],
-                             fj->end == END_FAILED ? fj->job.fault.text : NULL, results[count]))
+                             fj->end == END_FAILED ? fj->job.fault.text : NULL))
             needed |= entries[count++].remembered;
     if (count > 0)
         ledger_write(t->spools->ledger, entries, count, needed, &fault);
     if (fault.code != FAULT_NONE)
         log_warning("%s", fault.text);
-    free(results);
     free(entries);
 
     /* The originals leave, each with its note. */
     STAILQ_FOREACH (fj, jobs, next) {
         struct claim *claim = fj->claim;
-        name_buffer name;
         if (fault.code != FAULT_NONE && needed && is_decided(fj))
             fault_set(&fj->end_fault, fault.code, "%s", fault.text);
         if (is_well(fj, END_DONE)) {
-            size_t more = claim->note.n_results - 1;
-            claim_result_name(claim, 0, name);
-            if (more > 0)
-                snprintf(fj->told, sizeof fj->told, "%s and %zu more", name, more);
-            else
-                snprintf(fj->told, sizeof fj->told, "%s", name);
+            fj->results = list_results(claim);
             claim_done(claim, &fj->end_fault);
         } else if (is_well(fj, END_FAILED)) {
             claim_failed(claim, &fj->end_fault);

@@ -463,6 +463,12 @@ void events_add_job(struct events *events, const char *kind, const struct job *j
     if (what && kind[0] != 'b' && job->sent > 0)
         json_object_set_new(what, "seconds",
                             json_real((double)(clock_now() - job->sent) / (double)SECOND));
+    if (what && kind[0] == 'd') {
+        json_t *results = json_array();
+        for (const char *name = job->results; name && *name; name += strlen(name) + 1)
+            json_array_append_new(results, json_text(name));
+        json_object_set_new(what, "results", results);
+    }
     if (what && kind[0] == 'f') {
         json_object_set_new(what, "reason", json_string(fault_name(job->fault.code)));
         json_object_set_new(what, "message", json_text(job->fault.text));

@@ -58,7 +58,7 @@ enum worker_cause {
 /* A chain and a format that the worker has to accept and compile before it counts as ready. */
 struct worker_check {
     const char *chain, *format, *reading;
-    char extension[24]; /* of results in that format; filled in by the first answer, and never
+    char extension[16 * 24]; /* of results in that format; filled in by the first answer, and never
                            changed */
     bool passed;        /* at least once */
 };
