@@ -307,18 +307,20 @@ static void read_outputs(struct reader *reader, yaml_node_t *node, struct watch_
         for (size_t m = 0; m < MEMBERS; m++) {
             const char *own = *(const char **)((char *)&one + members[m]);
             const char *common = *(const char **)((char *)watch + members[m]);
-            if (own && strchr(own, ';'))
+            if (own && strchr(own, ';')) {
                 reader_complain(reader, reader_value(reader, entry, names[m]),
-                                "%s: %s: '%.60s' has a ;: one entry is one result", what,
-                                names[m], own);
+                                "%s: %s: '%.60s' has a ;: one entry is one result", what, names[m],
+                                own);
+                own = "";
+            }
             if (m == 0 && !own && !common)
                 reader_complain(reader, entry, "%s: chain is missing", what);
             text_printf(&texts[m], "%s%s", i ? ";" : "", own ? own : common ? common : "");
         }
-        watch->outputs[i] = (struct watch_output){.at = place_of(entry),
-                                                  .chain_at = place_of_value(reader, entry, "chain"),
-                                                  .format_at =
-                                                      place_of_value(reader, entry, "format")};
+        watch->outputs[i] =
+            (struct watch_output){.at = place_of(entry),
+                                  .chain_at = place_of_value(reader, entry, "chain"),
+                                  .format_at = place_of_value(reader, entry, "format")};
         watch->n_outputs++;
     }
     for (size_t m = 0; m < MEMBERS; m++) {
@@ -363,8 +365,8 @@ static void read_watch(struct reader *reader, const struct reader_key *key, yaml
         struct fault fault = FAULT_INIT;
         size_t wrong;
         if (watch->chain && watch_check_results(watch, &wrong, &fault) != 0) {
-            const yaml_node_t *at = list && wrong < watch->n_outputs ? reader_item(reader, list, wrong)
-                                                                     : entry;
+            const yaml_node_t *at =
+                list && wrong < watch->n_outputs ? reader_item(reader, list, wrong) : entry;
             reader_complain(reader, at, "%s: %s", key->name, fault.text);
         }
     }
@@ -431,10 +433,10 @@ void config_resolve_chains(struct config *config)
         size_t length;
         for (size_t r = 0; watch->chain && r < watch_count_results(watch); r++) {
             const char *at = text_find_part(watch->chain, r, &length);
-            const char *text = length < sizeof part
-                                   ? config_chain(config, watch_part(watch->chain, r, part,
-                                                                     sizeof part))
-                                   : NULL;
+            const char *text =
+                length < sizeof part
+                    ? config_chain(config, watch_part(watch->chain, r, part, sizeof part))
+                    : NULL;
             text_append(&chains, r ? ";" : "");
             if (text)
                 text_append(&chains, text);

@@ -281,7 +281,8 @@ static void complain_of_twin(const struct check *check, size_t index)
     size_t i = 0;
     while (strcmp(check->folders[i].input, check->folders[index].input) != 0)
         i++;
-    if (check->watches[i] == watch) /* itself, maybe with a folder below its output */
+    if (check->watches[i] == watch ||
+        check->watches[index - 1] == watch) /* a folder below an output */
         return;
     begin_error(check, watch);
     text_printf(check->errors, "%s is watched twice", watch->input);

@@ -67,7 +67,8 @@ struct watch_output {
 };
 
 /* One watched folder. Several results of a picture have their chains in one text, with ; between
- * them, and so have names of chains, formats, templates and folders, of which one is that of all. */
+ * them, and so have names of chains, formats, templates and folders, of which one is that of all.
+ */
 struct watch_settings {
     const char *input, *output; /* directories; absolute after settings_complete */
     const char *chain;          /* the chain's text */
@@ -86,7 +87,7 @@ struct watch_settings {
     const char **ignore; /* patterns of names; ends with NULL; owned */
     struct place at;     /* of the entry, and of some values, in the file */
     struct place input_at, output_at, chain_at, format_at, reading_at;
-    size_t n_outputs; /* entries of `outputs` in the file; 0: there is no such list */
+    size_t n_outputs;             /* entries of `outputs` in the file; 0: there is no such list */
     struct watch_output *outputs; /* owned */
 };
 
@@ -103,7 +104,6 @@ struct place watch_format_at(const struct watch_settings *watch, size_t result);
 /* FAULT_CONFIG: the texts are not of as many results, or two results would have the same name, or
  * `output` begins anew for each of them; `*result` is the one that is wrong. */
 int watch_check_results(const struct watch_settings *watch, size_t *result, struct fault *fault);
-
 
 /* A socket to open; path NULL: none. */
 struct socket_settings {

@@ -438,15 +438,14 @@ static char *print_note(const struct note *note)
         for (size_t i = 0; i < note->n_names && failed == 0; i++) {
             name_escape(note->names[i].base, base, sizeof base);
             name_escape(note->names[i].folder, folder, sizeof folder);
-            failed = json_array_append_new(names, json_pack("{s:s, s:s, s:s}", "base", base,
-                                                            "extension", note->names[i].extension,
-                                                            "folder", folder));
+            failed =
+                json_array_append_new(names, json_pack("{s:s, s:s, s:s}", "base", base, "extension",
+                                                       note->names[i].extension, "folder", folder));
         }
-        failed |= json_object_set_new(object, "done",
-                                      json_pack("{s:I, s:o, s:s, s:i, s:o}", "number",
-                                                (json_int_t)note->number, "names", names, "tag",
-                                                note->tag, "exists", note->on_exists, "results",
-                                                list));
+        failed |= json_object_set_new(
+            object, "done",
+            json_pack("{s:I, s:o, s:s, s:i, s:o}", "number", (json_int_t)note->number, "names",
+                      names, "tag", note->tag, "exists", note->on_exists, "results", list));
     }
     if (failed == 0 && note->verdict == NOTE_FAILED)
         failed = json_object_set_new(

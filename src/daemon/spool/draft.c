@@ -75,12 +75,12 @@ void result_base(const struct spool *spool, size_t of, const char *original, con
 {
     const struct watch_settings *rules = spool->rules;
     char template[256], chain[512];
-    struct name_parts parts = {
-        .original = path_name(original),
-        .chain = watch_part(rules->chain_name ? rules->chain_name : rules->chain, of, chain,
-                            sizeof chain),
-        .extension = extension,
-        .day = day};
+    struct name_parts parts = {.original = path_name(original),
+                               .chain =
+                                   watch_part(rules->chain_name ? rules->chain_name : rules->chain,
+                                              of, chain, sizeof chain),
+                               .extension = extension,
+                               .day = day};
     name_expand(base, watch_part(rules->name, of, template, sizeof template), &parts);
 }
 
@@ -299,8 +299,8 @@ int drafts_prepare(struct claim *claim, struct fault *fault)
             break;
         }
         struct identity identity = identity_of(&status);
-        results[i] = (struct note_result){
-            .of = draft->of, .size = identity.size, .mtime = identity.mtime};
+        results[i] =
+            (struct note_result){.of = draft->of, .size = identity.size, .mtime = identity.mtime};
         snprintf(results[i].plane, sizeof results[i].plane, "%s", draft->plane);
     }
     if (result == 0) {

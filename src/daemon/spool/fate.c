@@ -164,8 +164,8 @@ static void note_row(struct fate *fate, const struct spool *spool, const struct 
                  at + skip);
         snprintf(path, sizeof path, "%s/%s", spool->out_path, below);
         bool exists = disk_stat(spool->out_fd, below, &status) == 0;
-        json_array_append_new(fate->results, json_pack("{s:o, s:b}", "path", json_text(path),
-                                                       "exists", (int)exists));
+        json_array_append_new(
+            fate->results, json_pack("{s:o, s:b}", "path", json_text(path), "exists", (int)exists));
     }
 }
 
@@ -192,7 +192,8 @@ static void set_ended(struct fate *fate, bool failed, const char *text)
     else if (count_gone(fate) > 0 && json_array_size(fate->results) > 1)
         fate_set(fate, "done", "result-gone", "done; %zu of its %zu results %s not where %s put",
                  count_gone(fate), json_array_size(fate->results),
-                 count_gone(fate) == 1 ? "is" : "are", count_gone(fate) == 1 ? "it was" : "they were");
+                 count_gone(fate) == 1 ? "is" : "are",
+                 count_gone(fate) == 1 ? "it was" : "they were");
     else if (count_gone(fate) > 0)
         fate_set(fate, "done", "result-gone", "done; its result is not where it was put");
     else

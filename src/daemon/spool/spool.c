@@ -171,8 +171,9 @@ static bool make_instance(struct spool *spool)
     return false;
 }
 
-/* Writes the path of OUT into the lock file, for whoever takes this instance's work over, and behind
- * its NUL that results may lie in folders below. Syncs the folder: a temporary result must not outlive the folder of its instance. */
+/* Writes the path of OUT into the lock file, for whoever takes this instance's work over, and
+ * behind its NUL that results may lie in folders below. Syncs the folder: a temporary result must
+ * not outlive the folder of its instance. */
 static int open_instance(struct spool *spool, struct fault *fault)
 {
     for (int tries = 0; spool->lock_fd < 0; tries++)

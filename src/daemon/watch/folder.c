@@ -247,8 +247,7 @@ static void take_letter(struct letter *letter)
                 text_printf(&results, "%s%s", count > 1 ? ", " : "", name);
         if (count > RESULTS_LOGGED)
             text_printf(&results, " and %zu more", count - RESULTS_LOGGED);
-        log_about(job_subject(job), LOG_LEVEL_INFO, "done in %s: %s", times,
-                  text_string(&results));
+        log_about(job_subject(job), LOG_LEVEL_INFO, "done in %s: %s", times, text_string(&results));
         text_finish(&results);
     }
     if (failed) {

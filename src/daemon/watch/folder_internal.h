@@ -83,7 +83,7 @@ struct folder_job {
     struct folder_written { /* what the worker reported of each file */
         unsigned of;
         char plane[32];
-    } *files; /* owned */
+    } * files;          /* owned */
     char step[20];      /* of the worker, as its last message says: "decode", "write" … */
     char *results;      /* of a file that is done, as job->results names them; owned */
 

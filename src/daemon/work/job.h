@@ -77,8 +77,8 @@ struct job {
     const char *chain, *format; /* as the worker parses them: of several results with ; between */
     const char *input;          /* how to decode (options of the input); NULL: as usual */
     const char *counted;        /* the chain's name in metrics; NULL: its text */
-    const char *results; /* once it is done: the names of its results, each with its NUL, and an empty
-                            one behind the last; NULL: not known */
+    const char *results; /* once it is done: the names of its results, each with its NUL, and an
+                            empty one behind the last; NULL: not known */
     const bool *stalled; /* set by the owner: while true others' jobs are opened first, and this one
                             only if it is ready; NULL: never */
     bool ready;          /* its source has it open: the first `open` is answered at once */
