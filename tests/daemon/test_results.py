@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """What comes out: results, their names, originals, and the reasons of failures."""
 import io
+import json
 import os
 import re
 import struct
+import subprocess
 import time
 import zipfile
 import zlib
 
 import sockets
-from sluice_test import DaemonTest, main, picture, pictures, wait_for
+from sluice_test import SLUICE, DaemonTest, main, picture, pictures, wait_for
 
 
 class Results(DaemonTest):
@@ -49,9 +51,46 @@ class Results(DaemonTest):
         for plane, bytes_ in expected.items():
             self.assertEqual(d.result('a.%s.pgm' % plane), bytes_)
         d.expect_done('a.pgm')
-        d.expect_line('a.pgm: done in .*: a.dx.pgm and 1 more')
+        d.expect_line('a.pgm: done in .*: a.dx.pgm, a.dy.pgm')
         self.assertEqual(d.results(), ['a.dx.pgm', 'a.dy.pgm'])
         d.stop()
+        d.expect_clean()
+
+    def test_several(self):
+        """Several results of each picture, each with its chain, format, name and folder: all or none, decoded once, and
+        told one by one."""
+        config, http, jobs = (os.path.join(self.dir, name) for name in ('several.yaml', 'http.sock', 'jobs.sock'))
+        watch, out = os.path.join(self.dir, 'in'), os.path.join(self.dir, 'out')
+        with open(config, 'w', encoding='utf-8') as file:
+            file.write('chains: {edges: "luminance,sobel"}\nwatch:\n  - {input: %s, output: %s, format: pgm, outputs: [\n'
+                       '    {chain: edges, folder: e/f}, {chain: "luminance,box:radius=2", name: "{stem}-soft.{ext}"},\n'
+                       '    {chain: "crop:8:0:40:30", format: png}, {chain: "luminance,sobel:out=both", name: "{stem}-s.{ext}"}]}\n' % (watch, out))
+        d = self.daemon()
+        d.options = ['--config', config, '--state', d.state, '--http-socket', http, '--jobs-socket', jobs]
+        d.start()
+        data = picture(64, 48)
+        d.drop('a.pgm', data)
+        expected = {'e/f/a.pgm': ('luminance,sobel', 'pgm', ''), 'a-soft.pgm': ('luminance,box:radius=2', 'pgm', ''),
+                    'a.png': ('crop:8:0:40:30', 'png', ''), 'a-s.dx.pgm': ('luminance,sobel:out=both', 'pgm', 'dx'),
+                    'a-s.dy.pgm': ('luminance,sobel:out=both', 'pgm', 'dy')}
+        d.expect_done('a.pgm')
+        for name, (chain, form, plane) in expected.items():
+            self.assertEqual(d.result(name), self.by_sluice_run(data, chain, form)[plane], name)
+        d.expect_done('a.pgm')
+        d.expect_line('a.pgm: done in .*: e/f/a.pgm, a-soft.pgm, a.png, a-s.dx.pgm, a-s.dy.pgm')
+        why = json.loads(subprocess.run([SLUICE, 'why', '--json', os.path.join(watch, 'a.pgm')], capture_output=True, check=True, env={**os.environ, 'SLUICE_JOBS_SOCKET': jobs}).stdout)
+        self.assertEqual([(os.path.relpath(r['path'], out), r['exists']) for r in why['results']], [(name, True) for name in list(expected)[:4]])
+        for name in ('e/f/a.pgm', 'a.png'):
+            why = json.loads(subprocess.run([SLUICE, 'why', '--json', os.path.join(out, name)], capture_output=True, check=True, env={**os.environ, 'SLUICE_JOBS_SOCKET': jobs}).stdout)
+            self.assertEqual((why['state'], why['folder'], why['name']), ('done', watch, 'a.pgm'))
+        # one that cannot be: none is published, and it is named
+        d.drop('b.pgm', picture(20, 48))
+        reason = d.expect_failed('b.pgm')
+        self.assertRegex(reason['message'], '^result 3: crop')
+        metrics = sockets.ask(http, 'GET', '/metrics').body.decode()
+        self.assertIn('\nsluice_results_total{source="watch",chain="edges"} 1\n', metrics)
+        d.stop()
+        self.assertEqual(d.results(), ['a-s.dx.pgm', 'a-s.dy.pgm', 'a-soft.pgm', 'a.png', 'e'])
         d.expect_clean()
 
     def test_npz_holds_all_planes(self):
