@@ -175,7 +175,7 @@ static bool all_over(struct flow *f)
 static int run_sides(struct flow *f, bool threads, struct fault *fault)
 {
     struct side *decode = &f->sides[DECODE], *encode = &f->sides[ENCODE];
-    bool has_file = job_writes_one_file(f->s, 0);
+    bool has_file = job_writes_one_file(f->s, 0) && !f->s->job->output.is_final;
     unsigned seen;
     encode->over = !has_file;
     decode->has_thread = threads && thread_start(&decode->thread, run_side, decode);

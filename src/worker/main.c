@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -335,6 +336,8 @@ static struct served *create(struct server *server, struct message *message)
     served->server = server;
     served->id = message->id;
     served->first_output = message_take_fd(message, 1);
+    struct stat file;
+    bool has_content = fstat(served->first_output, &file) == 0 && file.st_size > 0;
     served->answer_fd = -1;
     fault_clear(&served->answer);
     pthread_cond_init(&served->answered, NULL);
@@ -343,7 +346,8 @@ static struct served *create(struct server *server, struct message *message)
         .deadline = message->time > 0 ? clock_now() + (uint64_t)message->time : 0,
         .chain = &served->request.chain,
         .results = served->results,
-        .output = {open_output, close_output, served},
+        /* what a client's own file holds is kept until the job has a result */
+        .output = {open_output, close_output, served, .is_final = has_content},
         .began = message->say_began ? began : NULL,
         .done = done,
         .user = served};

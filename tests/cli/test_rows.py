@@ -71,6 +71,14 @@ class Rows(unittest.TestCase):
                 self.both(path, CHAINS[0], 'b.npy', '--input', 'strict=1')
             os.unlink(path)
 
+    def test_stdout(self):
+        path = card(self.folder.name, 'a.png')
+        with open(path, 'r+b') as file:
+            file.truncate(os.path.getsize(path) - 100)
+        done = subprocess.run([SLUICE, 'run', '-q', '--device', 'native', '-c', 'invert', '-f', 'png', '-o', '-', path],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
+        self.assertEqual((done.returncode, done.stdout), (65, b''))
+
     def test_full_disk(self):
         path = card(self.folder.name, 'a.png')
         full = os.path.join(self.folder.name, 'full.png')

@@ -123,6 +123,18 @@ class Jobs(JobsTest):
         self.assertEqual(sockets.read_all(out), self.by_sluice_run(picture())[''])
         os.close(given)
 
+    def test_output_of_ones_own_of_a_job_that_fails(self):
+        """What it holds is kept, also where rows of a large picture would pass through."""
+        self.serve('--device', 'auto')
+        client = self.client()
+        given = sockets.memory(picture(2000, 1500)[:-5])
+        out = os.open(os.path.join(self.dir, 'r'), os.O_RDWR | os.O_CREAT)
+        os.write(out, b'kept')
+        client.send([given, out], id=3, chain='invert', format='pgm')
+        self.assertEqual(client.receive()[0]['result'], 'truncated')
+        self.assertEqual(sockets.read_all(out), b'kept')
+        os.close(given)
+
     def test_files_that_may_change_are_copied(self):
         self.serve()
         client = self.client()
