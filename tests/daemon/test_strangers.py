@@ -585,4 +585,7 @@ class Receivers(StrangersTest):
 
 
 if __name__ == '__main__':
+    if sys.argv[1:] == ['others']:  # all but Hanging, for tests/meson.build
+        sys.argv[1:] = [name for name, value in sorted(globals().items())
+                        if isinstance(value, type) and issubclass(value, StrangersTest) and value not in (StrangersTest, Hanging)]
     main()
