@@ -148,3 +148,124 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
     }
 }
 #endif
+
+#if defined(KERNEL_rows_tile) || defined(KERNEL_columns_tile)
+/* Tiles, on GPUs: the bands' samples at four grid positions, from samples that are each loaded once. Factor and taps are
+ * FACTOR and TAPS; samples at the source's edges take those of the table. */
+#include "tile.cl"
+#define SEEN      (3 * FACTOR + TAPS) /* samples under the taps of four positions */
+#endif
+
+#ifdef KERNEL_rows_tile
+/* Along rows of one channel. OFFSET: how far behind a word's beginning a window begins, if words hold several samples. */
+#if SRC_SIZE == 4
+#define LOADED 4
+#define TAKE_WORD(k, w) x[k] = as_float(w);
+#elif SRC_SIZE == 2
+#define LOADED 8
+#define TAKE_WORD(k, w) x[2 * (k)] = (float)((w) & 0xffffu), x[2 * (k) + 1] = (float)((w) >> 16);
+#else
+#define LOADED 16
+#define TAKE_WORD(k, w)                                                                            \
+    x[4 * (k)] = BYTE_AS_FLOAT(w, 0), x[4 * (k) + 1] = BYTE_AS_FLOAT(w, 1),                        \
+            x[4 * (k) + 2] = BYTE_AS_FLOAT(w, 2), x[4 * (k) + 3] = BYTE_AS_FLOAT(w, 3);
+#endif
+#define READ ((OFFSET + SEEN + LOADED - 1) / LOADED * LOADED)
+#define LOAD(_, k)                                                                                 \
+    if (READ > k * LOADED) {                                                                       \
+        uint4 w = UNALIGNED_IN(uint, 4, from + k * LOADED);                                        \
+        TAKE_WORD(4 * k, w.x) TAKE_WORD(4 * k + 1, w.y) TAKE_WORD(4 * k + 2, w.z) TAKE_WORD(4 * k + 3, w.w) \
+    }
+#define AT(p, t) x[OFFSET + p * FACTOR + t]
+#define ADD_FOUR(b, t)                                                                             \
+    if (TAPS > t && tap##b[t] != 0)                                                                  \
+        a##b = fma((float4)(tap##b[t]), (float4)(AT(0, t), AT(1, t), AT(2, t), AT(3, t)), a##b);
+#define SUM_FOUR(b)                                                                                \
+    TAKE_TAPS(b)                                                                                   \
+    float4 a##b = 0;                                                                               \
+    LIST_16(ADD_FOUR, b)                                                                           \
+    UNALIGNED_OUT(uint, 4, dst##b##_base + (uint)(dst##b##_offset + y * dst##b##_stride + g - skip##b)) = \
+        as_uint4(a##b);
+#define STORE_ONE(b)                                                                               \
+    if (g >= skip##b && g - skip##b < length##b)                                                   \
+        ROW(dst##b, y)[g - skip##b] = a##b;
+
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON, int inner, int inner_end)
+{
+    int y = GRID_Y, g = SPAN_BEGIN, begin = FACTOR * g + base - OFFSET;
+    if (y >= grid_y_end || g >= grid_width)
+        return;
+    if (g >= inner && g + 4 <= inner_end && begin >= 0 && begin + READ <= length) {
+        __global const SRC *from = src_base + (uint)(src_offset + y * src_stride + begin);
+        float x[8 * LOADED];
+        LIST_8(LOAD, _)
+        EACH_BAND(SUM_FOUR)
+        return;
+    }
+    __global const SRC *in = ROW(src, y);
+    __global const DST *taps = all_taps + taps_at;
+    for (int end = min(g + 4, grid_width); g < end; g++) {
+        EACH_BAND(SUM)
+        for (int t = 0; t < n_taps; t++) {
+            int i = FN(inside)(factor * g + base + t, length, cyclic);
+            DST v = i < 0 ? (DST)0 : (DST)in[max(i, 0)];
+            EACH_BAND(ADD)
+        }
+        EACH_BAND(STORE_ONE)
+    }
+}
+#endif
+
+#ifdef KERNEL_columns_tile
+/* Along columns, four samples of a row together. The grid counts blocks of four rows of the bands. */
+#define ADD_ROW(b, p, k)                                                                           \
+    if (k >= p * FACTOR && k - p * FACTOR < TAPS && tap##b[k - p * FACTOR & 15] != 0)                \
+        a##b##p = fma((float4)(tap##b[k - p * FACTOR & 15]), v, a##b##p);
+#if BANDS == 2
+#define ADD_ROWS(p, k) ADD_ROW(0, p, k) ADD_ROW(1, p, k)
+#define ALL_HAVE       HAVE(0) && HAVE(1)
+#else
+#define ADD_ROWS(p, k) ADD_ROW(0, p, k)
+#define ALL_HAVE       HAVE(0)
+#endif
+#define LINE(_, k)                                                                                 \
+    if (SEEN > k) {                                                                                \
+        float4 v = *(__global const float4 *)(src_base + at);                                      \
+        at += (uint)src_stride;                                                                    \
+        ADD_ROWS(0, k) ADD_ROWS(1, k) ADD_ROWS(2, k) ADD_ROWS(3, k)                                \
+    }
+#define BEGIN_FOUR(b) TAKE_TAPS(b) float4 a##b##0 = 0, a##b##1 = 0, a##b##2 = 0, a##b##3 = 0;
+#define PUT_ROW(b, p) *(__global float4 *)(dst##b##_base + to##b) = a##b##p, to##b += (uint)dst##b##_stride;
+#define PUT_FOUR(b)                                                                                \
+    uint to##b = (uint)(dst##b##_offset + (y - skip##b) * dst##b##_stride + x);                    \
+    PUT_ROW(b, 0) PUT_ROW(b, 1) PUT_ROW(b, 2) PUT_ROW(b, 3)
+#define HAVE(b) (y >= skip##b && y + 4 - skip##b <= length##b)
+#define STORE_ONE(b)                                                                               \
+    if (y >= skip##b && y - skip##b < length##b)                                                   \
+        ROW(dst##b, y - skip##b)[i] = a##b;
+
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
+{
+    int y = 4 * GRID_Y, x = SPAN_BEGIN, begin = FACTOR * y + base;
+    if (GRID_Y >= grid_y_end || x >= grid_width)
+        return;
+    if (x + 4 <= grid_width && begin >= 0 && begin + SEEN <= length && ALL_HAVE) {
+        uint at = (uint)(src_offset + begin * src_stride + x);
+        EACH_BAND(BEGIN_FOUR)
+        LIST_28(LINE, _)
+        EACH_BAND(PUT_FOUR)
+        return;
+    }
+    __global const DST *taps = all_taps + taps_at;
+    for (int y_end = y + 4; y < y_end; y++)
+        for (int i = x; i < min(x + 4, grid_width); i++) {
+            EACH_BAND(SUM)
+            for (int t = 0; t < n_taps; t++) {
+                int row = FN(inside)(factor * y + base + t, length, cyclic);
+                DST v = row < 0 ? (DST)0 : ROW(src, max(row, 0))[i];
+                EACH_BAND(ADD)
+            }
+            EACH_BAND(STORE_ONE)
+        }
+}
+#endif

@@ -157,3 +157,143 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
     }
 }
 #endif
+
+#if defined(KERNEL_rows_tile) || defined(KERNEL_columns_tile)
+/* Tiles, on GPUs: all positions of the result that belong to POSITIONS samples of the bands, which are each loaded once.
+ * TAPS: of each position in the step of FACTOR. What lies at the edges takes its taps from the table. */
+#include "tile.cl"
+#define SEEN (POSITIONS - 1 + TAPS) /* samples of a band */
+#endif
+
+#ifdef KERNEL_rows_tile
+/* Along rows of one channel. */
+#define READ ((SEEN + 3) / 4 * 4)
+#define LOAD(b, k)                                                                                 \
+    if (READ > 4 * k) {                                                                            \
+        float4 w = as_float4(UNALIGNED_IN(uint, 4, from##b + 4 * k));                              \
+        x##b[4 * k] = w.x, x##b[4 * k + 1] = w.y, x##b[4 * k + 2] = w.z, x##b[4 * k + 3] = w.w;    \
+    }
+#define ADD_TAP(b, i, t)                                                                           \
+    if (TAPS > t && tap##b[i % FACTOR * TAPS + t & 15] != 0)                                         \
+        z[i] = fma(tap##b[i % FACTOR * TAPS + t & 15], x##b[i / FACTOR + t], z[i]);
+#define ADD_TO(b, i)                                                                               \
+    if (POSITIONS * FACTOR > i) {                                                                  \
+        ADD_TAP(b, i, 0) ADD_TAP(b, i, 1) ADD_TAP(b, i, 2) ADD_TAP(b, i, 3)                        \
+        ADD_TAP(b, i, 4) ADD_TAP(b, i, 5) ADD_TAP(b, i, 6) ADD_TAP(b, i, 7)                        \
+    }
+#define ADD_BAND(b)                                                                                \
+    TAKE_TAPS(b)                                                                                   \
+    __global const SRC##b *from##b = src##b##_base + (uint)(src##b##_offset + (y - move##b) * src##b##_stride + g + base##b); \
+    float x##b[32];                                                                                \
+    LOAD(b, 0) LOAD(b, 1) LOAD(b, 2)                                                               \
+    LIST_16(ADD_TO, b)
+#define HAVE(b)                                                                                    \
+    &&y >= move##b && y - move##b < size##b && g + base##b >= 0 && g + base##b + READ <= length##b
+#define RESULT(i) SATURATE(DST, z[i])
+#define PUT(_, j)                                                                                  \
+    if (POSITIONS * FACTOR > 4 * j)                                                                \
+        *(__global CAT(DST, 4) *)(to + 4 * j) = (CAT(DST, 4))(RESULT(4 * j), RESULT(4 * j + 1),    \
+                                                             RESULT(4 * j + 2), RESULT(4 * j + 3));
+#ifdef ADDS
+#define BEGIN_TILE(_, j)                                                                           \
+    if (POSITIONS * FACTOR > 4 * j) {                                                              \
+        float4 w = *(__global const float4 *)(sum_base + (uint)(sum_offset + y * sum_stride + x + 4 * j)); \
+        z[4 * j] = w.x, z[4 * j + 1] = w.y, z[4 * j + 2] = w.z, z[4 * j + 3] = w.w;                \
+    }
+#else
+#define BEGIN_TILE(_, j) z[4 * j] = z[4 * j + 1] = z[4 * j + 2] = z[4 * j + 3] = 0;
+#endif
+
+__kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
+{
+    int y = GRID_Y, x = SPAN_BEGIN, g = x / FACTOR;
+    if (y >= grid_y_end || x >= grid_width)
+        return;
+    if (x + POSITIONS * FACTOR <= grid_width EACH_BAND(HAVE)) {
+        float z[16];
+        BEGIN_TILE(_, 0) BEGIN_TILE(_, 1) BEGIN_TILE(_, 2) BEGIN_TILE(_, 3)
+        EACH_BAND(ADD_BAND)
+        __global DST *to = dst_base + (uint)(dst_offset + y * dst_stride + x);
+        PUT(_, 0) PUT(_, 1) PUT(_, 2) PUT(_, 3)
+        return;
+    }
+    __global DST *out = ROW(dst, y);
+#ifdef ADDS
+    __global const ACC *sum = ROW(sum, y);
+#endif
+    __global const ACC *taps = all_taps + taps_at;
+#define ADD_AT_EDGE(b)                                                                             \
+    for (int t = 0; t < n_taps && y >= move##b && y - move##b < size##b; t++) {                    \
+        int i = x / FACTOR + base##b + t;                                                          \
+        if (i >= 0 && i < length##b)                                                               \
+            a += taps[(b * factor + x % FACTOR) * n_taps + t] * ROW(src##b, y - move##b)[i];       \
+    }
+    for (int end = min(x + POSITIONS * FACTOR, grid_width); x < end; x++) {
+        ACC a = BEGIN(x);
+        EACH_BAND(ADD_AT_EDGE)
+        out[x] = SATURATE(DST, a);
+    }
+}
+#endif
+
+#ifdef KERNEL_columns_tile
+/* Along columns, four samples of a row together. The grid counts blocks of POSITIONS * FACTOR rows, of `height` in all. */
+#define ADD_LINE(b, i, k)                                                                          \
+    if (POSITIONS * FACTOR > i && k >= i / FACTOR && k - i / FACTOR < TAPS &&                      \
+        tap##b[i % FACTOR * TAPS + k - i / FACTOR & 15] != 0)                                        \
+        a##i = fma((float4)(tap##b[i % FACTOR * TAPS + k - i / FACTOR & 15]), v, a##i);
+#define LINE(b, k)                                                                                 \
+    if (SEEN > k) {                                                                                \
+        float4 v = as_float4(UNALIGNED_IN(uint, 4, src##b##_base + at##b));                        \
+        at##b += (uint)src##b##_stride;                                                            \
+        ADD_LINE(b, 0, k) ADD_LINE(b, 1, k) ADD_LINE(b, 2, k) ADD_LINE(b, 3, k)                    \
+        ADD_LINE(b, 4, k) ADD_LINE(b, 5, k) ADD_LINE(b, 6, k) ADD_LINE(b, 7, k)                    \
+    }
+#define ADD_BAND(b)                                                                                \
+    TAKE_TAPS(b)                                                                                   \
+    uint at##b = (uint)(src##b##_offset + (g + base##b) * src##b##_stride + x - move##b);          \
+    LIST_16(LINE, b)
+#define HAVE(b)                                                                                    \
+    &&x >= move##b && x + 4 <= move##b + size##b && g + base##b >= 0 && g + base##b + SEEN <= length##b
+#ifdef ADDS
+#define BEGIN_LINE(i)                                                                              \
+    float4 a##i = 0;                                                                               \
+    if (POSITIONS * FACTOR > i)                                                                    \
+        a##i = *(__global const float4 *)(sum_base + (uint)(sum_offset + (y + i) * sum_stride + x));
+#else
+#define BEGIN_LINE(i) float4 a##i = 0;
+#endif
+#define PUT(i)                                                                                     \
+    if (POSITIONS * FACTOR > i)                                                                    \
+        *(__global float4 *)(dst_base + (uint)(dst_offset + (y + i) * dst_stride + x)) = a##i;
+
+__kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int height)
+{
+    int g = GRID_Y * POSITIONS, y = g * FACTOR, x = SPAN_BEGIN;
+    if (GRID_Y >= grid_y_end || x >= grid_width)
+        return;
+    if (x + 4 <= grid_width && y + POSITIONS * FACTOR <= height EACH_BAND(HAVE)) {
+        BEGIN_LINE(0) BEGIN_LINE(1) BEGIN_LINE(2) BEGIN_LINE(3) BEGIN_LINE(4) BEGIN_LINE(5) BEGIN_LINE(6) BEGIN_LINE(7)
+        EACH_BAND(ADD_BAND)
+        PUT(0) PUT(1) PUT(2) PUT(3) PUT(4) PUT(5) PUT(6) PUT(7)
+        return;
+    }
+    __global const ACC *taps = all_taps + taps_at;
+#define ADD_AT_EDGE(b)                                                                             \
+    for (int t = 0; t < n_taps && i >= move##b && i - move##b < size##b; t++) {                    \
+        int row = y / FACTOR + base##b + t;                                                        \
+        if (row >= 0 && row < length##b)                                                           \
+            a += taps[(b * factor + y % FACTOR) * n_taps + t] * ROW(src##b, row)[i - move##b];     \
+    }
+    for (int end = min(y + POSITIONS * FACTOR, height); y < end; y++) {
+#ifdef ADDS
+        __global const ACC *sum = ROW(sum, y);
+#endif
+        for (int i = x; i < min(x + 4, grid_width); i++) {
+            ACC a = BEGIN(i);
+            EACH_BAND(ADD_AT_EDGE)
+            ROW(dst, y)[i] = a;
+        }
+    }
+}
+#endif

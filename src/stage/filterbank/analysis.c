@@ -239,11 +239,26 @@ static const struct plane *plane_at(const struct work *work, struct place place)
     return &work->plan->scratch[place.operand - OPERAND_SCRATCH].planes[place.index];
 }
 
-static struct pass *begin_pass(struct work *work, const char *variant, const struct task *task,
-                               struct place from, uint32_t width, uint32_t height)
+/* Whether GPUs can compute four grid positions together, with the taps written into the kernel. */
+static bool takes_tiles(const struct work *work, const struct task *task, struct place from,
+                        const struct stencil *stencil, unsigned factor)
 {
-    enum kernel_form form = work->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    struct pass *pass = pass_begin(work->plan, "analysis", variant, form, 0, width, height);
+    const struct plane *source = plane_at(work, from);
+    bool suits = filterbank_takes_tiles(work->plan, work->config, factor, stencil->n_taps) &&
+                 pass_is_aligned(source);
+    for (unsigned b = 0; b < task->n_bands; b++)
+        suits &= pass_is_aligned(plane_at(work, task->to[b]));
+    return suits;
+}
+
+static struct pass *begin_pass(struct work *work, const char *variant, const struct task *task,
+                               struct place from, bool tile, uint32_t width, uint32_t height)
+{
+    enum kernel_form form = work->plan->profile->form == FORM_ROWS ? FORM_ROWS
+                            : tile                                 ? FORM_VECTOR
+                                                                   : FORM_SCALAR;
+    struct pass *pass =
+        pass_begin(work->plan, "analysis", variant, form, tile ? 4 : 0, width, height);
     pass_define(pass, "BANDS", "%u", task->n_bands);
     pass_name(pass, task->n_bands == 2 ? "two" : "one");
     pass_define_type(pass, "SRC", plane_at(work, from)->type);
@@ -269,6 +284,16 @@ static void add_common(struct pass *pass, const struct work *work, const struct 
     pass->work = 2.0 * task->n_bands * stencil->n_taps;
 }
 
+static void define_tile(struct pass *pass, const struct work *work, const struct task *task,
+                        const struct stencil *stencil, unsigned factor)
+{
+    pass_define(pass, "FACTOR", "%u", factor);
+    pass_define(pass, "TAPS", "%d", stencil->n_taps);
+    for (unsigned b = 0; b < task->n_bands; b++)
+        filterbank_define_taps(pass, b, work->taps, stencil->at + (int32_t)b * stencil->n_taps,
+                               stencil->n_taps);
+}
+
 static void add_rows_pass(struct work *work, const struct task *task, struct place from,
                           unsigned factor)
 {
@@ -279,11 +304,20 @@ static void add_rows_pass(struct work *work, const struct task *task, struct pla
     if (!make_stencil(task, factor, work->taps, &stencil))
         return;
     inner_range(task, &stencil, factor, &inner, &inner_end);
-    struct pass *pass =
-        begin_pass(work, "rows", task, from, (uint32_t)(stencil.grid * channels), source->height);
+    size_t size = sample_size(source->type);
+    bool whole = source->type == SAMPLE_U8 || source->type == SAMPLE_U16 || size == 4;
+    bool tile = source->channels == 1 && whole && takes_tiles(work, task, from, &stencil, factor);
+    struct pass *pass = begin_pass(work, tile ? "rows_tile" : "rows", task, from, tile,
+                                   (uint32_t)(stencil.grid * channels), source->height);
     add_common(pass, work, task, &stencil, factor);
-    pass_ints(pass, source->channels, channels, (int32_t)inner * channels,
-              (int32_t)inner_end * channels);
+    if (tile) {
+        define_tile(pass, work, task, &stencil, factor);
+        pass_define(pass, "SRC_SIZE", "%zu", size);
+        pass_define(pass, "OFFSET", "%d", stencil.base & (int)(4 / size - 1));
+    } else {
+        pass_ints(pass, source->channels, channels);
+    }
+    pass_ints(pass, (int32_t)inner * channels, (int32_t)inner_end * channels);
 }
 
 static void add_columns_pass(struct work *work, const struct task *task, struct place from,
@@ -293,9 +327,15 @@ static void add_columns_pass(struct work *work, const struct task *task, struct 
     const struct plane *source = plane_at(work, from);
     if (!make_stencil(task, factor, work->taps, &stencil))
         return;
-    struct pass *pass = begin_pass(work, "columns", task, from, source->width * source->channels,
-                                   (uint32_t)stencil.grid);
+    bool tile = takes_tiles(work, task, from, &stencil, factor);
+    uint32_t rows = (uint32_t)stencil.grid, blocks = (rows + 3) / 4;
+    struct pass *pass = begin_pass(work, tile ? "columns_tile" : "columns", task, from, tile,
+                                   source->width * source->channels, tile ? blocks : rows);
     add_common(pass, work, task, &stencil, factor);
+    if (tile) {
+        define_tile(pass, work, task, &stencil, factor);
+        pass->work *= 4;
+    }
 }
 
 /* Whether two bands read enough common samples to be one pass. */

@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of cl/filterbank/tile.cl. */
+enum {
+    TILE_FACTOR_MAX = 4,
+    TILE_TAPS = 16 /* of a band that kernels have names for */
+};
+
 const struct param_choice filterbank_borders[] = {
     {"zero", FILTERBANK_ZERO},
     {"cyclic", FILTERBANK_CYCLIC},
@@ -307,6 +313,28 @@ void filterbank_taps_store(struct filterbank_taps *taps, const struct filterbank
     }
     free(taps->data);
     *taps = (struct filterbank_taps){0};
+}
+
+bool filterbank_takes_tiles(const struct stage_plan *plan, const struct filterbank_config *config,
+                            unsigned factor, int32_t n_taps)
+{
+    return plan->profile->form == FORM_VECTOR && !plan->profile->generic &&
+           filterbank_type(config) == SAMPLE_F32 && factor >= 2 && factor <= TILE_FACTOR_MAX &&
+           n_taps <= TILE_TAPS;
+}
+
+void filterbank_define_taps(struct pass *pass, unsigned b, const struct filterbank_taps *taps,
+                            int32_t at, int32_t n)
+{
+    for (int k = 0; k < TILE_TAPS; k++) {
+        char name[16];
+        float tap = k < n ? (float)taps->data[at + k] : 0;
+        snprintf(name, sizeof name, "T%u_%d", b, k);
+        if (tap == 0)
+            pass_define(pass, name, "0");
+        else
+            pass_define(pass, name, "%af", (double)tap);
+    }
 }
 
 unsigned filterbank_scratch_add(struct stage_plan *plan, struct filterbank_scratch *scratch,

@@ -130,6 +130,14 @@ double *filterbank_taps_add(struct filterbank_taps *taps, size_t n, int32_t *at)
 void filterbank_taps_store(struct filterbank_taps *taps, const struct filterbank_config *config,
                            struct stage_plan *plan);
 
+/* Whether the device is a GPU whose kernels for banks of this factor and with windows of so many
+ * taps (cl/filterbank/tile.cl) can have the taps written into them. */
+bool filterbank_takes_tiles(const struct stage_plan *plan, const struct filterbank_config *config,
+                            unsigned factor, int32_t n_taps);
+/* Defines the taps from `at` on as those of band b: T0_0 … */
+void filterbank_define_taps(struct pass *pass, unsigned b, const struct filterbank_taps *taps,
+                            int32_t at, int32_t n);
+
 /* A scratch frame to which planes are added when they are needed; zeros before the first. */
 struct filterbank_scratch {
     struct frame *frame;

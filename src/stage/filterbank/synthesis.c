@@ -69,6 +69,7 @@ struct place {
 };
 
 struct run {
+    const struct filterbank_config *config;
     struct stage_plan *plan;
     struct filterbank_taps *taps;
     enum sample_type sum; /* of sums and of planes between levels */
@@ -187,6 +188,24 @@ static void add_bands(struct pass *pass, const struct run *run, const struct tas
     }
 }
 
+/* Of how many samples of the bands GPUs compute all results together, with the taps written into
+ * the kernel; 0: they cannot. Down columns so many that registers hold their rows. */
+static unsigned tile_positions(const struct run *run, const struct task *task,
+                               const struct place *to, const struct stencil *stencil)
+{
+    const struct plane *target = plane_at(run, to);
+    int32_t taps = stencil->n_taps * (int32_t)task->factor;
+    bool suits = filterbank_takes_tiles(run->plan, run->config, task->factor, taps) &&
+                 pass_is_aligned(target) && (!task->rows || target->channels == 1) &&
+                 (task->rows || target->type == SAMPLE_F32) &&
+                 (target->type == SAMPLE_F32 || sample_size(target->type) <= 2);
+    for (unsigned b = 0; b < task->n_bands; b++)
+        suits &= plane_at(run, &task->from[b])->type == SAMPLE_F32;
+    if (task->sums)
+        suits &= pass_is_aligned(plane_at(run, task->sums));
+    return !suits ? 0 : task->rows || task->factor == 2 ? 4 : 2;
+}
+
 static void add_pass(struct run *run, const struct task *task, const struct place *to)
 {
     struct stencil stencil;
@@ -194,9 +213,20 @@ static void add_pass(struct run *run, const struct task *task, const struct plac
     const struct plane *target = plane_at(run, to);
     if (!make_stencil(run, task, to, &stencil))
         return;
-    enum kernel_form form = run->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    struct pass *pass = pass_begin(run->plan, "synthesis", task->rows ? "rows" : "columns", form, 0,
-                                   target->width * target->channels, target->height);
+    unsigned positions = tile_positions(run, task, to, &stencil);
+    unsigned tile = positions * task->factor, height = target->height;
+    enum kernel_form form = run->plan->profile->form == FORM_ROWS ? FORM_ROWS
+                            : tile > 0                            ? FORM_VECTOR
+                                                                  : FORM_SCALAR;
+    struct pass *pass = pass_begin(run->plan, "synthesis",
+                                   task->rows ? (tile > 0 ? "rows_tile" : "rows")
+                                              : (tile > 0 ? "columns_tile" : "columns"),
+                                   form,
+                                   tile == 0    ? 0
+                                   : task->rows ? tile
+                                                : 4,
+                                   target->width * target->channels,
+                                   tile == 0 || task->rows ? height : (height + tile - 1) / tile);
     pass->lanes = form == FORM_ROWS ? 16 : 0;
     pass_define(pass, "BANDS", "%u", task->n_bands);
     pass_name(pass, task->n_bands == 2 ? "two" : "one");
@@ -218,12 +248,22 @@ static void add_pass(struct run *run, const struct task *task, const struct plac
     }
     pass_buffer(pass, OPERAND_TABLE);
     pass_ints(pass, stencil.at, stencil.n_taps, task->factor);
-    if (task->rows) {
+    if (tile > 0) {
+        pass_define(pass, "FACTOR", "%u", task->factor);
+        pass_define(pass, "POSITIONS", "%u", positions);
+        pass_define(pass, "TAPS", "%d", stencil.n_taps);
+        int32_t n = stencil.n_taps * (int32_t)task->factor;
+        for (unsigned b = 0; b < task->n_bands; b++)
+            filterbank_define_taps(pass, b, run->taps, stencil.at + (int32_t)b * n, n);
+    }
+    if (tile > 0 && !task->rows)
+        pass_int(pass, (int32_t)height);
+    if (task->rows && tile == 0) {
         inner_range(task, &stencil, target->width, &inner, &inner_end);
         pass_ints(pass, run->channels, inner, inner_end);
     }
     pass->bytes_written = plane_bytes(target);
-    pass->work = 2.0 * task->n_bands * stencil.n_taps;
+    pass->work = 2.0 * task->n_bands * stencil.n_taps * (tile > 0 && !task->rows ? tile : 1);
 }
 
 /* One pass reads two bands; in generic plans only bands of the same type, so that there are few
@@ -322,7 +362,8 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
                         "them; size=WIDTHxHEIGHT of the original does it right";
     config.precision = work.cascades[0].precision;
     result = filterbank_check_device(&config, "synthesis", plan->profile, fault);
-    struct run run = {.plan = plan, .taps = &taps, .sum = filterbank_type(&config)};
+    struct run run = {
+        .config = &config, .plan = plan, .taps = &taps, .sum = filterbank_type(&config)};
     for (size_t i = 0; i < work.n && result == 0; i++)
         add_cascade(&run, &work.cascades[i], (unsigned)i);
     filterbank_scratch_finish(&run.columns);
