@@ -233,14 +233,9 @@ static void add_passes(const struct box_config *config, struct box_task task, un
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
     const struct box_config *config = config_;
-    const struct device_profile *profile = plan->profile;
     struct box_memory memory = {0};
-    /* Whether windows of several widths read one table. On a CPU, and on a GPU with local memory,
-     * computing each window by itself takes a third of the time of reading its means from a table,
-     * so there a table is used only if the chain asks for it. */
-    bool wants_table =
-        config->method == BOX_SAT ||
-        (config->method == BOX_AUTO && profile->form != FORM_ROWS && profile->local_memory == 0);
+    /* Windows of several widths read one table if the chain asks for it. Computing each by itself
+     * takes a third of the time of reading its means from a table, and on Mali a fifth. */
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];
         struct box_task task = {.plan = plan,
@@ -249,7 +244,7 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
                                 .border = (enum border)config->border};
         struct view table;
         bool shared =
-            config->width.count > 1 && wants_table && plane->type != SAMPLE_F32 &&
+            config->width.count > 1 && config->method == BOX_SAT && plane->type != SAMPLE_F32 &&
             box_add_table(&task, &memory.table[0], table_bits(config, plane->type), &table);
         for (unsigned w = 0; w < config->width.count; w++)
             add_passes(config, task, i, i * config->width.count + w, shared ? &table : NULL);

@@ -1,4 +1,4 @@
-/* box of one channel of 8 bits on GPUs with few registers: see cl/box/box_columns.cl. */
+/* box of 8 bits on GPUs with few registers: see cl/box/box_columns.cl. */
 #include <math.h>
 #include <stdio.h>
 
@@ -28,15 +28,17 @@ static struct pass *begin(const struct box_task *task, const char *kernel, uint3
                           uint32_t height, bool floats, enum sample_type start)
 {
     struct stage_window reach = box_reach_of(task);
+    uint32_t channels = task->in.plane.channels;
     struct pass *pass =
         pass_begin(task->plan, "box_columns", kernel, FORM_SCALAR, 1, width, height);
     pass_name(pass, sample_name(task->in.plane.type));
+    pass_channels(pass, channels, channels);
     pass_define(pass, "FLIP", "%d", box_lowest(task->in.plane.type) > 0);
     pass_define(pass, "SUM", floats ? "float" : "uint");
     pass_define(pass, floats ? "SUM_IS_float" : "SUM_IS_uint", "1");
     pass_define(pass, "START", start == SAMPLE_U16 ? "ushort" : "uint");
-    pass_define(pass, "LEFT", "%u", (4 - reach.left % 4) % 4);
-    pass_define(pass, "RIGHT", "%u", (reach.right + 1) % 4);
+    pass_define(pass, "LEFT", "%u", (4 - reach.left * channels % 4) % 4);
+    pass_define(pass, "RIGHT", "%u", (reach.right + 1) * channels % 4);
     return pass;
 }
 
@@ -44,14 +46,15 @@ static void add_starts(const struct box_task *task, const struct view *starts, b
 {
     const struct plane *in = &task->in.plane, *to = &starts->plane;
     struct stage_window reach = box_reach_of(task);
+    uint32_t chunks = to->width;
     struct pass *pass =
-        begin(task, "starts", in->height, (to->width + PART - 1) / PART, floats, to->type);
+        begin(task, "starts", in->height, (chunks + PART - 1) / PART, floats, to->type);
     pass->work = 2.0 * (CHUNK * PART + task->width);
     pass->bytes_read = plane_bytes(in);
     pass->bytes_written = plane_bytes(to);
     pass_view(pass, &task->in);
     pass_view(pass, starts);
-    pass_ints(pass, in->width, to->width, PART, reach.left, reach.right, stage_border(task->border));
+    pass_ints(pass, in->width, chunks, PART, reach.left, reach.right, stage_border(task->border));
 }
 
 bool box_add_columns(const struct box_task *task)
@@ -62,14 +65,15 @@ bool box_add_columns(const struct box_task *task)
     float reciprocal;
     bool floats = float_reciprocal(divider.area, &reciprocal);
     if (!profile->takes_columns || profile->generic || sample_size(in->type) != 1 ||
-        in->channels != 1 || pass_form_for(profile, in, out) != FORM_VECTOR ||
-        divider.sum_bits == 64)
+        pass_form_for(profile, in, out) != FORM_VECTOR || divider.sum_bits == 64 ||
+        (plane_has_alpha(in) && task->border == BORDER_CROP))
         return false;
-    uint32_t chunks = (out->width + CHUNK - 1) / CHUNK;
+    uint32_t chunks = (out->width * out->channels + CHUNK - 1) / CHUNK;
     uint64_t rows = (uint64_t)chunks * out->height / (1024 * (uint64_t)profile->units);
     uint32_t band = rows < BAND_MIN ? BAND_MIN : rows > BAND_MAX ? BAND_MAX : (uint32_t)rows;
     enum sample_type start = task->width * 255 <= UINT16_MAX ? SAMPLE_U16 : SAMPLE_I32;
-    struct view starts = box_scratch(task, &task->memory->half, chunks, in->height, 1, start);
+    struct view starts = box_scratch(task, &task->memory->half, chunks, in->height,
+                                     in->channels == 1 ? 1 : 4, start);
     add_starts(task, &starts, floats);
     struct pass *pass =
         begin(task, "means", chunks, (out->height + band - 1) / band, floats, start);
