@@ -26,6 +26,14 @@ inline float4 FN(result)(float4 dx, float4 dy, float scale, float lift)
 #define RESULT BYTES(LIMITED_TO_255(FN(result)(DX, DY, scale, lift)))
 #elif defined(OUT_l1)
 #define RESULT BYTES(LIMITED_TO_255(fma(fabs(DX) + fabs(DY), scale, lift) + ROUNDER))
+#elif defined(OUT_sample)
+/* The root rounded down: half is added to the sum of squares, so that no root minus 1/2 lies near a tie. */
+inline float4 FN(result)(float4 dx, float4 dy)
+{
+    float4 a = floor(dx * 0.125f), b = floor(dy * 0.125f), n = fma(a, a, fma(b, b, 0.5f));
+    return fma(n, rsqrt(n), -0.5f) + ROUNDER;
+}
+#define RESULT BYTES(FN(result)(DX, DY))
 #elif defined(OUT_dy)
 #define RESULT BYTES(EIGHTHS(DY))
 #else

@@ -200,8 +200,8 @@ static unsigned add_levels(struct stage_plan *plan)
     for (unsigned i = 0; i < plan->in->n_planes && !plan->out_of_memory; i++) {
         const struct plane *in = &plan->in->planes[i];
         enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-        struct pass *pass = pass_begin(plan, "local", "levels", form, 0, in->width * in->channels,
-                                       in->height);
+        struct pass *pass =
+            pass_begin(plan, "local", "levels", form, 0, in->width * in->channels, in->height);
         pass_name(pass, kernel_form_name(form));
         pass->work = 4;
         pass->bytes_read = plane_bytes(in);
@@ -221,7 +221,7 @@ static void add_local(const struct threshold_config *config, struct stage_plan *
     bool levels = in->type == SAMPLE_F32;
     enum kernel_form form = pass_form_for(plan->profile, in, out);
     int32_t inset = config->border == BORDER_CROP ? (int32_t)config->radius : 0;
-    if (form == FORM_VECTOR && (inset > 0 || levels || !plan->profile->packs_bytes))
+    if (form == FORM_VECTOR && (inset > 0 || levels))
         form = FORM_SCALAR;
     uint32_t span = form == FORM_VECTOR ? 16 / (uint32_t)sample_size(in->type) : 0;
     struct pass *pass =

@@ -49,7 +49,7 @@ static void add_quarter(struct stage_plan *plan, unsigned i, int angle)
     if (form != FORM_ROWS) {
         if (form == FORM_VECTOR && whole)
             square = unit == 1 && plan->profile->packs_bytes ? 8 : 4;
-        else if (form == FORM_VECTOR && plan->profile->packs_bytes && pixel == 3)
+        else if (form == FORM_VECTOR && pixel == 3)
             square = 4;
         form = FORM_SCALAR;
         block = square;

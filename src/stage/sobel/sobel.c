@@ -204,7 +204,8 @@ static bool add_packed(const struct sobel_config *config, struct stage_plan *pla
     const struct plane *in = &plan->in->planes[plane], *out = &plan->out->planes[first];
     const struct stage_window reach = {1, 1, 1, 1};
     int k = 0;
-    if (form != FORM_VECTOR || in->type != SAMPLE_U8 || config->out == SOBEL_SAMPLE ||
+    bool sample = config->out == SOBEL_SAMPLE && plan->profile->packs_bytes;
+    if (form != FORM_VECTOR || in->type != SAMPLE_U8 || sample ||
         (is_length(config) && !scale_is_power(config, &k)) ||
         !packed_suits(plan->profile, in, out, &reach))
         return false;
