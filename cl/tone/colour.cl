@@ -3,7 +3,8 @@
  * `table` has for each sum the coefficients and the offset as floats, then as whole numbers modulo 2^32, and what
  * these are to be divided by, at most 10^9. The sum in f32 is less than 0.4 off, so its nearest integer is at most
  * one off; what is then left of the whole numbers' sum is below 2^30 and right modulo 2^32. `wide`: the whole
- * numbers alone, in 64 bits. */
+ * numbers alone, in 64 bits. `small`, for bytes on Mali: whole numbers and their divisor so small that f32 holds the sum,
+ * and its quotient is no tie unless what is left says so; the divisor's reciprocal, 255 times it and half of it follow. */
 #include <round.cl>
 #if defined(SRC_IS_uchar)
 #define MOST 255
@@ -21,6 +22,23 @@
         sum = clamp(sum, 0L, MOST * d);                                                            \
         long q = sum / d, twice = (sum - q * d) * 2;                                               \
         return (DST)(q + (twice > d || (twice == d && (q & 1)) ? 1 : 0));                          \
+    }
+#elif defined(KERNEL_small)
+#define COEFFICIENT  float
+#define COEFFICIENTS 8
+#define DEFINE_MIX(n)                                                                              \
+    inline CAT(float, n) CAT(FN(mix), n)(CAT(DST, n) r, CAT(DST, n) g, CAT(DST, n) b,              \
+                                         __global const float *restrict table)                     \
+    {                                                                                              \
+        float4 m = ((__global const float4 *)table)[0], by = ((__global const float4 *)table)[1];  \
+        CAT(float, n) sum = fma(CAT(convert_float, n)(b), (CAT(float, n))(m.s2), (CAT(float, n))(m.s3)); \
+        sum = fma(CAT(convert_float, n)(g), (CAT(float, n))(m.s1), sum);                           \
+        sum = fma(CAT(convert_float, n)(r), (CAT(float, n))(m.s0), sum);                           \
+        sum = fmin(fmax(sum, (CAT(float, n))(0.0f)), (CAT(float, n))(by.s2));                      \
+        CAT(float, n) q = fma(sum, (CAT(float, n))(by.s1), (CAT(float, n))(ROUNDER));              \
+        CAT(float, n) rest = fma(q - ROUNDER, (CAT(float, n))(-by.s0), sum);                       \
+        CAT(int, n) odd = CAT(as_int, n)(q) & 1;                                                   \
+        return fabs(rest) == (CAT(float, n))(by.s3) && odd ? q + copysign((CAT(float, n))(1.0f), rest) : q; \
     }
 #else
 #define COEFFICIENT int
@@ -54,6 +72,19 @@
 #endif
 #endif
 
+/* Samples of the result as mix() has them, together and alone. */
+#ifdef KERNEL_small
+#include <words.cl>
+#define MIXED            float4
+#define FOUR(a, b, c, d) as_uchar4(FOUR_OF((float4)(a, b, c, d)))
+#define OF_ALPHA(v)      ((float)(v) + ROUNDER)
+#define ALONE(v)         (uchar)as_uint(v)
+#else
+#define MIXED            CAT(DST, 4)
+#define FOUR(a, b, c, d) (CAT(DST, 4))(a, b, c, d)
+#define OF_ALPHA(v)      (v)
+#define ALONE(v)         (v)
+#endif
 DEFINE_MIX()
 #ifdef FORM_VECTOR
 DEFINE_MIX(4)
@@ -80,27 +111,27 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
         CAT(SRC, 4) green = (CAT(SRC, 4))(a.s1, b.s1, c.s1, d.s1);
         CAT(SRC, 4) blue = (CAT(SRC, 4))(a.s2, b.s2, c.s2, d.s2);
 #endif
-        CAT(DST, 4) r = CAT(FN(mix), 4)(red, green, blue, table);
-        CAT(DST, 4) g = CAT(FN(mix), 4)(red, green, blue, table + COEFFICIENTS);
-        CAT(DST, 4) l = CAT(FN(mix), 4)(red, green, blue, table + 2 * COEFFICIENTS);
+        MIXED r = CAT(FN(mix), 4)(red, green, blue, table);
+        MIXED g = CAT(FN(mix), 4)(red, green, blue, table + COEFFICIENTS);
+        MIXED l = CAT(FN(mix), 4)(red, green, blue, table + 2 * COEFFICIENTS);
 #if CH == 3
-        to[0] = THEN(((CAT(DST, 4))(r.s0, g.s0, l.s0, r.s1)));
-        to[1] = THEN(((CAT(DST, 4))(g.s1, l.s1, r.s2, g.s2)));
-        to[2] = THEN(((CAT(DST, 4))(l.s2, r.s3, g.s3, l.s3)));
+        to[0] = THEN(FOUR(r.s0, g.s0, l.s0, r.s1));
+        to[1] = THEN(FOUR(g.s1, l.s1, r.s2, g.s2));
+        to[2] = THEN(FOUR(l.s2, r.s3, g.s3, l.s3));
 #else
-        to[0] = (CAT(DST, 4))(r.s0, g.s0, l.s0, a.s3);
-        to[1] = (CAT(DST, 4))(r.s1, g.s1, l.s1, b.s3);
-        to[2] = (CAT(DST, 4))(r.s2, g.s2, l.s2, c.s3);
-        to[3] = (CAT(DST, 4))(r.s3, g.s3, l.s3, d.s3);
+        to[0] = FOUR(r.s0, g.s0, l.s0, OF_ALPHA(a.s3));
+        to[1] = FOUR(r.s1, g.s1, l.s1, OF_ALPHA(b.s3));
+        to[2] = FOUR(r.s2, g.s2, l.s2, OF_ALPHA(c.s3));
+        to[3] = FOUR(r.s3, g.s3, l.s3, OF_ALPHA(d.s3));
 #endif
         return;
     }
 #endif
     for (int end = SPAN_END(x); x < end; x++, in += CH, out += CH) {
         SRC r = in[0], g = in[1], b = in[2];
-        out[0] = THEN_ONE(FN(mix)(r, g, b, table));
-        out[1] = THEN_ONE(FN(mix)(r, g, b, table + COEFFICIENTS));
-        out[2] = THEN_ONE(FN(mix)(r, g, b, table + 2 * COEFFICIENTS));
+        out[0] = THEN_ONE(ALONE(FN(mix)(r, g, b, table)));
+        out[1] = THEN_ONE(ALONE(FN(mix)(r, g, b, table + COEFFICIENTS)));
+        out[2] = THEN_ONE(ALONE(FN(mix)(r, g, b, table + 2 * COEFFICIENTS)));
 #if CH == 4
         out[3] = in[3];
 #endif

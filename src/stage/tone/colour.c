@@ -14,6 +14,10 @@
 #define UNIT       1000000000 /* which the denominators of decimals divide */
 #define F32_MAX    524288     /* sums up to here are less than 0.4 off in f32 */
 
+/* Of a quotient up to 255 in f32 less than 1/32000 is lost, and one that is no tie is at least half
+ * of the divisor's reciprocal away from one. */
+#define SMALL_DIVISOR 10000
+
 static const struct param params[] = {
     PARAM(MATRIX, "m", offsetof(struct colour_config, m),
           "three rows of three numbers, of which red, green and blue of the result are sums",
@@ -77,23 +81,46 @@ static struct row row_of(const struct colour_config *config, unsigned index)
     return row;
 }
 
+/* Whether sums of bytes, and quotients that are no ties, are exact in f32. */
+static bool is_small(const struct row *row)
+{
+    double sum = fabs((double)row->whole[3]);
+    for (unsigned i = 0; i < 3; i++)
+        sum += 255 * fabs((double)row->whole[i]);
+    return sum < 1 << 24 && row->divisor <= SMALL_DIVISOR;
+}
+
+enum numbers {
+    IN_F32_AND_WHOLE,
+    WIDE,
+    SMALL,
+};
+
 /* The table of cl/tone/colour.cl. */
-static unsigned add_table(const struct colour_config *config, struct stage_plan *plan, bool wide)
+static unsigned add_table(const struct colour_config *config, struct stage_plan *plan,
+                          enum numbers kind)
 {
     int32_t numbers[3][9];
     int64_t wide_numbers[3][5];
+    float small[3][8] = {0};
     for (unsigned c = 0; c < 3; c++) {
         struct row row = row_of(config, c);
         memcpy(numbers[c], row.in_f32, sizeof row.in_f32);
         for (unsigned i = 0; i < 4; i++) {
             numbers[c][4 + i] = (int32_t)(uint32_t)(uint64_t)row.whole[i];
             wide_numbers[c][i] = row.whole[i];
+            small[c][i] = (float)row.whole[i];
         }
         numbers[c][8] = (int32_t)row.divisor;
         wide_numbers[c][4] = row.divisor;
+        small[c][4] = (float)row.divisor;
+        small[c][5] = (float)(1.0 / (double)row.divisor);
+        small[c][6] = 255 * (float)row.divisor;
+        small[c][7] = (float)row.divisor / 2;
     }
-    return wide ? stage_plan_table(plan, wide_numbers, sizeof wide_numbers)
-                : stage_plan_table(plan, numbers, sizeof numbers);
+    return kind == WIDE    ? stage_plan_table(plan, wide_numbers, sizeof wide_numbers)
+           : kind == SMALL ? stage_plan_table(plan, small, sizeof small)
+                           : stage_plan_table(plan, numbers, sizeof numbers);
 }
 
 static void add_pass(const struct colour_config *config, struct stage_plan *plan, unsigned index)
@@ -108,7 +135,16 @@ static void add_pass(const struct colour_config *config, struct stage_plan *plan
     enum kernel_form form = pass_form_for(plan->profile, in, out);
     if (form == FORM_VECTOR && (wide || in->width < 4))
         form = FORM_SCALAR;
-    struct pass *pass = pass_begin(plan, "colour", wide ? "wide" : "", form,
+    bool small = form == FORM_VECTOR && plan->profile->takes_columns && in->type == SAMPLE_U8;
+    for (unsigned c = 0; c < 3 && small; c++) {
+        struct row row = row_of(config, c);
+        small = is_small(&row);
+    }
+    struct pass *pass = pass_begin(plan, "colour",
+                                   wide    ? "wide"
+                                   : small ? "small"
+                                           : "",
+                                   form,
                                    form == FORM_VECTOR   ? 4
                                    : form == FORM_SCALAR ? 1
                                                          : 0,
@@ -122,7 +158,7 @@ static void add_pass(const struct colour_config *config, struct stage_plan *plan
     pass_name(pass, kernel_form_name(form));
     pass->work = 30;
     pass_planes(pass, plan, index);
-    pass_buffer(pass, add_table(config, plan, wide));
+    pass_buffer(pass, add_table(config, plan, wide ? WIDE : small ? SMALL : IN_F32_AND_WHOLE));
 }
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
