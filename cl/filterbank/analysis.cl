@@ -205,7 +205,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON,
     __global const SRC *in = ROW(src, y);
     __global const DST *taps = all_taps + taps_at;
     for (int end = min(g + 4, grid_width); g < end; g++) {
-        EACH_BAND(SUM)
+        EACH_BAND(CLEAR_SUM)
         for (int t = 0; t < n_taps; t++) {
             int i = FN(inside)(factor * g + base + t, length, cyclic);
             DST v = i < 0 ? (DST)0 : (DST)in[max(i, 0)];
@@ -259,7 +259,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
     __global const DST *taps = all_taps + taps_at;
     for (int y_end = y + 4; y < y_end; y++)
         for (int i = x; i < min(x + 4, grid_width); i++) {
-            EACH_BAND(SUM)
+            EACH_BAND(CLEAR_SUM)
             for (int t = 0; t < n_taps; t++) {
                 int row = FN(inside)(factor * y + base + t, length, cyclic);
                 DST v = row < 0 ? (DST)0 : ROW(src, max(row, 0))[i];
