@@ -235,7 +235,7 @@ inline float4 FN(middle)(float16 least, float16 between, float16 largest)
     float4 v3 = CAT(AT_m, CH)(between), v4 = AT_0(between), v5 = CAT(AT_, CH)(between);
     float4 v6 = CAT(AT_m, CH)(largest), v7 = AT_0(largest), v8 = CAT(AT_, CH)(largest);
     TAKE_MIDDLE
-    return CAT(v, MIDDLE);
+    return CAT(v, MIDDLE_PLACE);
 }
 #undef WORK
 #define WORK float16
