@@ -492,7 +492,8 @@ const struct watch_settings *folder_settings(const struct folder *folder)
 void folder_pump(struct folder *folder)
 {
     struct folder_thread *t = folder->thread;
-    unsigned retried = queue_retried(folder->queue, folder), own = folder->n_jobs - retried;
+    unsigned retried = folder->queue->n_retried > 0 ? queue_retried(folder->queue, folder) : 0;
+    unsigned own = folder->n_jobs - retried;
     unsigned room = queue_room(folder->queue, false), most = own + room;
     most = retried + (most < folder->share ? most : folder->share);
     if (most == folder->told_room)

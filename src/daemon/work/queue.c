@@ -1,6 +1,6 @@
-/* A job's way through the queue: it is added (queue_add); in a turn of the loop it is opened and sent
- * (queue_turn); its worker says that it has begun, wants outputs, and is done (queue_hear), or dies
- * (queue_lose); its source settles it, and has it tried again or takes it out (queue_retry,
+/* A job's way through the queue: it is added (queue_add); in a turn of the loop it is opened and
+ * sent (queue_turn); its worker says that it has begun, wants outputs, and is done (queue_hear), or
+ * dies (queue_lose); its source settles it, and has it tried again or takes it out (queue_retry,
  * queue_remove). */
 #include "daemon/work/queue.h"
 
@@ -71,6 +71,7 @@ static void count(struct queue *queue, struct job *job, int by)
     else
         TAILQ_REMOVE(list, job, in_list);
     queue->counts[job->state] += (unsigned)by;
+    queue->n_retried += job->state == JOB_WAITING && !job->flow ? (unsigned)by : 0;
     user->n_sent += sent ? (unsigned)by : 0;
     user->n_opened += opened ? (unsigned)by : 0;
 }
@@ -489,7 +490,7 @@ unsigned queue_room(const struct queue *queue, bool of_clients)
 {
     unsigned held = of_clients ? queue->n_client_jobs : queue->n_jobs - queue->n_client_jobs;
     if (!of_clients)
-        held -= queue_retried(queue, NULL);
+        held -= queue->n_retried < RETRIED_MAX ? queue->n_retried : RETRIED_MAX;
     return queue->draining || held >= queue->limit ? 0 : queue->limit - held;
 }
 
@@ -498,7 +499,7 @@ unsigned queue_retried(const struct queue *queue, const void *owner)
     unsigned count = 0;
     const struct job *job;
     TAILQ_FOREACH (job, &queue->lists[JOB_WAITING], in_list)
-        count += job->flow == NULL && (!owner || job->owner == owner);
+        count += job->owner == owner;
     return count < RETRIED_MAX ? count : RETRIED_MAX;
 }
 

@@ -48,6 +48,7 @@ struct queue {
     struct job_list lists[JOB_STATES]; /* by state; JOB_QUEUED jobs are in the lists above */
     unsigned counts[JOB_STATES];
     unsigned n_jobs, n_client_jobs;
+    unsigned n_retried; /* jobs of folders that wait to be tried again */
     struct turns turns, suspect_turns;
     int64_t last_id;
     bool draining;
@@ -71,7 +72,7 @@ void queue_close(struct queue *queue);
  * never use the room that is kept for clients. */
 unsigned queue_room(const struct queue *queue, bool of_clients);
 
-/* Jobs of folders, or of one owner, that wait to be tried again: they hold no place. */
+/* Jobs of one folder that wait to be tried again: they hold no place. */
 unsigned queue_retried(const struct queue *queue, const void *owner);
 
 /* Adds a job whose members are filled in down to `crashes`. Work that was found at a start may be
@@ -102,8 +103,9 @@ void queue_hurry(struct queue *queue);
 void queue_wake(struct queue *queue);
 
 /* Opens and sends jobs: to the main worker, and those that wait for quarantine to the other one,
- * while they are ready (NULL: there is none). `quiet`: no source has anything in sight, so it is time for jobs
- * that go last. Returns false, having done nothing, when nobody has asked for a turn. */
+ * while they are ready (NULL: there is none). `quiet`: no source has anything in sight, so it is
+ * time for jobs that go last. Returns false, having done nothing, when nobody has asked for a turn.
+ */
 bool queue_turn(struct queue *queue, struct worker *main, struct worker *quarantine, bool quiet);
 
 /* A worker says something of a job: began, need-output, done. Returns NULL, or what makes no sense
