@@ -97,7 +97,7 @@ void front_sockets_reloaded(struct front *front)
 
 /* ---- stopping ---- */
 
-void front_close(struct front *front)
+static void close_all(struct front *front)
 {
     front->sockets.service.folders.count = 0;
     for (size_t i = 0; i < front->n_folders; i++)
@@ -255,7 +255,7 @@ static void on_turn(uv_check_t *check)
     struct supervisor *s = &front->crew->supervisor;
     bool alone = LIST_FIRST(&front->crews) == front->crew && !LIST_NEXT(front->crew, in_list);
     if (front->state == FRONT_LEAVING && alone && supervisor_has_stopped(s))
-        front_close(front);
+        close_all(front);
     if (!queue->turn_wanted || front->state == FRONT_CLOSED)
         return;
     bool some_stop = front->state >= FRONT_DRAINING || front->reload == RELOAD_RETIRING;
@@ -387,7 +387,7 @@ void front_set_queue(struct front *front)
         folder_set_share(front->folders[i].folder, (queue->limit + n - 1) / n, OPEN_MOST / n + 1);
 }
 
-/* First what cannot fail, so that front_close may end whatever else there is after a fault. */
+/* First what cannot fail, so that close_all may end whatever else there is after a fault. */
 static int wire(struct front *front, const struct spool_world *spools, struct fault *fault)
 {
     front->world =
@@ -420,7 +420,7 @@ static int start(struct front *front, const struct spool_world *spools, struct f
     if (result == 0)
         result = open_sockets(front, fault);
     if (result != 0) {
-        front_close(front);
+        close_all(front);
         return result;
     }
     front_set_queue(front);

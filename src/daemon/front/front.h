@@ -107,7 +107,6 @@ const char *crew_extension(const struct crew *crew, const struct watch_settings 
 bool crew_serves(const struct crew *crew, const struct rulebook *book);
 
 /* front.c */
-void front_close(struct front *front);
 void front_set_queue(struct front *front);
 
 /* Has the sockets see folders and crews as they are now: to be called when one has come or gone. */

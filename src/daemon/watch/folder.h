@@ -111,8 +111,6 @@ void folder_ask(struct folder *folder, struct probe *probe);
 /* Where its paths lead, to be freed by the caller; NULL while they are gone. */
 void folder_leads(const struct folder *folder, char **input, char **output);
 
-struct rulebook *folder_use_book(const struct folder *folder);
-
 /* Completes the answer of fate_find for a file in IN by what the queue knows of it. Returns true
  * when a job has the file, so that nothing else need be asked. */
 bool folder_explain(const struct folder *folder, struct fate *fate);

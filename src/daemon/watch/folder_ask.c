@@ -26,11 +26,6 @@ void folder_leads(const struct folder *folder, char **input, char **output)
     pthread_mutex_unlock(&t->lock);
 }
 
-struct rulebook *folder_use_book(const struct folder *folder)
-{
-    return rulebook_use(folder->book);
-}
-
 static const char *const job_words[JOB_STATES] = {
     [JOB_QUEUED] = "queued",    [JOB_OPENING] = "queued", [JOB_OPEN] = "queued",
     [JOB_SENT] = "running",     [JOB_BEGUN] = "running",  [JOB_SETTLING] = "running",
