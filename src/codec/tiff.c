@@ -49,6 +49,16 @@ struct page {
     bool jpeg; /* libtiff is to make RGB of its YCbCr */
 };
 
+/* A page of which rows are read. */
+struct reading {
+    struct tiff_state *s;
+    const struct page *page;
+    struct orient place;
+    uint8_t *chunk; /* owned */
+    uint32_t next;  /* rows before this one are complete */
+    bool cut;       /* the file has ended, and rows are black */
+};
+
 struct tiff_state {
     TIFF *tiff;
     struct decoder *decoder; /* borrowed */
@@ -56,6 +66,7 @@ struct tiff_state {
     char error[160];         /* libtiff's first one; "": none */
     size_t n_pages;
     struct page *pages; /* owned */
+    struct reading reading;
 };
 
 /* ---- libtiff ---- */
@@ -475,11 +486,23 @@ static int read_one_header(struct decoder *d, struct tiff_state *s, struct fault
     return result;
 }
 
+/* Whether rows are complete one after the other. */
+static bool comes_by_rows(const struct page *page)
+{
+    return !page->tiled && !page->apart && page->way != WAY_RGBA;
+}
+
+static void end_page(struct reading *r)
+{
+    free(r->chunk);
+    orient_finish(&r->place);
+    *r = (struct reading){0};
+}
+
 static int open_tiff(struct decoder *d, struct fault *fault)
 {
     struct tiff_state *s = d->state;
     s->decoder = d;
-    d->whole = true; /* tiles and planes of samples do not come by rows, and pages are planes */
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     if (!options)
         return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
@@ -501,14 +524,18 @@ static int open_tiff(struct decoder *d, struct fault *fault)
     /* A directory behind the last page, too damaged to be one, is not to be taken for a page. */
     if (result == 0 && d->options.pages && !TIFFSetDirectory(s->tiff, 0))
         result = damaged(s, fault);
-    if (result == 0)
-        read_metadata(d, s);
-    return result;
+    if (result != 0)
+        return result;
+    read_metadata(d, s);
+    d->whole = s->n_pages > 1 || !comes_by_rows(&s->pages[0]) ||
+               !orient_keeps_rows(s->pages[0].orientation);
+    return 0;
 }
 
 static void close_tiff(struct decoder *d)
 {
     struct tiff_state *s = d->state;
+    end_page(&s->reading);
     if (s->tiff)
         TIFFClose(s->tiff);
     free(s->pages);
@@ -662,14 +689,6 @@ static void convert_row(const struct page *page, TIFF *tiff, const uint8_t *from
 
 /* ---- pixels ---- */
 
-struct reading {
-    struct tiff_state *s;
-    const struct page *page;
-    struct orient place;
-    uint8_t *chunk; /* owned */
-    uint32_t next;  /* rows before this one are complete */
-};
-
 /* True if the strip or tile is not whole in the file. */
 static bool lies_behind(const struct tiff_state *s, uint32_t chunk)
 {
@@ -684,13 +703,13 @@ static int check_chunk(const struct reading *r, uint32_t chunk, struct fault *fa
     return result ? result : lies_behind(r->s, chunk) ? truncated(fault) : 0;
 }
 
-static int read_strips(struct reading *r, struct fault *fault)
+static int read_strips(struct reading *r, uint32_t end, struct fault *fault)
 {
     const struct page *page = r->page;
     TIFF *tiff = r->s->tiff;
     uint32_t strip = UINT32_MAX;
     for (uint32_t sample = 0; sample < (page->apart ? page->stored : 1); sample++)
-        for (uint32_t y = 0; y < page->height; y++) {
+        for (uint32_t y = page->apart ? 0 : r->next; y < end; y++) {
             uint32_t number = TIFFComputeStrip(tiff, y, (uint16_t)sample);
             int result = number == strip ? 0 : check_chunk(r, number, fault);
             strip = number;
@@ -778,47 +797,49 @@ static int read_rgba(struct reading *r, struct fault *fault)
     return 0;
 }
 
-static int read_page(struct tiff_state *s, const struct page *page, const struct picture *into,
-                     struct fault *fault)
+static int begin_page(struct tiff_state *s, const struct page *page, const struct picture *into,
+                      struct fault *fault)
 {
-    struct reading r = {.s = s, .page = page};
-    struct fault why = FAULT_INIT;
+    struct reading *r = &s->reading;
     uint64_t size = chunk_bytes(page, s->tiff);
-    size_t pixel = page->channels * sample_size(page->type);
-    bool by_row = !page->tiled && !page->apart && page->way != WAY_RGBA;
+    *r = (struct reading){.s = s, .page = page};
     if (size == 0 || size > PTRDIFF_MAX)
         return damaged(s, fault);
-    int result = orient_begin(&r.place, page->orientation, into, !by_row, fault);
-    if (result != 0)
-        return result;
-    r.chunk = calloc(1, (size_t)size);
-    if (!r.chunk)
-        result = fault_set(&why, FAULT_MEMORY, "no memory for a tiff's samples");
-    else if (page->way == WAY_RGBA)
-        result = read_rgba(&r, &why);
-    else
-        result = page->tiled ? read_tiles(&r, &why) : read_strips(&r, &why);
-    bool partial = result == FAULT_TRUNCATED && s->decoder->options.partial;
-    if (partial) {
-        for (uint32_t y = r.next; y < page->height; y++) {
-            memset(orient_row(&r.place, y), 0, page->width * pixel);
-            if (by_row)
-                orient_done(&r.place, y);
-        }
-        result = 0;
+    int result = orient_begin(&r->place, page->orientation, into, !comes_by_rows(page), fault);
+    if (result == 0 && !(r->chunk = calloc(1, (size_t)size)))
+        result = fault_set(fault, FAULT_MEMORY, "no memory for a tiff's samples");
+    return result;
+}
+
+/* Reads the rows in front of `end` of a page that has begun. */
+static int read_page(struct reading *r, uint32_t end, struct fault *fault)
+{
+    const struct page *page = r->page;
+    struct fault why = FAULT_INIT;
+    size_t row = page->width * page->channels * sample_size(page->type);
+    int result = FAULT_TRUNCATED;
+    if (page->way == WAY_RGBA)
+        result = read_rgba(r, &why);
+    else if (!r->cut)
+        result = page->tiled ? read_tiles(r, &why) : read_strips(r, end, &why);
+    r->cut = result == FAULT_TRUNCATED && r->s->decoder->options.partial;
+    for (; r->cut && r->next < end; r->next++) {
+        memset(orient_row(&r->place, r->next), 0, row);
+        if (comes_by_rows(page))
+            orient_done(&r->place, r->next);
     }
-    for (uint32_t y = 0; y < page->height && result == 0 && !by_row; y++)
-        orient_done(&r.place, y);
-    free(r.chunk);
-    orient_finish(&r.place);
-    return result ? fault_set(fault, why.code, "%s", why.text) : 0;
+    if (result != 0 && !r->cut)
+        return fault_set(fault, why.code, "%s", why.text);
+    for (uint32_t y = 0; y < page->height && !comes_by_rows(page); y++)
+        orient_done(&r->place, y);
+    return 0;
 }
 
 static int read_tiff(struct decoder *d, struct picture *into, uint32_t end, struct fault *fault)
 {
     struct tiff_state *s = d->state;
     int result = 0;
-    if (!d->options.partial && is_cut(d->data, d->size))
+    if (d->row == 0 && !d->options.partial && is_cut(d->data, d->size))
         return truncated(fault);
     for (size_t i = 0; i < s->n_pages && result == 0; i++) {
         const struct picture one = {{.n_planes = 1, .planes = &into->frame.planes[i]}, into->data};
@@ -826,7 +847,13 @@ static int read_tiff(struct decoder *d, struct picture *into, uint32_t end, stru
             return damaged(s, fault);
         if (s->n_pages > 1 && s->pages[i].jpeg)
             TIFFSetField(s->tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
-        result = read_page(s, &s->pages[i], &one, fault);
+        if (d->row == 0)
+            result = begin_page(s, &s->pages[i], &one, fault);
+        s->reading.place.into = &one;
+        if (result == 0)
+            result = read_page(&s->reading, d->whole ? s->pages[i].height : end, fault);
+        if (d->whole)
+            end_page(&s->reading);
     }
     return result;
 }
