@@ -31,7 +31,31 @@ static int read_bands(struct decoder *decoder, struct picture *picture, struct f
     return result;
 }
 
-static void read_into_exact(struct decoder *decoder)
+/* As a whole it is the same. */
+static void check_whole(const struct decoder *by_bands, bool luma, const struct picture *bands,
+                        const struct fault *why)
+{
+    struct decoder decoder;
+    struct fault fault = FAULT_INIT;
+    struct picture picture = {.data = calloc(1, bands->frame.size)};
+    if (picture.data && frame_copy(&picture.frame, &bands->frame) &&
+        decoder_open(&decoder, by_bands->data, by_bands->size, &by_bands->options, &limits,
+                     &fault) == 0) {
+        if (decoder_narrow(&decoder, luma, by_bands->reduced, &fault) == 0)
+            decoder_read(&decoder, &picture, &fault);
+        if (fault.code != why->code || strcmp(fault.text, why->text) != 0)
+            fuzz_fail("by bands '%s', as a whole '%s'", why->text, fault.text);
+        if (fault.code == 0 && memcmp(picture.data, bands->data, bands->frame.size) != 0)
+            fuzz_fail("by bands the samples differ");
+        if (strcmp(text_string(&decoder.warnings), text_string(&by_bands->warnings)) != 0)
+            fuzz_fail("by bands the warnings are '%s', as a whole '%s'",
+                      text_string(&by_bands->warnings), text_string(&decoder.warnings));
+        decoder_close(&decoder);
+    }
+    picture_destroy(&picture);
+}
+
+static void read_into_exact(struct decoder *decoder, bool luma)
 {
     struct fault fault = FAULT_INIT;
     struct picture picture = {0};
@@ -46,8 +70,11 @@ static void read_into_exact(struct decoder *decoder)
         at = plane->offset + plane->stride * plane->height;
     }
     picture.frame.size = at;
-    picture.data = malloc(picture.frame.size);
-    if (picture.data && read_bands(decoder, &picture, &fault) == 0) {
+    picture.data = calloc(1, picture.frame.size);
+    int result = picture.data ? read_bands(decoder, &picture, &fault) : FAULT_MEMORY;
+    if (picture.data && !decoder->whole)
+        check_whole(decoder, luma, &picture, &fault);
+    if (result == 0) {
         uint8_t sum = 0; /* every sample was written: valgrind and MSan look here */
         for (size_t i = 0; i < picture.frame.n_planes; i++) {
             const uint8_t *bytes = (const uint8_t *)picture_row(&picture, i, 0);
@@ -126,7 +153,7 @@ static void decode(const uint8_t *data, size_t size, const struct decode_options
     } else {
         check_origins(&decoder.frame);
         if (decoder_narrow(&decoder, luma, reduce, &fault) == 0)
-            read_into_exact(&decoder);
+            read_into_exact(&decoder, luma);
         if (metadata_size(&decoder.metadata) > 0)
             write_metadata(&decoder.metadata);
         decoder_close(&decoder);
