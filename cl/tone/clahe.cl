@@ -2,8 +2,8 @@
  * is luma that is counted and looked up, and its change is added to each.
  *
  * `state` has for each tile BINS counts, of each group of 256 of them what is above the limit and what is not, and
- * the table. Of bytes on CPUs there follows a joined table for each region, which is the pixels that lie between the
- * same four tiles: regions begin and end in the middle of tiles. For bytes on GPUs with local memory (ITEMS) it has
+ * the table. Of bytes on CPUs and on Mali there follows a joined table for each region, which is the pixels that lie between
+ * the same four tiles: regions begin and end in the middle of tiles. For bytes on GPUs with local memory (ITEMS) it has
  * BINS counts for each band of each tile, tile by tile, and then the tables. */
 #include <border.cl>
 #include <lookup.cl>
@@ -370,6 +370,40 @@ __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src
 #endif
             STORE_PIXEL(out + x * CH, in + x * CH, v, (int)(BLENDED(, over, 0, under, 0) & 255u))
         }
+    }
+}
+#elif defined(JOINED)
+/* Bytes on Mali. The grid counts pixels, of one channel four for each work-item. */
+/* The new tone of pixel x, whose tone is v, as the lowest bits of a float; `tables` of this row of regions. */
+inline float FN(blended)(__global const int *tables, int v, int x, float by_width, float above, float below)
+{
+    float column = (float)x * by_width - 0.5f, start = floor(column), right = column - start, left = 1.0f - right;
+    uint w = (uint)tables[(uint)(((int)start + 1) * BINS + v)];
+    float over = BYTE_AS_FLOAT(w, 0) * left + BYTE_AS_FLOAT(w, 1) * right;
+    float under = BYTE_AS_FLOAT(w, 2) * left + BYTE_AS_FLOAT(w, 3) * right;
+    return over * above + under * below + ROUNDER;
+}
+#define TONE_OF(v, x) FN(blended)(tables, v, x, by_width, above, below)
+
+__kernel void KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
+                     int across, int down, float by_width, float by_height, int tile_width, int joined_at)
+{
+    POSITION(x, y)
+    float row = (float)y * by_height - 0.5f, first = floor(row), below = row - first, above = 1.0f - below;
+    __global const int *tables = state + joined_at + ((int)first + 1) * (across + 1) * BINS;
+#if CH == 1 && SPAN == 4
+    if (x + 4 <= grid_width) {
+        uint v = *(__global const uint *)(ROW(src, y) + x);
+        float4 become = (float4)(TONE_OF(v & 255u, x), TONE_OF(v >> 8 & 255u, x + 1),
+                                 TONE_OF(v >> 16 & 255u, x + 2), TONE_OF(v >> 24, x + 3));
+        *(__global ushort2 *)(ROW(dst, y) + x) = FOUR_OF(become);
+        return;
+    }
+#endif
+    for (int end = SPAN_END(x); x < end; x++) {
+        __global const SRC *in = ROW(src, y) + x * CH;
+        int v = TONE(in);
+        STORE_PIXEL(ROW(dst, y) + x * CH, in, v, (int)(as_uint(TONE_OF(v, x)) & 255u))
     }
 }
 #else

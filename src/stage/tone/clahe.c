@@ -61,10 +61,11 @@ static uint32_t bins_of(const struct plane *plane)
 }
 
 /* Whether each region, the pixels between the same four tiles, has a table that joins theirs: bytes
- * on CPUs. */
+ * on CPUs and on Mali. */
 static bool joins(const struct stage_plan *plan, const struct plane *plane)
 {
-    return plan->profile->form == FORM_ROWS && plane->type == SAMPLE_U8;
+    return plane->type == SAMPLE_U8 &&
+           (plan->profile->form == FORM_ROWS || plan->profile->takes_columns);
 }
 
 /* Of a tile: counts, two sums of each group of them, and a table. */
@@ -86,8 +87,12 @@ static struct pass *begin(struct stage_plan *plan, const char *part, bool reads,
                           uint32_t height)
 {
     const struct plane *plane = &plan->in->planes[index];
-    struct pass *pass =
-        pass_begin(plan, "clahe", part, form, form == FORM_ROWS ? 0 : 1, width, height);
+    bool four = reads && joins(plan, plane) && plane->channels == 1 && pass_is_aligned(plane);
+    struct pass *pass = pass_begin(plan, "clahe", part, form,
+                                   form == FORM_ROWS ? 0
+                                   : four            ? 4
+                                                     : 1,
+                                   width, height);
     pass_define_type(pass, "SRC", plane->type);
     if (reads)
         pass_channels(pass, plane->channels, plane->channels);
@@ -124,6 +129,10 @@ static void add_apply(struct stage_plan *plan, unsigned index, unsigned state,
     if (!joins(plan, plane))
         return;
     pass_ints(pass, tiles->width, joined_at(plane, tiles));
+    if (form == FORM_ROWS)
+        return;
+    pass_define(pass, "JOINED", "1");
+    pass_name(pass, "joined");
 }
 
 static void add_apart(struct stage_plan *plan, unsigned index, unsigned state,
