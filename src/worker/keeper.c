@@ -16,7 +16,9 @@ static pid_t worker;
 
 static void on_kill(int number)
 {
+    int before = errno;
     kill(worker, SIGKILL);
+    errno = before;
 }
 
 /* For kernels without CONFIG_PROC_CHILDREN: kills every process whose parent we are. */
