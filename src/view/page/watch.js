@@ -64,12 +64,21 @@ function chart(canvas, points, value, label) {
 // ---- small pictures ----
 
 const thumbs = new Map() // by what was asked: a promise of a canvas, or of the reason why there is none
-// A file that was done again has other pictures: `time` says when.
-function thumb(file, which, time, side = 160) {
+// A file that was done again has other pictures: `time` says when. Small ones are asked for one after the other, since the daemon
+// is asked about each, and those that are not `wanted` any more when their turn comes are not.
+let turn = Promise.resolve()
+function thumb(file, which, time, side = 160, wanted) {
   const key = which + '\n' + file + '\n' + side + '\n' + time
   if (!thumbs.has(key)) {
     if (thumbs.size > 200) thumbs.delete(thumbs.keys().next().value)
-    thumbs.set(key, askPicture('thumb', {file, which, side}).then(picture => paint(picture, mapping(picture.head.plane, extremes(picture.samples, picture.head.plane.channels), false)), problem => problem.message))
+    const get = async () => {
+      if (wanted && !wanted()) return thumbs.delete(key), ''
+      try {
+        const picture = await askPicture('thumb', {file, which, side})
+        return paint(picture, mapping(picture.head.plane, extremes(picture.samples, picture.head.plane.channels), false))
+      } catch (problem) { return problem.message }
+    }
+    thumbs.set(key, wanted ? turn = turn.then(get) : get())
   }
   return thumbs.get(key)
 }
@@ -79,7 +88,7 @@ function thumbBox(file, which, label, time, sides) {
   const seen = new IntersectionObserver(entries => {
     if (!entries.some(entry => entry.isIntersecting)) return
     seen.disconnect()
-    thumb(file, which, time).then(made => {
+    thumb(file, which, time, 160, () => box.isConnected).then(made => {
       if (typeof made === 'string') return box.replaceChildren(make('span', {class: 'quiet', title: made}, 'no picture'))
       const copy = make('canvas', {width: made.width, height: made.height})
       copy.getContext('2d').drawImage(made, 0, 0)
