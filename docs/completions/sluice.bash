@@ -136,6 +136,7 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     sluiced:--format|sluiced:-f) COMPREPLY=($(compgen -W "bmp jpg npy npz png pnm raw" -- "$3")) ;;
     sluiced:--input) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     sluiced:--name) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    sluiced:--folder) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     sluiced:--on-exists) COMPREPLY=($(compgen -W "number overwrite fail" -- "$3")) ;;
     sluiced:--originals) COMPREPLY=($(compgen -W "done delete keep" -- "$3")) ;;
     sluiced:--claim) COMPREPLY=($(compgen -W "rename none" -- "$3")) ;;
@@ -194,7 +195,7 @@ _sluice()
     warm:-*) COMPREPLY=($(compgen -W "--cache --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
     doctor:-*) COMPREPLY=($(compgen -W "--user --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
     testcard:-*) COMPREPLY=($(compgen -W "--output --format --size --json --quiet --verbose --help" -- "$word")) ;;
-    sluiced:-*) COMPREPLY=($(compgen -W "--watch --output --chain --format --input --name --on-exists --originals --claim --sync --settle --stable --mode --state --device --fallback --sandbox --max-pixels --max-file --memory --jobs --queue --job-time --worker-jobs --worker-time --worker-growth --shutdown --min-free --http-socket --jobs-socket --log-format --config --quiet --verbose --version --help" -- "$word")) ;;
+    sluiced:-*) COMPREPLY=($(compgen -W "--watch --output --chain --format --input --name --folder --on-exists --originals --claim --sync --settle --stable --mode --state --device --fallback --sandbox --max-pixels --max-file --memory --jobs --queue --job-time --worker-jobs --worker-time --worker-growth --shutdown --min-free --http-socket --jobs-socket --log-format --config --quiet --verbose --version --help" -- "$word")) ;;
     help:*) COMPREPLY=($(compgen -W "run submit enqueue view status why failed requeue compare stages devices plan bench check-config warm doctor testcard version help" -- "$word")) ;;
     stages:*) COMPREPLY=($(compgen -W "abs analysis box clahe close colour convert crop dilate dwt equalize erode fir flip gain gauss idwt invert levels luminance median normalize open pad resize rotate shrink sobel synthesis threshold unsharp" -- "$word")) ;;
     *) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word")) ;;

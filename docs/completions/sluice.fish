@@ -271,6 +271,7 @@ complete -c sluiced -s c -l chain -d 'name of a chain of the file, or stages joi
 complete -c sluiced -s f -l format -d 'format of the results, with options' -r -f -a 'bmp jpg npy npz png pnm raw'
 complete -c sluiced -l input -d 'options for reading' -r
 complete -c sluiced -l name -d 'name of results' -r
+complete -c sluiced -l folder -d 'folder for the results below `output`, which is made' -r
 complete -c sluiced -l on-exists -d 'when the result\'s name is taken' -r -f -a 'number overwrite fail'
 complete -c sluiced -l originals -d 'what happens to originals' -r -f -a 'done delete keep'
 complete -c sluiced -l claim -d 'how files are taken' -r -f -a 'rename none'

@@ -209,7 +209,7 @@ class Ledgers(test_disk.DiskTest):
         d = self.kept()
         self.change(d, 'ALTER TABLE files ADD COLUMN later', 'PRAGMA user_version=9')
         d.start(ready=False)
-        d.expect_line('a later sluiced wrote it .version 9, and this one knows 1.: it is left alone.*tried again')
+        d.expect_line('a later sluiced wrote it .version 9, and this one knows 2.: it is left alone.*tried again')
         d.drop('b', b'good')
         time.sleep(1)
         d.stop()
@@ -219,13 +219,14 @@ class Ledgers(test_disk.DiskTest):
 
     def test_of_an_earlier_version(self):
         d = self.kept()
-        self.change(d, 'DROP TABLE kept', 'PRAGMA user_version=0')
+        self.change(d, 'DROP TABLE kept', 'ALTER TABLE files DROP COLUMN more', 'PRAGMA user_version=0')
         d.start()
         d.drop('b', b'good')
         d.expect('b.pgm')
         wait_for('it is back', lambda: os.path.exists(d.in_path('b')) and not d.claims())
         d.stop()
-        self.assertEqual((self.version(d), d.results()), (1, ['a.pgm', 'b.pgm']))
+        self.assertEqual((self.version(d), d.results()), (2, ['a.pgm', 'b.pgm']))
+        self.assertFalse([name for name in os.listdir(d.state) if 'damaged' in name])
 
     def test_of_other_tables(self):
         """Of this version by its number, and not by its tables: it is set aside as a damaged one is."""
