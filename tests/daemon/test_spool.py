@@ -219,7 +219,7 @@ class Ledgers(test_disk.DiskTest):
 
     def test_of_an_earlier_version(self):
         d = self.kept()
-        self.change(d, 'DROP TABLE kept', 'ALTER TABLE files DROP COLUMN more', 'PRAGMA user_version=0')
+        self.change(d, 'DROP TABLE kept', 'DROP INDEX by_more', 'ALTER TABLE files DROP COLUMN more', 'PRAGMA user_version=0')
         d.start()
         d.drop('b', b'good')
         d.expect('b.pgm')
