@@ -3,8 +3,7 @@
  * native_table.c, the table of these functions for all levels (device/native/kernels.h). In front
  * of the texts stand native_types.h, which it writes, too, and cl/native.h.
  *
- * Which kernels there are is listed nowhere: walk.c plans chains, and every pass of these plans
- * gets a kernel. */
+ * walk.c plans the chains that stages declare, and every pass of these plans gets a kernel. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -170,8 +169,10 @@ int main(int argc, char **argv)
     while (stage_registry[n_stages])
         n_stages++;
     texts.of_stage = calloc(n_stages, sizeof *texts.of_stage);
-    if (!texts.of_stage || !walk_plans(device_profile_by_name("native"), add_pass, &texts))
-        return fail(&texts, "out of memory");
+    const char *wrong = NULL;
+    if (!texts.of_stage ||
+        !walk_plans(device_profile_by_name("native"), add_pass, &texts, &wrong))
+        return fail(&texts, wrong ? wrong : "out of memory");
     for (size_t i = 0; i < n_stages; i++) {
         char name[64];
         struct text whole = {0};

@@ -1,7 +1,6 @@
-/* Finds every kernel that generic plans can need, by making plans: chains of each stage with each
- * of its choices, and with numbers from all their range, for pictures of every type and number of
- * channels. make_kernels.c compiles what is found; tests/unit/test_native.c looks whether random
- * chains need others. */
+/* Finds every kernel that generic plans can need, by making plans: of the chains that stages declare,
+ * for pictures of every type and number of channels. make_kernels.c compiles what is found;
+ * tests/unit/test_native.c looks whether random chains need others. */
 #ifndef SLUICE_KERNELS_WALK_H
 #define SLUICE_KERNELS_WALK_H
 
@@ -11,7 +10,9 @@
  * kernel is found many times. */
 typedef void walk_found(void *context, const struct stage *stage, const struct pass *pass);
 
-/* Makes the plans for `profile`, which must be generic. False when memory is out. */
-bool walk_plans(const struct device_profile *profile, walk_found *found, void *context);
+/* Makes the plans for `profile`, which must be generic. False when memory is out, or where a chain
+ * cannot be planned for any picture: then *wrong is that one. */
+bool walk_plans(const struct device_profile *profile, walk_found *found, void *context,
+                const char **wrong);
 
 #endif

@@ -183,8 +183,19 @@ static struct stage_reach reach(const void *config)
     return (struct stage_reach){.rows = 1};
 }
 
+static const char *const chains[] = {
+    "convert:type=same:channels=1",
+    "convert:type=same:channels=3",
+    "convert:type=same:channels=4",
+    "convert:type=u8:channels=1",
+    "convert:type=u16:channels=1",
+    "convert:type=f32:channels=1",
+    NULL,
+};
+
 const struct stage stage_convert = {
     .name = "convert",
+    .chains = chains,
     .summary =
         "samples of another type with the same values, rounded and limited to its range; other "
         "channels",

@@ -168,8 +168,14 @@ static int64_t margin(const void *config)
     return 0;
 }
 
+static const char *const chains[] = {
+    "luminance:weights=0.299_0.587_0.11",
+    NULL,
+};
+
 const struct stage stage_luminance = {
     .name = "luminance",
+    .chains = chains,
     .summary = "one grey channel from red, green and blue; grey passes, alpha is dropped",
     .params = params,
     .config_size = sizeof(struct luminance_config),

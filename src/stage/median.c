@@ -146,8 +146,16 @@ static int64_t margin(const void *config_)
     return stage_margin(config->radius, config->border);
 }
 
+static const char *const chains[] = {
+    "median",
+    "median:radius=2",
+    "median:radius=3",
+    NULL,
+};
+
 const struct stage stage_median = {
     .name = "median",
+    .chains = chains,
     .summary = "specks taken away: the middle one of the samples around each",
     .params = params,
     .config_size = sizeof(struct median_config),

@@ -108,6 +108,10 @@ struct stage {
     /* NULL: integer results are exact, others within 1e-5 relative. */
     struct tolerance (*tolerance)(const void *config, enum sample_type in, enum sample_type out);
 
+    /* Chains whose plans, for pictures of every kind, have all kernels that the stage needs on native
+     * (src/kernels/walk.c); ends with NULL. NULL: the stage's name is such a chain. */
+    const char *const *chains;
+
     /* For `sluice bench`: the chain to time for the stage's name alone (NULL: that name); and type
      * and channels (0: 1) of the pictures, for every chain that begins with the stage. */
     const char *bench;

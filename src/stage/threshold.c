@@ -289,8 +289,16 @@ static int64_t margin(const void *config_)
     return config->t.choice == THRESHOLD_LOCAL ? stage_margin(config->radius, config->border) : -1;
 }
 
+static const char *const chains[] = {
+    "threshold:t=0",
+    "threshold:t=otsu",
+    "threshold:t=local",
+    NULL,
+};
+
 const struct stage stage_threshold = {
     .name = "threshold",
+    .chains = chains,
     .summary = "two values: one where the sample is at least a threshold, one where it is below",
     .params = params,
     .config_size = sizeof(struct threshold_config),

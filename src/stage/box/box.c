@@ -266,8 +266,18 @@ static int64_t margin(const void *config_)
     return stage_margin((side / 2) * config->passes, config->border);
 }
 
+static const char *const chains[] = {
+    "box:width=1:method=sat",
+    "box:width=3_4095:method=sat",
+    "box:width=3_4095",
+    "box:radius=110",
+    "box:width=101",
+    NULL,
+};
+
 const struct stage stage_box = {
     .name = "box",
+    .chains = chains,
     .summary = "blur: the mean over a window of any size, at about the same cost",
     .params = params,
     .config_size = sizeof(struct box_config),

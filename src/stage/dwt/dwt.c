@@ -132,8 +132,18 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
+static const char *const chains[] = {
+    "dwt",
+    "dwt:precision=double",
+    "dwt:wavelet=cdf53:precision=double",
+    "dwt:wavelet=cdf53:precision=reversible",
+    "dwt:wavelet=cdf53:precision=reversible,abs",
+    NULL,
+};
+
 const struct stage stage_dwt = {
     .name = "dwt",
+    .chains = chains,
     .summary = "the wavelet transform: a plane of averages and planes of details, level by level",
     .params = dwt_params,
     .config_size = sizeof(struct dwt_config),

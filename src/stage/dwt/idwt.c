@@ -209,8 +209,16 @@ static struct tolerance tolerance(const void *config, enum sample_type in, enum 
     return in == SAMPLE_F64 ? (struct tolerance){1e-9, 1e-12} : (struct tolerance){0.02, 1e-5};
 }
 
+static const char *const chains[] = {
+    "dwt,idwt",
+    "dwt:precision=double,idwt",
+    "dwt:wavelet=cdf53:precision=reversible,idwt",
+    NULL,
+};
+
 const struct stage stage_idwt = {
     .name = "idwt",
+    .chains = chains,
     .summary = "the picture that dwt took apart",
     .params = params,
     .config_size = sizeof(struct idwt_config),

@@ -329,8 +329,23 @@ static struct tolerance tolerance(const void *config, enum sample_type in, enum 
     return out == SAMPLE_F64 ? (struct tolerance){1e-9, 1e-12} : (struct tolerance){1e-3, 1e-5};
 }
 
+static const char *const chains[] = {
+    "dwt:wavelet=cdf53,shrink",
+    "dwt,shrink:threshold=bayes",
+    "dwt,shrink:rule=hard",
+    "dwt,shrink:rule=garrote",
+    "dwt:precision=double,shrink:threshold=bayes",
+    "dwt:precision=double,shrink:rule=hard",
+    "dwt:precision=double,shrink:rule=garrote",
+    "dwt:wavelet=cdf53:precision=reversible,shrink:threshold=bayes",
+    "dwt:wavelet=cdf53:precision=reversible,shrink:rule=hard",
+    "dwt:wavelet=cdf53:precision=reversible,shrink:rule=garrote",
+    NULL,
+};
+
 const struct stage stage_shrink = {
     .name = "shrink",
+    .chains = chains,
     .summary = "wavelet coefficients without what is likely noise",
     .params = params,
     .config_size = sizeof(struct shrink_config),

@@ -382,8 +382,39 @@ static struct tolerance tolerance(const void *config, enum sample_type in, enum 
     return filterbank_tolerance(config, in);
 }
 
+/* Bands of one type and of another beside it, one and two at a time: planes of a transform get other
+ * types by convert. */
+static const char *const chains[] = {
+    "analysis:bank=@thirds:precision=double,synthesis",
+    "analysis:bank=@thirds,synthesis:bank=@thirds",
+    "analysis:bank=@thirds:levels=2,convert:type=u8,synthesis:bank=@thirds",
+    "analysis:bank=@thirds:levels=2,convert:type=u16,synthesis:bank=@thirds",
+    "analysis:bank=@thirds:levels=2,synthesis:precision=double",
+    "analysis:bank=@thirds:levels=2,convert:type=u8,synthesis:precision=double",
+    "analysis:bank=@thirds:levels=2,convert:type=u16,synthesis:precision=double",
+    "analysis:bank=haar,convert:type=u8,synthesis:sequence=haar_legall53",
+    "analysis:bank=haar,convert:type=u16,synthesis:sequence=haar_legall53",
+    "analysis:bank=haar:precision=double,convert:type=u8,synthesis:sequence=haar_legall53",
+    "analysis:bank=haar:precision=double,convert:type=u16,synthesis:sequence=haar_legall53",
+    "analysis:bank=haar:precision=double,convert:type=f32,synthesis:sequence=haar_legall53",
+    "analysis:bank=haar:dims=1,convert:type=u8,synthesis",
+    "analysis:bank=haar:dims=1,convert:type=u16,synthesis",
+    "analysis:bank=haar:dims=1,synthesis:sequence=haar_legall53",
+    "analysis:bank=haar:dims=1,convert:type=u8,synthesis:sequence=haar_legall53",
+    "analysis:bank=haar:dims=1,convert:type=u16,synthesis:sequence=haar_legall53",
+    "analysis:bank=haar:dims=1:precision=double,convert:type=u8,synthesis",
+    "analysis:bank=haar:dims=1:precision=double,convert:type=u16,synthesis",
+    "analysis:bank=haar:dims=1:precision=double,convert:type=f32,synthesis",
+    "analysis:bank=haar:dims=1:precision=double,synthesis:sequence=haar_legall53",
+    "analysis:bank=haar:dims=1:precision=double,convert:type=u8,synthesis:sequence=haar_legall53",
+    "analysis:bank=haar:dims=1:precision=double,convert:type=u16,synthesis:sequence=haar_legall53",
+    "analysis:bank=haar:dims=1:precision=double,convert:type=f32,synthesis:sequence=haar_legall53",
+    NULL,
+};
+
 const struct stage stage_synthesis = {
     .name = "synthesis",
+    .chains = chains,
     .summary = "the inverse of a filter bank: bands put together, level by level",
     .inverse = true,
     .params = params,

@@ -533,8 +533,34 @@ static int64_t margin(const void *config_)
     return stage_margin(side / 2, config->border);
 }
 
+/* A window of 7×7 such numbers. */
+#define SEVEN(k)     ROW_OF_7(k) "/" ROW_OF_7(k) "/" ROW_OF_7(k) "/" ROW_OF_7(k) "/" ROW_OF_7(k) "/" ROW_OF_7(k) "/" ROW_OF_7(k)
+#define ROW_OF_7(k)  k "_" k "_" k "_" k "_" k "_" k "_" k
+
+static const char *const chains[] = {
+    "fir:k=0",
+    "fir:k=0.5",
+    "fir:k=65536",
+    "fir:k=1000000000",
+    "fir:k=sample",
+    "fir:k=sample:bias=0.5",
+    "fir:k=sample:bias=255",
+    "fir:k=gaussian5",
+    "fir:k=gaussian5:bias=0.5",
+    "fir:k=gaussian5:bias=3",
+    "fir:k=" SEVEN("3"),
+    "fir:k=" SEVEN("0") ":bias=0.5",
+    "fir:k=" SEVEN("0") ":bias=65536",
+    "fir:k=0:out=f32",
+    "fir:k=sample:out=f32",
+    "fir:k=gaussian5:out=f32",
+    "fir:k=" SEVEN("3") ":out=f32",
+    NULL,
+};
+
 const struct stage stage_fir = {
     .name = "fir",
+    .chains = chains,
     .summary = "each sample from a window of its neighbours, weighted by coefficients",
     .params = params,
     .config_size = sizeof(struct fir_config),

@@ -99,8 +99,14 @@ static int64_t margin(const void *config_)
     return stage_margin(config->radius, config->border);
 }
 
+static const char *const chains[] = {
+    "gauss:sigma=3",
+    NULL,
+};
+
 const struct stage stage_gauss = {
     .name = "gauss",
+    .chains = chains,
     .summary = "blurred: means of the pixels around each, weighted by a Gaussian",
     .params = params,
     .config_size = sizeof(struct gauss_config),

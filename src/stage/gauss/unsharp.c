@@ -61,8 +61,15 @@ static int64_t margin(const void *config_)
     return stage_margin(config->blur.radius, config->blur.border);
 }
 
+static const char *const chains[] = {
+    "unsharp:sigma=3",
+    "unsharp:sigma=0.5:amount=1.3",
+    NULL,
+};
+
 const struct stage stage_unsharp = {
     .name = "unsharp",
+    .chains = chains,
     .summary = "sharper: each sample moved away from the blurred picture",
     .params = params,
     .config_size = sizeof(struct unsharp_config),

@@ -243,6 +243,7 @@ static int64_t margin(const void *config_)
 #define MORPH_STAGE(word, text)                                                                    \
     {                                                                                              \
         .name = #word, .summary = text, .params = params,                                          \
+        .chains = (const char *const[]){#word ":3", NULL},                                         \
         .config_size = sizeof(struct morph_config),                                                \
         .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32,                            \
         .complete = complete_##word, .shape = shape, .passes = passes, .margin = margin,           \

@@ -28,8 +28,14 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
+static const char *const chains[] = {
+    "flip:axis=x",
+    NULL,
+};
+
 const struct stage stage_flip = {
     .name = "flip",
+    .chains = chains,
     .summary = "the picture in a mirror: left and right, or top and bottom, change places",
     .params = params,
     .config_size = sizeof(struct flip_config),

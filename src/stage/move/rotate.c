@@ -81,8 +81,14 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
+static const char *const chains[] = {
+    "rotate:angle=90",
+    NULL,
+};
+
 const struct stage stage_rotate = {
     .name = "rotate",
+    .chains = chains,
     .summary = "the picture turned clockwise by a quarter, a half or three quarters",
     .params = params,
     .config_size = sizeof(struct rotate_config),

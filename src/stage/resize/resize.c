@@ -203,8 +203,15 @@ static struct tolerance tolerance(const void *config, enum sample_type in, enum 
     return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){1e-3, 1e-5};
 }
 
+static const char *const chains[] = {
+    "resize:w=1",
+    "resize:w=1:filter=nearest",
+    NULL,
+};
+
 const struct stage stage_resize = {
     .name = "resize",
+    .chains = chains,
     .summary = "smaller or larger: weighted means of the pixels around each place",
     .params = params,
     .config_size = sizeof(struct resize_config),

@@ -312,8 +312,21 @@ static int64_t margin(const void *config_)
     return stage_margin(1, config->border);
 }
 
+static const char *const chains[] = {
+    "sobel",
+    "sobel:scale=3",
+    "sobel:out=l1",
+    "sobel:out=l1:scale=3",
+    "sobel:out=sample",
+    "sobel:out=dx",
+    "sobel:out=dy",
+    "sobel:out=both",
+    NULL,
+};
+
 const struct stage stage_sobel = {
     .name = "sobel",
+    .chains = chains,
     .summary = "edges: the gradient by the 3×3 Sobel operator, its length or its parts",
     .params = params,
     .config_size = sizeof(struct sobel_config),

@@ -179,8 +179,15 @@ static struct tolerance tolerance(const void *config, enum sample_type in, enum 
     return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){1e-6, 1e-6};
 }
 
+static const char *const chains[] = {
+    "colour:m=0_0_0/0_0_0/0_0_0",
+    "colour:m=-1000_-1000_-1000/-1000_-1000_-1000/-1000_-1000_-1000",
+    NULL,
+};
+
 const struct stage stage_colour = {
     .name = "colour",
+    .chains = chains,
     .summary = "colours mixed anew: a 3x3 matrix times red, green and blue, plus an offset",
     .params = params,
     .config_size = sizeof(struct colour_config),

@@ -166,8 +166,15 @@ static struct tolerance tolerance(const void *config_, enum sample_type in, enum
     return (struct tolerance){4e-6 * fabs(config->low) + 1e-7, 4e-6 + 3e-7 * power};
 }
 
+static const char *const chains[] = {
+    "levels",
+    "levels:gamma=3",
+    NULL,
+};
+
 const struct stage stage_levels = {
     .name = "levels",
+    .chains = chains,
     .summary =
         "tones between black and white, spread or narrowed to others, along a line or a curve",
     .params = params,
