@@ -87,7 +87,7 @@ inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict tabl
 #define ROW_TYPE    int
 #define ROW_AT(y)   ((src_offset + (y) * src_stride) / LANES)
 #define AT(row, v)  ((__global const V(SRC) *)src_base)[(row) + clamp(v, 0, last)]
-#define TAKEN(j, o, b) VECTOR_SHIFT(LANES, b, V(SRC), AT(r[j], x / LANES + (o)), AT(r[j], x / LANES + (o) + 1))
+#define TAKEN(j, o, b) VECTOR_SHIFT(LANES, b, SRC, AT(r[j], x / LANES + (o)), AT(r[j], x / LANES + (o) + 1))
 #define LOAD(at)     CAT(vload, LANES)(0, at)
 #define STORE(v, at) *(__global V(OUT) *)(at) = THEN(v)
 #else
@@ -113,7 +113,7 @@ inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict tabl
 #define ADD(k, v)                                                                                  \
     if ((k) != 0)                                                                                  \
         sum += (NUM)(k) * WIDEN(v);
-#define BESIDE(k, a, b) VECTOR_SHIFT(4, k, V(SRC), a, b)
+#define BESIDE(k, a, b) VECTOR_SHIFT(4, k, SRC, a, b)
 #if CH == 1
 #define ADD_FOUR(k, row, v)                                                                           \
     V(SRC) n = AT(row, v + 1);                                                                     \

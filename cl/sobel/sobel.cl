@@ -162,9 +162,9 @@ inline CAT(WORK, 2) FN(edge)(PLANE_IN(SRC, src), int width, int border, int y0, 
 #define BEHIND(r) (r)[1]
 #define AROUND_AT(p) ((AROUND)(p))
 #endif
-#define LEFT(r)   CONVERT(WORK, VECTOR_BEFORE(LANES, CH, V(SRC), BEFORE(r), CENTRE(r)))
+#define LEFT(r)   CONVERT(WORK, VECTOR_BEFORE(LANES, CH, SRC, BEFORE(r), CENTRE(r)))
 #define MIDDLE(r) CONVERT(WORK, CENTRE(r))
-#define RIGHT(r)  CONVERT(WORK, VECTOR_AFTER(LANES, CH, V(SRC), CENTRE(r), BEHIND(r)))
+#define RIGHT(r)  CONVERT(WORK, VECTOR_AFTER(LANES, CH, SRC, CENTRE(r), BEHIND(r)))
 #elif LANES + 0
 #define LEFT(r)   CONVERT(WORK, UNALIGNED_IN(SRC, LANES, (r) + x - CH))
 #define MIDDLE(r) CONVERT(WORK, UNALIGNED_IN(SRC, LANES, (r) + x))
@@ -185,10 +185,10 @@ inline CAT(WORK, 2) FN(edge)(PLANE_IN(SRC, src), int width, int border, int y0, 
     COLUMN(0, BEFORE)                                                                              \
     COLUMN(1, CENTRE)                                                                              \
     COLUMN(2, BEHIND)                                                                              \
-    V(WORK) dx = VECTOR_AFTER(LANES, CH, V(WORK), smooth1, smooth2) -                              \
-                 VECTOR_BEFORE(LANES, CH, V(WORK), smooth0, smooth1);                              \
-    V(WORK) dy = VECTOR_BEFORE(LANES, CH, V(WORK), slope0, slope1) + (WORK)2 * slope1 +            \
-                 VECTOR_AFTER(LANES, CH, V(WORK), slope1, slope2);
+    V(WORK) dx = VECTOR_AFTER(LANES, CH, WORK, smooth1, smooth2) -                              \
+                 VECTOR_BEFORE(LANES, CH, WORK, smooth0, smooth1);                              \
+    V(WORK) dy = VECTOR_BEFORE(LANES, CH, WORK, slope0, slope1) + (WORK)2 * slope1 +            \
+                 VECTOR_AFTER(LANES, CH, WORK, slope1, slope2);
 #else
 #define LOAD_NEIGHBOURS                                                                            \
     V(WORK) nw = LEFT(r0), n = MIDDLE(r0), ne = RIGHT(r0), w = LEFT(r1), e = RIGHT(r1),            \
