@@ -191,8 +191,8 @@ inline void FN(carry_on)(PHASE *carry, const PHASE *v)
 {
     UNROLLED for (int k = 0; k < PHASES; k++)
     {
-#define LAST_OF(i) FN(last)(v, (BLOCK + PHASES * (i) + k) % CH)
-        carry[k] = LANES_OF(LAST_OF);
+#define LAST_LANE(i) FN(last)(v, (BLOCK + PHASES * (i) + k) % CH)
+        carry[k] = LANES_OF(LAST_LANE);
     }
 }
 
