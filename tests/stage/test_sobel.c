@@ -108,7 +108,10 @@ static void test_powers_of_two(void **state)
         memset(in, 0, SIDE * SIDE * sizeof *in);
         for (int m = 1; m <= 256 && tile < TILES * TILES - 1; m++) {
             double change = (m - 0.5) / scale;
-            int at = (int)ceil(change * change);
+            double sum = ceil(change * change);
+            if (sum > SUMS)
+                break;
+            int at = (int)sum;
             for (int step = -1; step <= 1; step += 2) {
                 int n = step < 0 ? at - 1 : at;
                 while (n > 0 && n < SUMS && gradients[n] == 0)
