@@ -22,7 +22,7 @@ struct sandbox_needs {
 /* What the sandbox consists of on this kernel. */
 struct sandbox {
     bool whole;      /* nothing is missing */
-    char level[120]; /* "whole: landlock 7, seccomp, limits"; otherwise what is missing, and why */
+    char level[128]; /* "whole: landlock 7, seccomp, limits"; otherwise what is missing, and why */
 };
 
 /* Puts on as much as the kernel has. Once, while the process has one thread. */
