@@ -40,8 +40,8 @@ struct bmp_field {
 };
 
 struct bmp_state {
-    size_t pixels; /* where they begin, in bytes from the file's beginning */
-    unsigned bits; /* of one pixel */
+    uint64_t pixels; /* where they begin, in bytes from the file's beginning */
+    unsigned bits;   /* of one pixel */
     uint32_t compression;
     bool top_down;
     bool grey;               /* colour i of the palette is grey i */
@@ -80,14 +80,15 @@ static int truncated(struct fault *fault)
 static int read_header(struct decoder *d, struct bmp_state *s, struct header *h,
                        struct fault *fault)
 {
+    uint8_t begin[FILE_HEADER + 4];
     *h = (struct header){0};
-    if (d->size < FILE_HEADER + 4)
+    if (input_read(&d->input, 0, begin, sizeof begin) < sizeof begin)
         return truncated(fault);
-    h->size = load_le32(d->data + FILE_HEADER);
+    h->size = load_le32(begin + FILE_HEADER);
     h->end = FILE_HEADER + h->size;
-    if (d->size < h->end)
+    if (h->size > sizeof h->bytes || /* it was another one when it was recognised */
+        input_read(&d->input, FILE_HEADER, h->bytes, h->size) < h->size)
         return truncated(fault);
-    memcpy(h->bytes, d->data + FILE_HEADER, h->size);
     bool core = h->size == CORE_HEADER;
     h->width = core ? load_le16(h->bytes + 4) : (int32_t)load_le32(h->bytes + 4);
     h->height = core ? load_le16(h->bytes + 6) : (int32_t)load_le32(h->bytes + 8);
@@ -95,7 +96,7 @@ static int read_header(struct decoder *d, struct bmp_state *s, struct header *h,
     s->bits = load_le16(h->bytes + (core ? 10 : 14));
     s->compression = core ? BMP_RGB : load_le32(h->bytes + 16);
     h->colours_used = core ? 0 : load_le32(h->bytes + 32);
-    s->pixels = load_le32(d->data + 10);
+    s->pixels = load_le32(begin + 10);
     s->top_down = h->height < 0;
     if (s->top_down)
         h->height = -h->height;
@@ -149,7 +150,7 @@ static bool set_field(struct bmp_field *field, uint32_t mask, unsigned bits)
 
 /* Without masks a pixel of 16 bits has 5 bits for each channel, one of 32 has 8. Masks are in the
  * header from V2 on; otherwise three of them (four for BI_ALPHABITFIELDS) follow the header. */
-static int read_fields(const struct decoder *d, struct bmp_state *s, struct header *h,
+static int read_fields(struct decoder *d, struct bmp_state *s, struct header *h,
                        struct fault *fault)
 {
     static const uint32_t of_16[4] = {0x7C00, 0x03E0, 0x001F, 0};
@@ -161,9 +162,10 @@ static int read_fields(const struct decoder *d, struct bmp_state *s, struct head
         const uint8_t *at = h->bytes + INFO_HEADER;
         if (h->size == INFO_HEADER) {
             given = s->compression == BMP_ALPHABITFIELDS ? 4 : 3;
-            at = d->data + h->end;
+            size_t got;
+            at = input_see(&d->input, h->end, 4 * (size_t)given, &got);
             h->end += 4 * given;
-            if (d->size < h->end)
+            if (got < 4 * given)
                 return truncated(fault);
         }
         for (unsigned i = 0; i < given; i++)
@@ -183,7 +185,8 @@ static int read_fields(const struct decoder *d, struct bmp_state *s, struct head
 static int read_palette(struct decoder *d, struct bmp_state *s, const struct header *h,
                         struct fault *fault)
 {
-    size_t entry = h->size == CORE_HEADER ? 3 : 4, room = (s->pixels - h->end) / entry;
+    uint8_t colours[4 * 256];
+    size_t entry = h->size == CORE_HEADER ? 3 : 4, room = (size_t)(s->pixels - h->end) / entry;
     size_t most = (size_t)1 << s->bits, count = most;
     if (h->colours_used > 0 && h->colours_used < count)
         count = h->colours_used;
@@ -202,12 +205,12 @@ static int read_palette(struct decoder *d, struct bmp_state *s, const struct hea
         if (result != 0)
             return result;
     }
-    if (d->size - h->end < count * entry)
+    if (input_read(&d->input, h->end, colours, count * entry) < count * entry)
         return truncated(fault);
     s->n_colours = (unsigned)count;
     s->grey = s->bits == 8;
     for (size_t i = 0; i < count; i++) {
-        const uint8_t *bgr = d->data + h->end + i * entry;
+        const uint8_t *bgr = colours + i * entry;
         for (int c = 0; c < 3; c++) {
             s->palette[i][c] = bgr[2 - c];
             s->grey = s->grey && bgr[c] == i;
@@ -226,7 +229,7 @@ static uint64_t stride_of(uint64_t width, unsigned bits)
 static int place_pixels(struct decoder *d, struct bmp_state *s, const struct header *h,
                         struct fault *fault)
 {
-    size_t said = s->pixels, colours = s->bits <= 8 ? (size_t)1 << s->bits : 0;
+    size_t said = (size_t)s->pixels, colours = s->bits <= 8 ? (size_t)1 << s->bits : 0;
     if (said >= h->end)
         return 0;
     if (h->colours_used > 0 && h->colours_used < colours)
@@ -259,10 +262,10 @@ static int open_bmp(struct decoder *d, struct fault *fault)
     if (result != 0)
         return result;
     d->whole = s->compression == BMP_RLE8 || s->compression == BMP_RLE4;
-    uint64_t bytes = !d->whole ? stride_of((uint64_t)h.width, s->bits) * (uint64_t)h.height : 0;
-    if (s->pixels > d->size)
-        return truncated(fault);
-    if (!d->options.partial && d->size - s->pixels < bytes)
+    uint64_t row = stride_of((uint64_t)h.width, s->bits);
+    d->working_memory = d->whole ? 0 : input_memory(&d->input, row);
+    uint64_t bytes = d->whole ? 0 : row * (uint64_t)h.height, size = d->input.size;
+    if (s->pixels > size || (!d->options.partial && size - s->pixels < bytes))
         return truncated(fault);
     return 0;
 }
@@ -341,8 +344,11 @@ static int read_rows(struct decoder *d, const struct picture *into, uint32_t end
     for (uint32_t y = d->row; y < end && result == 0; y++) {
         uint8_t *row = picture_row(into, 0, y);
         uint64_t at = s->pixels + stride * (s->top_down ? y : plane->height - 1 - y);
-        const uint8_t *from = d->data + at;
-        if (at + stride > d->size) /* only when partial */
+        size_t got;
+        const uint8_t *from = input_see(&d->input, at, (size_t)stride, &got);
+        if (got < stride && !d->options.partial) /* the file has become shorter */
+            return truncated(fault);
+        if (got < stride)
             memset(row, 0, (size_t)plane->width * plane->channels);
         else if (s->bits == 24)
             read_bgr_row(from, row, plane->width);
@@ -376,7 +382,7 @@ struct rle {
     struct decoder *decoder;
     const struct bmp_state *state;
     const struct picture *into;
-    const uint8_t *at, *end;
+    uint64_t at; /* bytes of the file have been taken */
     uint32_t width, height;
     uint64_t x, y; /* of the next pixel, in the file's order of rows; may be outside */
     struct fault *fault;
@@ -387,9 +393,13 @@ static int left_picture(const struct rle *r)
     return decoder_warn(r->decoder, r->fault, "runs leave the picture");
 }
 
-static bool has(const struct rle *r, size_t bytes)
+/* The next bytes; NULL where the file ends. */
+static const uint8_t *take(struct rle *r, size_t bytes)
 {
-    return (size_t)(r->end - r->at) >= bytes;
+    size_t got;
+    const uint8_t *taken = input_see(&r->decoder->input, r->at, bytes, &got);
+    r->at += bytes;
+    return got >= bytes ? taken : NULL;
 }
 
 /* Colour i of packed ones: bytes in RLE8, halves of bytes in RLE4. */
@@ -418,32 +428,29 @@ static int put(struct rle *r, unsigned count, const uint8_t *colours, bool repea
 static int decode(struct rle *r)
 {
     for (;;) {
-        if (!has(r, 2))
+        const uint8_t *next = take(r, 2);
+        if (!next)
             return truncated(r->fault);
-        unsigned count = r->at[0], what = r->at[1];
+        unsigned count = next[0], what = next[1];
         int result;
-        r->at += 2;
         if (count > 0) {
-            result = put(r, count, r->at - 1, true);
+            result = put(r, count, next + 1, true);
         } else if (what == ESCAPE_PICTURE_ENDS) {
             return 0;
         } else if (what == ESCAPE_ROW_ENDS) {
             r->x = 0;
             result = ++r->y > r->height ? left_picture(r) : 0;
         } else if (what == ESCAPE_MOVE) {
-            if (!has(r, 2))
+            if (!(next = take(r, 2)))
                 return truncated(r->fault);
-            r->x += r->at[0];
-            r->y += r->at[1];
-            r->at += 2;
+            r->x += next[0];
+            r->y += next[1];
             result = r->x > r->width || r->y > r->height ? left_picture(r) : 0;
         } else {
             size_t bytes = r->state->bits == 8 ? what : (what + 1) / 2;
-            size_t padded = (bytes + 1) & ~(size_t)1;
-            if (!has(r, padded))
+            if (!(next = take(r, (bytes + 1) & ~(size_t)1)))
                 return truncated(r->fault);
-            result = put(r, what, r->at, false);
-            r->at += padded;
+            result = put(r, what, next, false);
         }
         if (result != 0)
             return result;
@@ -458,8 +465,7 @@ static int read_runs(struct decoder *d, const struct picture *into, struct fault
     struct rle r = {.decoder = d,
                     .state = state,
                     .into = into,
-                    .at = d->data + state->pixels,
-                    .end = d->data + d->size,
+                    .at = state->pixels,
                     .width = plane->width,
                     .height = plane->height,
                     .fault = &why};
@@ -594,6 +600,7 @@ const struct codec codec_bmp = {
     .extensions = extensions,
     .media_type = "image/bmp",
     .probe = probe,
+    .reads_pieces = true,
     .state_size = sizeof(struct bmp_state),
     .open = open_bmp,
     .read = read_bmp,

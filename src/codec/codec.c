@@ -219,6 +219,24 @@ static int unknown_format(const uint8_t *data, size_t size, struct fault *fault)
     return result;
 }
 
+#define PROBE_BYTES 256
+
+const struct codec *codec_of(struct decoder_input *input, const struct decode_options *options)
+{
+    size_t got;
+    const uint8_t *begin = input_see(input, 0, PROBE_BYTES, &got);
+    return options->raw != RAW_NONE ? &codec_raw : codec_find(begin, got);
+}
+
+/* A file that cannot be read may look like one that ends there. */
+static int settle(struct decoder *d, int result, struct fault *fault)
+{
+    if (!d->input.fault.code)
+        return result;
+    fault_clear(fault);
+    return fault_set(fault, d->input.fault.code, "%s", d->input.fault.text);
+}
+
 /* Sets the white of planes of floats: from the options, else from the file, else 255. */
 static void set_white(struct decoder *d)
 {
@@ -252,20 +270,44 @@ int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
                  const struct decode_options *options, const struct codec_limits *limits,
                  struct fault *fault)
 {
-    *decoder = (struct decoder){
-        .data = data, .size = size, .options = *options, .limits = *limits, .reduced = 1};
-    if (size == 0)
+    struct decoder_input input = input_of_memory(data, size);
+    return decoder_open_input(decoder, &input, options, limits, fault);
+}
+
+/* Chooses the codec. */
+static int choose(struct decoder *d, struct fault *fault)
+{
+    size_t got;
+    d->codec = codec_of(&d->input, &d->options);
+    const uint8_t *begin = input_see(&d->input, 0, PROBE_BYTES, &got);
+    if (got == 0)
         return fault_set(fault, FAULT_EMPTY, "empty file");
-    decoder->codec = options->raw != RAW_NONE ? &codec_raw : codec_find(data, size);
-    if (!decoder->codec)
-        return unknown_format(data, size, fault);
-    if (options->page > 1 && !decoder->codec->has_pages)
+    if (!d->codec)
+        return unknown_format(begin, got, fault);
+    if (d->options.page > 1 && !d->codec->has_pages)
         return fault_set(fault, FAULT_SHAPE, "a %s has one page, and page=%lld asks for another",
-                         decoder->codec->name, (long long)options->page);
-    decoder->state = calloc(1, decoder->codec->state_size);
-    if (!decoder->state)
-        return fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
-    int result = decoder->codec->open(decoder, fault);
+                         d->codec->name, (long long)d->options.page);
+    if (!d->data && !d->codec->reads_pieces)
+        return fault_set(fault, FAULT_INTERNAL, "a %s is read from memory alone", d->codec->name);
+    d->state = calloc(1, d->codec->state_size);
+    return d->state ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a decoder");
+}
+
+int decoder_open_input(struct decoder *decoder, struct decoder_input *input,
+                       const struct decode_options *options, const struct codec_limits *limits,
+                       struct fault *fault)
+{
+    *decoder = (struct decoder){.input = *input,
+                                .data = input->fd < 0 ? input->see : NULL,
+                                .size = (size_t)input->size,
+                                .options = *options,
+                                .limits = *limits,
+                                .reduced = 1};
+    *input = (struct decoder_input){.fd = -1};
+    int result = choose(decoder, fault);
+    if (result == 0)
+        result = decoder->codec->open(decoder, fault);
+    result = settle(decoder, result, fault);
     if (result == 0)
         set_white(decoder);
     decoder->working_memory += metadata_size(&decoder->metadata);
@@ -285,13 +327,13 @@ int decoder_narrow(struct decoder *decoder, bool luma, uint32_t reduce, struct f
 {
     if (!decoder->codec->narrow || (!luma && reduce == 1))
         return 0;
-    return decoder->codec->narrow(decoder, luma, reduce, fault);
+    return settle(decoder, decoder->codec->narrow(decoder, luma, reduce, fault), fault);
 }
 
 int decoder_rows(struct decoder *decoder, struct picture *into, uint32_t end, struct fault *fault)
 {
     const struct plane *planes = into->frame.planes;
-    int result = decoder->codec->read(decoder, into, end, fault);
+    int result = settle(decoder, decoder->codec->read(decoder, into, end, fault), fault);
     if (result != 0)
         return result;
     /* Floats from 0 to 1 nearly always come from a picture whose white is 1; with a white of 255
@@ -315,13 +357,14 @@ int decoder_read(struct decoder *decoder, struct picture *into, struct fault *fa
 
 bool decoder_in_place(const struct decoder *decoder, struct frame *frame)
 {
-    return decoder->codec->in_place && decoder->codec->in_place(decoder, frame);
+    return decoder->data && decoder->codec->in_place && decoder->codec->in_place(decoder, frame);
 }
 
 void decoder_close(struct decoder *decoder)
 {
     if (decoder->state && decoder->codec->close)
         decoder->codec->close(decoder);
+    input_finish(&decoder->input);
     free(decoder->state);
     frame_finish(&decoder->frame);
     metadata_finish(&decoder->metadata);

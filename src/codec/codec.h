@@ -12,6 +12,7 @@
 
 #include "base/fault.h"
 #include "base/text.h"
+#include "codec/input.h"
 #include "codec/metadata.h"
 #include "image/frame.h"
 #include "param/param.h"
@@ -73,7 +74,8 @@ struct codec;
 /* One picture that is being read. One thread at a time. */
 struct decoder {
     const struct codec *codec;
-    const uint8_t *data; /* the whole file; borrowed */
+    struct decoder_input input;  /* the file; owned */
+    const uint8_t *data; /* all of it, if it is in memory; borrowed; else NULL */
     size_t size;
     struct decode_options options;
     struct codec_limits limits;
@@ -137,6 +139,7 @@ struct codec {
      * with them. NULL: the format cannot be recognised by its bytes. */
     bool (*probe)(const uint8_t *data, size_t size);
 
+    bool reads_pieces; /* takes all bytes from decoder.input; otherwise data and size are set */
     size_t state_size; /* bytes of decoder.state */
 
     /* Reads the header: sets frame and working_memory, within the limits. */
@@ -189,6 +192,12 @@ int decoder_open(struct decoder *decoder, const uint8_t *data, size_t size,
                  const struct decode_options *options, const struct codec_limits *limits,
                  struct fault *fault);
 
+/* The same for a file, if its codec reads pieces. The decoder takes the input over, also after a
+ * failure; FAULT_IO if the file cannot be read, then and in all calls that follow. */
+int decoder_open_input(struct decoder *decoder, struct decoder_input *input,
+                       const struct decode_options *options, const struct codec_limits *limits,
+                       struct fault *fault);
+
 /* To be called before decoder_read: asks for less than the whole picture. With `luma`, for the
  * file's own luma channel instead of colours; with `reduce` 2, 4 or 8, for the picture at 1/reduce
  * of its width and height (its planes keep the full size in whole_width and whole_height). A format
@@ -210,6 +219,9 @@ void decoder_close(struct decoder *decoder);
 
 /* The codec that recognises these first bytes (see probe above); NULL: none. */
 const struct codec *codec_find(const uint8_t *data, size_t size);
+
+/* The codec of an input that is read with such options; NULL: none. */
+const struct codec *codec_of(struct decoder_input *input, const struct decode_options *options);
 
 /* The name of the picture format that no codec reads and whose files begin with these bytes:
  * "WebP"; NULL: it is none that is known. */

@@ -124,11 +124,20 @@ static void fail_truncated(struct jpeg_reader *r)
     jpeg_fail(&r->errors, FAULT_TRUNCATED, "truncated jpeg: the file ends before its picture does");
 }
 
-/* libjpeg calls this when it needs more data. The whole file is in memory, so it ends too early. */
+/* libjpeg calls this when it needs more data. */
 static boolean fill_input(j_decompress_ptr info)
 {
     static const JOCTET end[] = {0xFF, JPEG_EOI};
     struct jpeg_reader *r = info->client_data;
+    size_t got;
+    const uint8_t *see = input_see(&r->decoder->input, r->next, 1, &got);
+    if (r->next < r->usable && got > 0) {
+        got = got < r->usable - r->next ? got : (size_t)(r->usable - r->next);
+        r->next += got;
+        r->source.next_input_byte = see;
+        r->source.bytes_in_buffer = got;
+        return TRUE;
+    }
     if (!r->partial)
         fail_truncated(r);
     r->ended = true;
@@ -143,11 +152,19 @@ static void skip_input(j_decompress_ptr info, long count)
     if (count <= 0)
         return;
     if ((size_t)count > r->source.bytes_in_buffer) {
+        r->next += (size_t)count - r->source.bytes_in_buffer;
         fill_input(info);
         return;
     }
     r->source.next_input_byte += count;
     r->source.bytes_in_buffer -= (size_t)count;
+}
+
+/* Has libjpeg go on at that byte. */
+static void go_on_at(struct jpeg_reader *r, uint64_t at)
+{
+    r->next = at;
+    r->source.bytes_in_buffer = 0;
 }
 
 static void no_source_work(j_decompress_ptr info)
@@ -191,22 +208,33 @@ static void on_progress(j_common_ptr common)
 
 /* ---- metadata ---- */
 
-static bool begins_with(const struct jpeg_part *part, const char *text, size_t size)
+/* Bytes of a marker segment behind its length. */
+struct segment {
+    const uint8_t *data;
+    struct jpeg_part part;
+};
+
+static bool begins_with(const struct segment *s, const char *text, size_t size)
 {
-    return part->size > size && memcmp(part->data, text, size) == 0;
+    return s->part.size > size && memcmp(s->data, text, size) == 0;
+}
+
+/* What follows the first `size` bytes. */
+static struct jpeg_part behind(const struct segment *s, size_t size)
+{
+    return (struct jpeg_part){s->part.at + size, s->part.size - size};
 }
 
 /* Notes a part of an ICC profile. If two have the same number, or they give different numbers of
  * parts, the profile is not used. */
-static void note_profile(struct jpeg_reader *r, const struct jpeg_part *part)
+static void note_profile(struct jpeg_reader *r, const struct segment *s)
 {
-    unsigned number = part->data[JPEG_ICC_HEAD - 2], count = part->data[JPEG_ICC_HEAD - 1];
-    bool fits = number >= 1 && number <= count && !r->profile[number].data &&
+    unsigned number = s->data[JPEG_ICC_HEAD - 2], count = s->data[JPEG_ICC_HEAD - 1];
+    bool fits = number >= 1 && number <= count && r->profile[number].size == 0 &&
                 (r->n_profile == 0 || r->n_profile == count);
     r->n_profile = fits ? count : UINT_MAX;
     if (fits)
-        r->profile[number] =
-            (struct jpeg_part){part->data + JPEG_ICC_HEAD, part->size - JPEG_ICC_HEAD};
+        r->profile[number] = behind(s, JPEG_ICC_HEAD);
 }
 
 /* Notes the metadata in an APP1 or APP2 segment, of which libjpeg keeps no copy. The first Exif
@@ -214,33 +242,38 @@ static void note_profile(struct jpeg_reader *r, const struct jpeg_part *part)
 static boolean read_application(j_decompress_ptr info)
 {
     struct jpeg_reader *r = info->client_data;
-    const uint8_t *at = r->source.next_input_byte;
-    size_t have = r->source.bytes_in_buffer;
-    size_t length = have >= 2 ? load_be16(at) : 2;
+    uint64_t at = r->next - r->source.bytes_in_buffer;
+    size_t have = 0;
+    const uint8_t *see = at < r->usable ? input_see(&r->decoder->input, at, 2, &have) : NULL;
+    size_t length = have >= 2 ? load_be16(see) : 2;
     if (length < 2)
         ERREXIT(info, JERR_BAD_LENGTH);
-    struct jpeg_part part = {at + 2, have >= length ? length - 2 : 0};
+    if (see)
+        see = input_see(&r->decoder->input, at, length, &have);
+    have = have < r->usable - at ? have : (size_t)(r->usable - at);
+    struct segment s = {see + 2, {at + 2, have >= length ? length - 2 : 0}};
     bool is_first = info->unread_marker == JPEG_APP0 + 1;
-    if (is_first && !r->has_exif && begins_with(&part, "Exif\0", 5)) {
+    if (is_first && !r->has_exif && begins_with(&s, "Exif\0", 5)) {
         r->has_exif = true;
-        r->orientation = exif_orientation(part.data, part.size);
-        r->exif = part;
-    } else if (is_first && !r->xmp.data && begins_with(&part, JPEG_XMP, sizeof JPEG_XMP)) {
-        r->xmp = (struct jpeg_part){part.data + sizeof JPEG_XMP, part.size - sizeof JPEG_XMP};
-    } else if (!is_first && begins_with(&part, JPEG_ICC, sizeof JPEG_ICC) &&
-               part.size > JPEG_ICC_HEAD) {
-        note_profile(r, &part);
+        r->orientation = exif_orientation(s.data, s.part.size);
+        r->exif = s.part;
+    } else if (is_first && !r->xmp.size && begins_with(&s, JPEG_XMP, sizeof JPEG_XMP)) {
+        r->xmp = behind(&s, sizeof JPEG_XMP);
+    } else if (!is_first && begins_with(&s, JPEG_ICC, sizeof JPEG_ICC) &&
+               s.part.size > JPEG_ICC_HEAD) {
+        note_profile(r, &s);
     }
+    go_on_at(r, at);
     skip_input(info, (long)length);
     return TRUE;
 }
 
 /* Joins the parts of a profile, if all are there. */
-static void take_profile(struct metadata *metadata, const struct jpeg_reader *r)
+static void take_profile(struct decoder *d, const struct jpeg_reader *r)
 {
     size_t size = 0;
     for (unsigned i = 1; r->n_profile != UINT_MAX && i <= r->n_profile; i++) {
-        if (!r->profile[i].data)
+        if (r->profile[i].size == 0)
             return;
         size += r->profile[i].size;
     }
@@ -249,10 +282,12 @@ static void take_profile(struct metadata *metadata, const struct jpeg_reader *r)
         return;
     size = 0;
     for (unsigned i = 1; i <= r->n_profile; i++) {
-        memcpy(whole + size, r->profile[i].data, r->profile[i].size);
+        if (input_read(&d->input, r->profile[i].at, whole + size, r->profile[i].size) <
+            r->profile[i].size)
+            size = 0; /* no profile has such a size: it is not taken */
         size += r->profile[i].size;
     }
-    metadata_set_icc(metadata, whole, size);
+    metadata_set_icc(&d->metadata, whole, size);
     free(whole);
 }
 
@@ -261,11 +296,14 @@ static void take_metadata(struct decoder *d, const struct jpeg_reader *r)
     struct metadata *metadata = &d->metadata;
     if (d->options.meta == METADATA_STRIP)
         return;
-    if (r->exif.data)
-        metadata_set_exif(metadata, r->exif.data, r->exif.size, d->options.orient);
-    take_profile(metadata, r);
-    if (r->xmp.data && d->options.meta == METADATA_ALL)
-        metadata_set_xmp(metadata, r->xmp.data, r->xmp.size);
+    size_t got;
+    const uint8_t *see = input_see(&d->input, r->exif.at, r->exif.size, &got);
+    if (r->exif.size > 0 && got >= r->exif.size)
+        metadata_set_exif(metadata, see, r->exif.size, d->options.orient);
+    take_profile(d, r);
+    see = input_see(&d->input, r->xmp.at, r->xmp.size, &got);
+    if (r->xmp.size > 0 && got >= r->xmp.size && d->options.meta == METADATA_ALL)
+        metadata_set_xmp(metadata, see, r->xmp.size);
     /* 1:1 without a unit is what programs write that do not know the density. */
     if (r->info.saw_JFIF_marker && r->info.density_unit <= DENSITY_CENTIMETRE &&
         (r->info.density_unit != DENSITY_ASPECT || r->info.X_density != r->info.Y_density)) {
@@ -278,30 +316,34 @@ static void take_metadata(struct decoder *d, const struct jpeg_reader *r)
 /* ---- opening ---- */
 
 /* The end of a scan's coded data, which begin at `at`: the next marker except restart markers. */
-static size_t skip_scan(const uint8_t *data, size_t size, size_t at)
+static uint64_t skip_scan(struct decoder_input *input, uint64_t at)
 {
-    while (at < size) {
-        const uint8_t *found = memchr(data + at, 0xFF, size - at);
-        at = found ? (size_t)(found - data) : size;
-        if (at + 1 >= size)
-            return size;
-        uint8_t next = data[at + 1];
+    size_t got;
+    const uint8_t *see;
+    while ((see = input_see(input, at, 2, &got)) && got >= 2) {
+        const uint8_t *found = memchr(see, 0xFF, got - 1);
+        at += found ? (size_t)(found - see) : got - 1;
+        if (!found)
+            continue;
+        uint8_t next = found[1];
         if (next != 0 && next != 0xFF && !(next >= MARKER_RST0 && next <= MARKER_RST7))
             return at;
         at += next == 0xFF ? 1 : 2;
     }
-    return size;
+    return input->size;
 }
 
 /* The size without a marker segment that is cut off by the end of the file: libjpeg can stop within
  * coded data, but not within a segment. T.81 Annex B.1.1. */
-static size_t usable_size(const uint8_t *data, size_t size)
+static uint64_t usable_size(struct decoder_input *input)
 {
-    size_t at = 2;
-    while (at + 2 <= size) {
-        uint8_t marker = data[at + 1];
-        if (data[at] != 0xFF || marker == JPEG_EOI)
-            return size; /* an end, or something invalid that libjpeg will report */
+    uint64_t at = 2;
+    size_t got;
+    const uint8_t *see;
+    while ((see = input_see(input, at, 4, &got)) && got >= 2) {
+        uint8_t marker = see[1];
+        if (see[0] != 0xFF || marker == JPEG_EOI)
+            return input->size; /* an end, or something invalid that libjpeg will report */
         if (marker == 0xFF) {
             at++;
             continue;
@@ -310,16 +352,14 @@ static size_t usable_size(const uint8_t *data, size_t size)
             at += 2;
             continue;
         }
-        if (size - at < 4)
-            return at;
-        size_t length = load_be16(data + at + 2);
-        if (size - at - 2 < length)
+        size_t length = got >= 4 ? load_be16(see + 2) : SIZE_MAX;
+        if (input->size - at - 2 < length)
             return at;
         at += 2 + length;
         if (marker == MARKER_SOS)
-            at = skip_scan(data, size, at);
+            at = skip_scan(input, at);
     }
-    return at < size ? at : size;
+    return at < input->size ? at : input->size;
 }
 
 static void read_header(void *context)
@@ -388,9 +428,8 @@ static void init_reader(struct jpeg_reader *r, struct decoder *d)
     r->info.err = &r->errors.manager;
     r->info.client_data = r;
     r->orientation = ORIENT_NONE;
+    r->usable = d->options.partial ? usable_size(&d->input) : d->input.size;
     r->source = (struct jpeg_source_mgr){
-        .next_input_byte = d->data,
-        .bytes_in_buffer = d->options.partial ? usable_size(d->data, d->size) : d->size,
         .init_source = no_source_work,
         .fill_input_buffer = fill_input,
         .skip_input_data = skip_input,
@@ -430,7 +469,9 @@ static int open_jpeg(struct decoder *d, struct fault *fault)
     int result = jpeg_attempt(&r->errors, read_header, r, fault);
     if (result != 0)
         return result;
+    uint64_t at = r->next - r->source.bytes_in_buffer;
     take_metadata(d, r);
+    go_on_at(r, at); /* other pieces of the file have been looked at */
     if (!d->options.orient)
         r->orientation = ORIENT_NONE;
     return lay_out(d, r, false, 1, fault);
@@ -494,6 +535,7 @@ const struct codec codec_jpeg = {
     .extensions = extensions,
     .media_type = "image/jpeg",
     .probe = probe,
+    .reads_pieces = true,
     .state_size = sizeof(struct jpeg_reader),
     .open = open_jpeg,
     .narrow = narrow_jpeg,

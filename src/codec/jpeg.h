@@ -32,9 +32,9 @@ void jpeg_fail(struct jpeg_errors *errors, enum fault_code code, const char *tex
 int jpeg_attempt(struct jpeg_errors *errors, void (*step)(void *context), void *context,
                  struct fault *fault);
 
-/* Bytes of the file; empty: {NULL, 0}. */
+/* Bytes of the file; empty: {0}. */
 struct jpeg_part {
-    const uint8_t *data;
+    uint64_t at;
     size_t size;
 };
 
@@ -43,6 +43,8 @@ struct jpeg_reader {
     struct jpeg_decompress_struct info;
     struct jpeg_errors errors;
     struct jpeg_source_mgr source;
+    uint64_t next, usable; /* the first byte that libjpeg has not been given; where those end that
+                              it gets */
     struct jpeg_progress_mgr progress;
     bool partial; /* set behind the header: the end of the data ends the picture */
     bool started; /* libjpeg has been asked for rows */

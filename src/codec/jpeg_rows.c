@@ -179,6 +179,7 @@ bool jpeg_takes_two(const struct decoder *d)
 struct lower {
     pthread_t thread;
     const struct decoder *whole;
+    struct decoder_input input;
     struct picture *into;
     struct jpeg_shares *shares;
     uint32_t height; /* of the stored picture */
@@ -196,7 +197,7 @@ static void *read_lower(void *lower_)
     options.meta = METADATA_STRIP;
     options.two_threads = false;
     deadline_set(lower->deadline);
-    if (decoder_open(d, whole->data, whole->size, &options, &whole->limits, &lower->fault) != 0 ||
+    if (decoder_open_input(d, &lower->input, &options, &whole->limits, &lower->fault) != 0 ||
         decoder_narrow(d, whole->stored_luma, whole->reduced, &lower->fault) != 0)
         return NULL;
     struct jpeg_reader *r = d->state;
@@ -236,7 +237,7 @@ int jpeg_read(struct decoder *d, struct picture *into, uint32_t end, struct faul
     uint32_t height = orient_is_transposed(r->orientation) ? plane->width : plane->height;
     struct jpeg_shares shares = {PTHREAD_MUTEX_INITIALIZER, 0, height};
     struct lower lower = {
-        .whole = d, .into = into, .shares = &shares, .height = height, .deadline = deadline_get()};
+        .whole = d, .input = input_again(&d->input), .into = into, .shares = &shares, .height = height, .deadline = deadline_get()};
     if (!at_once || !r->two_threads || !thread_start(&lower.thread, read_lower, &lower))
         return read_part(d, into, at_once ? height : end, fault);
     r->shares = &shares;

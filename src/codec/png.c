@@ -34,6 +34,8 @@
 #define KEYWORD_MAX 80
 
 #define SIGNATURE 8 /* bytes of PNG_SIGNATURE */
+#define HEAD      8 /* of a chunk's length and type; … */
+#define CRC       4 /* … and behind its data */
 
 /* ---- libpng's errors as faults ---- */
 
@@ -124,8 +126,7 @@ struct png_reader {
     struct png_errors errors;
     png_structp png;
     png_infop info;
-    const uint8_t *data; /* borrowed */
-    size_t size, at;
+    uint64_t at; /* where libpng reads */
     bool partial;
     bool interlaced;
     unsigned orientation;
@@ -153,35 +154,16 @@ static void read_bytes(png_structp png, png_bytep to, size_t count)
     struct png_reader *r = png_get_io_ptr(png);
     if (r->at / TIME_PIECE != (r->at + count) / TIME_PIECE)
         check_time(r);
-    if (r->size - r->at < count) {
-        r->at = r->size;
+    if (input_read(&r->errors.decoder->input, r->at, to, count) < count)
         png_fail(&r->errors, FAULT_TRUNCATED,
                  "truncated png: the file ends before its picture does");
-    }
-    memcpy(to, r->data + r->at, count);
     r->at += count;
-}
-
-/* Looks for the eXIf chunk in the whole file: it may follow the pixels (§11.3.3.6), but the
- * orientation is needed before they are decoded. libpng checks its CRC later. */
-static unsigned find_orientation(const uint8_t *data, size_t size)
-{
-    size_t at = SIGNATURE;
-    while (size - at >= 12) {
-        size_t length = load_be32(data + at), left = size - at - 12;
-        if (length > left)
-            break;
-        if (memcmp(data + at + 4, "eXIf", 4) == 0)
-            return exif_orientation(data + at + 8, length);
-        at += 12 + length;
-    }
-    return ORIENT_NONE;
 }
 
 /* ---- metadata ---- */
 
 /* Metadata in PNG's chunks (ISO/IEC 15948 §11.3): eXIf, iCCP, pHYs, and XMP in iTXt (XMP part 3,
- * §1.1.5). libpng is told to skip these chunks; they are read from the file in memory. */
+ * §1.1.5). libpng is told to skip these chunks; the file is looked through for them. */
 struct chunk {
     const uint8_t *data;
     size_t size;
@@ -251,34 +233,60 @@ static void take_density(struct metadata *metadata, const struct chunk *chunk)
     metadata->density_unit = chunk->data[8] == 1 ? DENSITY_METRE : DENSITY_ASPECT;
 }
 
-static bool has_type(const uint8_t *at, const char *type)
+/* What is in a chunk that counts, from its type on. */
+static void take_chunk(struct decoder *d, const uint8_t *type, const struct chunk *chunk)
 {
-    return memcmp(at + 4, type, 4) == 0;
+    if (memcmp(type, "eXIf", 4) == 0)
+        metadata_set_exif(&d->metadata, chunk->data, chunk->size, d->options.orient);
+    else if (memcmp(type, "iCCP", 4) == 0 && !d->metadata.icc.data)
+        take_profile(&d->metadata, chunk);
+    else if (memcmp(type, "pHYs", 4) == 0)
+        take_density(&d->metadata, chunk);
+    else if (memcmp(type, "iTXt", 4) == 0 && !d->metadata.xmp.data)
+        take_text(&d->metadata, chunk);
 }
 
-static void read_metadata(struct decoder *d)
+static bool is_wanted(const struct decoder *d, const uint8_t *type)
 {
-    size_t at = SIGNATURE;
-    while (d->options.meta != METADATA_STRIP && d->size - at >= 12) {
-        const uint8_t *head = d->data + at;
-        struct chunk chunk = {head + 8, load_be32(head)};
-        if (chunk.size > d->size - at - 12)
+    bool keeps = d->options.meta != METADATA_STRIP;
+    return memcmp(type, "eXIf", 4) == 0 ? keeps || d->options.orient
+           : memcmp(type, "iTXt", 4) == 0
+               ? d->options.meta == METADATA_ALL
+               : keeps && (memcmp(type, "iCCP", 4) == 0 || memcmp(type, "pHYs", 4) == 0);
+}
+
+/* Looks for metadata in the whole file, because they may follow the pixels (§11.3.3.6), but the
+ * orientation is needed before these are decoded. It counts whatever the chunk's CRC is, which
+ * libpng checks later. */
+static int read_metadata(struct decoder *d, struct fault *fault)
+{
+    struct png_reader *r = d->state;
+    bool has_exif = false;
+    int result = 0;
+    size_t got;
+    r->orientation = ORIENT_NONE;
+    for (uint64_t at = SIGNATURE; result == 0; result = deadline_check(fault)) {
+        const uint8_t *head = input_see(&d->input, at, HEAD, &got);
+        uint64_t length = got >= HEAD ? load_be32(head) : 0;
+        if (got < HEAD || at + HEAD + length + CRC > d->input.size)
             break;
-        at += 12 + chunk.size;
-        bool wanted = has_type(head, "eXIf") || has_type(head, "iCCP") || has_type(head, "pHYs") ||
-                      (has_type(head, "iTXt") && d->options.meta == METADATA_ALL);
-        if (!wanted || chunk.size > METADATA_MAX ||
-            load_be32(chunk.data + chunk.size) != crc32(0, head + 4, (uInt)chunk.size + 4))
-            continue;
-        if (has_type(head, "eXIf"))
-            metadata_set_exif(&d->metadata, chunk.data, chunk.size, d->options.orient);
-        else if (has_type(head, "iCCP") && !d->metadata.icc.data)
-            take_profile(&d->metadata, &chunk);
-        else if (has_type(head, "pHYs"))
-            take_density(&d->metadata, &chunk);
-        else if (has_type(head, "iTXt") && !d->metadata.xmp.data)
-            take_text(&d->metadata, &chunk);
+        if (is_wanted(d, head + 4) && length <= METADATA_MAX) {
+            size_t size = (size_t)length;
+            head = input_see(&d->input, at, HEAD + size + CRC, &got);
+            if (got < HEAD + size + CRC || load_be32(head) != length) /* it has changed */
+                break;
+            struct chunk chunk = {head + HEAD, size};
+            bool is_exif = memcmp(head + 4, "eXIf", 4) == 0;
+            if (is_exif && !has_exif && d->options.orient)
+                r->orientation = exif_orientation(chunk.data, chunk.size);
+            has_exif |= is_exif;
+            if (d->options.meta != METADATA_STRIP &&
+                load_be32(chunk.data + size) == crc32(0, head + 4, (uInt)size + 4))
+                take_chunk(d, head + 4, &chunk);
+        }
+        at += HEAD + length + CRC;
     }
+    return result;
 }
 
 /* ---- the header ---- */
@@ -307,8 +315,6 @@ static void read_header(void *context)
 static int open_png(struct decoder *d, struct fault *fault)
 {
     struct png_reader *r = d->state;
-    r->data = d->data;
-    r->size = d->size;
     r->partial = d->options.partial;
     r->errors.decoder = d;
     int result = png_attempt(&r->errors, read_header, r, fault);
@@ -322,9 +328,9 @@ static int open_png(struct decoder *d, struct fault *fault)
     /* after png_set_expand */
     uint32_t channels = (colours & PNG_COLOR_MASK_COLOR ? 3 : 1) + has_alpha;
     bool deep = png_get_bit_depth(r->png, r->info) == 16;
-    read_metadata(d);
+    if ((result = read_metadata(d, fault)) != 0)
+        return result;
     r->interlaced = png_get_interlace_type(r->png, r->info) != PNG_INTERLACE_NONE;
-    r->orientation = d->options.orient ? find_orientation(d->data, d->size) : ORIENT_NONE;
     bool transposed = orient_is_transposed(r->orientation);
     d->whole = r->interlaced || !orient_keeps_rows(r->orientation);
     result = decoder_set_plane(d, transposed ? height : width, transposed ? width : height,
@@ -332,7 +338,8 @@ static int open_png(struct decoder *d, struct fault *fault)
     size_t pixel = channels * (deep ? 2 : 1);
     /* libpng keeps two rows of up to 8 bytes a pixel. */
     d->working_memory = FIXED_MEMORY + 2 * 8 * (uint64_t)width +
-                        orient_memory(r->orientation, width, height, pixel, r->interlaced);
+                        orient_memory(r->orientation, width, height, pixel, r->interlaced) +
+                        input_memory(&d->input, d->input.room);
     return result;
 }
 
@@ -462,6 +469,7 @@ const struct codec codec_png = {
     .extensions = extensions,
     .media_type = "image/png",
     .probe = probe,
+    .reads_pieces = true,
     .state_size = sizeof(struct png_reader),
     .open = open_png,
     .read = read_png,

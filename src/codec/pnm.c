@@ -24,8 +24,8 @@ static const struct param params[] = {
 };
 
 struct pnm_state {
-    char kind; /* '1' to '6' */
-    size_t at; /* the reader's place in the file, in bytes */
+    char kind;   /* '1' to '6' */
+    uint64_t at; /* the reader's place in the file, in bytes */
     uint32_t maxval;
     bool cut;        /* the file has ended, and rows are black */
     uint16_t *scale; /* owned: sample to full range; NULL when maxval is the full range */
@@ -47,33 +47,41 @@ static int truncated(struct fault *fault)
     return fault_set(fault, FAULT_TRUNCATED, "truncated pnm: the file ends before its pixels do");
 }
 
-/* Skips blanks and comments (# to the end of the line). */
-static void skip_blanks(const struct decoder *d, size_t *at)
+static bool ends_line(int c)
 {
-    while (*at < d->size && (is_space(d->data[*at]) || d->data[*at] == '#')) {
-        if (d->data[*at] == '#')
-            while (*at < d->size && d->data[*at] != '\n' && d->data[*at] != '\r')
-                (*at)++;
-        else
-            (*at)++;
-    }
+    return c < 0 || c == '\n' || c == '\r';
 }
 
-static int read_number(const struct decoder *d, size_t *at, uint32_t limit, uint32_t *number,
+/* Skips blanks and comments (# to the end of the line). */
+static void skip_blanks(struct decoder *d, uint64_t *at)
+{
+    for (int c; (c = input_byte(&d->input, *at)) >= 0 && (is_space((uint8_t)c) || c == '#'); ++*at)
+        while (c == '#' && !ends_line(input_byte(&d->input, *at + 1)))
+            ++*at;
+}
+
+static bool is_digit(int c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static int read_number(struct decoder *d, uint64_t *at, uint32_t limit, uint32_t *number,
                        struct fault *fault)
 {
     uint64_t value = 0;
+    int c;
     skip_blanks(d, at);
-    if (*at >= d->size)
+    if (input_byte(&d->input, *at) < 0)
         return truncated(fault);
-    size_t begin = *at;
-    while (*at < d->size && d->data[*at] >= '0' && d->data[*at] <= '9' && value <= limit)
-        value = value * 10 + (uint64_t)(d->data[(*at)++] - '0');
+    uint64_t begin = *at;
+    for (; is_digit(c = input_byte(&d->input, *at)) && value <= limit; ++*at)
+        value = value * 10 + (uint64_t)(c - '0');
     if (*at == begin)
-        return fault_set(fault, FAULT_DATA, "damaged pnm: a number is missing at byte %zu", *at);
+        return fault_set(fault, FAULT_DATA, "damaged pnm: a number is missing at byte %llu",
+                         (unsigned long long)*at);
     if (value > limit)
-        return fault_set(fault, FAULT_DATA, "damaged pnm: a number above %u at byte %zu", limit,
-                         begin);
+        return fault_set(fault, FAULT_DATA, "damaged pnm: a number above %u at byte %llu", limit,
+                         (unsigned long long)begin);
     *number = (uint32_t)value;
     return 0;
 }
@@ -102,11 +110,11 @@ static int make_scale(struct pnm_state *state, uint32_t full, struct fault *faul
 static int open_pnm(struct decoder *d, struct fault *fault)
 {
     struct pnm_state *state = d->state;
-    state->kind = (char)d->data[1];
+    state->kind = (char)input_byte(&d->input, 1);
     bool bitmap = state->kind == '1' || state->kind == '4';
     bool colour = state->kind == '3' || state->kind == '6';
     uint32_t width, height;
-    size_t at = 2;
+    uint64_t at = 2;
     state->maxval = 1;
     int result = read_number(d, &at, INT32_MAX, &width, fault);
     if (result == 0)
@@ -117,20 +125,23 @@ static int open_pnm(struct decoder *d, struct fault *fault)
         return result;
     if (state->maxval == 0)
         return fault_set(fault, FAULT_DATA, "damaged pnm: maxval is 0");
-    if (at < d->size && d->data[at] == '#') { /* netpbm's own programs read this, too */
+    if (input_byte(&d->input, at) == '#') { /* netpbm's own programs read this, too */
         result = decoder_warn(d, fault, "a comment stands where the header ends");
-        while (at < d->size && d->data[at] != '\n' && d->data[at] != '\r')
+        while (!ends_line(input_byte(&d->input, at)))
             at++;
     }
     if (result != 0)
         return result;
-    if (at < d->size && !is_space(d->data[at]))
+    int blank = input_byte(&d->input, at);
+    if (blank >= 0 && !is_space((uint8_t)blank))
         return fault_set(fault, FAULT_DATA, "damaged pnm: no blank after the header");
     state->at = at + 1; /* exactly one blank, then the pixels */
     enum sample_type type = state->maxval > 255 ? SAMPLE_U16 : SAMPLE_U8;
     result = decoder_set_plane(d, width, height, colour ? 3 : 1, type, fault);
     if (result == 0)
         result = make_scale(state, type == SAMPLE_U16 ? 65535 : 255, fault);
+    uint64_t row = (uint64_t)width * (colour ? 3 : 1) * sample_size(type);
+    d->working_memory = input_memory(&d->input, row);
     return result;
 }
 
@@ -154,15 +165,16 @@ static int put(struct decoder *d, uint32_t value, enum sample_type type, void *r
     return 0;
 }
 
-static int read_bitmap_digit(const struct decoder *d, size_t *at, uint32_t *value,
-                             struct fault *fault)
+static int read_bitmap_digit(struct decoder *d, uint64_t *at, uint32_t *value, struct fault *fault)
 {
     skip_blanks(d, at);
-    if (*at >= d->size)
+    int c = input_byte(&d->input, *at);
+    if (c < 0)
         return truncated(fault);
-    uint8_t c = d->data[(*at)++]; /* there need be no blanks between a bitmap's digits */
+    ++*at; /* there need be no blanks between a bitmap's digits */
     if (c != '0' && c != '1')
-        return fault_set(fault, FAULT_DATA, "damaged pnm: neither 0 nor 1 at byte %zu", *at - 1);
+        return fault_set(fault, FAULT_DATA, "damaged pnm: neither 0 nor 1 at byte %llu",
+                         (unsigned long long)*at - 1);
     *value = c == '0'; /* in a bitmap 1 is black */
     return 0;
 }
@@ -189,14 +201,14 @@ static int read_raw_row(struct decoder *d, void *row, size_t samples, struct fau
     enum sample_type type = d->frame.planes[0].type;
     bool bitmap = state->kind == '4';
     size_t bytes = bitmap ? (samples + 7) / 8 : samples * sample_size(type);
-    if (state->at > d->size || d->size - state->at < bytes)
-        return truncated(fault);
-    const uint8_t *from = d->data + state->at;
+    uint64_t at = state->at;
+    size_t got;
     state->at += bytes;
-    if (!bitmap && !state->scale && type == SAMPLE_U8) {
-        memcpy(row, from, bytes);
-        return 0;
-    }
+    if (!bitmap && !state->scale && type == SAMPLE_U8)
+        return input_read(&d->input, at, row, bytes) < bytes ? truncated(fault) : 0;
+    const uint8_t *from = input_see(&d->input, at, bytes, &got);
+    if (got < bytes)
+        return truncated(fault);
     for (size_t i = 0; i < samples; i++) {
         uint32_t value = bitmap               ? !(from[i / 8] >> (7 - i % 8) & 1)
                          : type == SAMPLE_U16 ? (uint32_t)from[2 * i] << 8 | from[2 * i + 1]
@@ -281,6 +293,7 @@ const struct codec codec_pnm = {
     .extensions = extensions,
     .media_type = "image/x-portable-anymap",
     .probe = probe,
+    .reads_pieces = true,
     .state_size = sizeof(struct pnm_state),
     .open = open_pnm,
     .read = read_pnm,

@@ -185,7 +185,7 @@ struct job_state {
     struct engine *engine;
     struct engine_job *job;
     struct burst *burst; /* the thread's other jobs; NULL: there are none */
-    struct bytes file;
+    struct bytes file;   /* empty where the decoder reads it in pieces */
     bool is_mapped; /* `file` is a mapping of a sealed memory file */
     bool in_place;  /* and its bytes are the input's samples: nothing is decoded */
     bool started;   /* its launches are in the device's queue */
@@ -229,6 +229,10 @@ struct job_file {
 int job_open_file(struct job_state *state, size_t index, size_t plane, const char *name,
                   struct job_file *file, struct fault *fault);
 int job_close_file(struct job_state *state, struct job_file *file, int result, struct fault *fault);
+
+/* Time in which the decoder has read its file since the last call, which becomes report.read: it is
+ * a part of another span. */
+uint64_t job_take_reading(struct job_state *state);
 
 /* Decodes the rows in front of `end` that have not been decoded yet into state->in. */
 int job_decode_rows(struct job_state *state, uint32_t end, struct fault *fault);

@@ -28,6 +28,14 @@ static uint64_t span(struct job_state *s)
     return passed;
 }
 
+uint64_t job_take_reading(struct job_state *s)
+{
+    uint64_t time = s->decoder.input.time;
+    s->decoder.input.time = 0;
+    s->job->report.read += time;
+    return time;
+}
+
 static void drop_file(struct job_state *s)
 {
     if (s->is_mapped)
@@ -47,6 +55,8 @@ static void let_go(struct job_state *s)
         picture_destroy(&s->host_in);
     for (size_t i = 0; i < CHAIN_RESULTS_MAX; i++)
         picture_destroy(&s->host_out[i]);
+    if (s->decoder.input.fault.code)
+        s->job->report.step = "read";
     s->job->report.warnings = s->decoder.warnings;
     s->decoder.warnings = (struct text){0};
     const struct plan *plan = s->prepared ? s->prepared->plan : NULL;
@@ -75,10 +85,11 @@ static int take(struct job_state *s, struct budget *budget, uint64_t bytes, uint
     return result;
 }
 
-/* Reads the input. Its bytes count against the budget until it is decoded. An input larger than the
- * whole budget for inputs is read while no other is held. A pipe does not tell its size. A file
- * that cannot change any more is used without a copy. */
-static int read_file(struct job_state *s, struct fault *fault)
+/* Reads the input, or leaves it to the decoder to read pieces of a file when it needs them. What is
+ * in memory counts against the budget until it is decoded. An input larger than the whole budget
+ * for inputs is read while no other is held. A pipe does not tell its size. A file that cannot
+ * change any more is used without a copy. */
+static int read_file(struct job_state *s, struct decoder_input *input, struct fault *fault)
 {
     struct budget *files = &s->engine->files;
     uint64_t limit = s->engine->options.max_file, bytes = limit;
@@ -87,17 +98,28 @@ static int read_file(struct job_state *s, struct fault *fault)
         bytes = (uint64_t)status.st_size < limit ? (uint64_t)status.st_size : limit;
     else
         burst_settle(s->burst); /* reading a pipe may take any time */
-    if (bytes > files->total)
-        bytes = files->total;
-    int result = take(s, files, bytes, &s->reserved_file, fault);
-    if (result != 0)
+    bool is_sealed = sealed_is(s->job->in_fd);
+    bool in_pieces = false;
+    if (!is_sealed && bytes < limit && bytes > INPUT_PIECE) {
+        *input = input_of_file(s->job->in_fd, bytes);
+        const struct codec *codec = codec_of(input, &s->job->decode);
+        in_pieces = codec && codec->reads_pieces;
+        if (!in_pieces)
+            input_finish(input);
+    }
+    bytes = in_pieces ? INPUT_PIECE : bytes;
+    int result =
+        take(s, files, bytes < files->total ? bytes : files->total, &s->reserved_file, fault);
+    if (result != 0 && in_pieces)
+        input_finish(input);
+    if (result != 0 || in_pieces)
         return result;
-    s->is_mapped = sealed_map(s->job->in_fd, limit, &s->file);
-    if (s->is_mapped)
-        return 0;
-    result = file_read(s->job->in_fd, limit, &s->file, fault);
-    if (sealed_is(s->job->in_fd))
+    s->is_mapped = is_sealed && sealed_map(s->job->in_fd, limit, &s->file);
+    if (!s->is_mapped)
+        result = file_read(s->job->in_fd, limit, &s->file, fault);
+    if (is_sealed && !s->is_mapped)
         s->job->report.bytes_copied += s->file.size;
+    *input = input_of_memory(s->file.data, s->file.size);
     return result;
 }
 
@@ -113,11 +135,13 @@ static int read_header(struct job_state *s, struct fault *fault)
 {
     const struct engine_options *options = &s->engine->options;
     struct engine_report *report = &s->job->report;
-    int result = read_file(s, fault);
+    struct decoder_input input;
+    int result = read_file(s, &input, fault);
     report->read = span(s);
+    input.time = 0;
     if (result != 0)
         return result;
-    report->bytes_in = s->file.size;
+    report->bytes_in = input.size;
     report->step = "decode";
     if (s->job->began)
         s->job->began(s->job);
@@ -130,7 +154,7 @@ static int read_header(struct job_state *s, struct fault *fault)
         enum metadata_choice meta = format_meta(s->job->results[i].format);
         decode.meta = i == 0 || meta > decode.meta ? meta : decode.meta;
     }
-    result = decoder_open(&s->decoder, s->file.data, s->file.size, &decode, &limits, fault);
+    result = decoder_open_input(&s->decoder, &input, &decode, &limits, fault);
     if (result != 0)
         return result;
     struct stage_source source =
@@ -138,6 +162,7 @@ static int read_header(struct job_state *s, struct fault *fault)
     result = decoder_narrow(&s->decoder, source.luma, source.reduce, fault);
     if (result != 0)
         return result;
+    s->mark += job_take_reading(s);
     snprintf(report->in_format, sizeof report->in_format, "%s", s->decoder.codec->name);
     report->in = s->decoder.frame.video.format ? video_picture(&s->decoder.frame.video)
                                                : s->decoder.frame.planes[0];
@@ -319,6 +344,7 @@ static int decode(struct job_state *s, struct fault *fault)
         s->job->report.bytes_copied += plan->in.size;
     }
     s->job->report.decode = span(s);
+    s->job->report.decode -= job_take_reading(s);
     drop_file(s); /* it is not needed any more */
     return result;
 }

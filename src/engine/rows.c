@@ -228,7 +228,7 @@ int job_run_rows(struct job_state *s, struct fault *fault)
             result = fault_set(fault, side->fault.code, "%s", side->fault.text);
         }
     }
-    report->decode += f.sides[DECODE].time;
+    report->decode += f.sides[DECODE].time - job_take_reading(s);
     report->device += f.sides[COMPUTE].time;
     report->encode += f.sides[ENCODE].time;
     s->mark = clock_now();

@@ -128,6 +128,23 @@ static int read_bands(struct decoder *decoder, struct picture *picture, struct f
     return result;
 }
 
+/* Where the decoder finds the bytes: by bands in a file, of which it sees a few at a time. */
+static struct decoder_input input_of(const uint8_t *data, size_t size,
+                                     const struct decode_options *options, bool by_bands, int *fd)
+{
+    struct decoder_input input = input_of_memory(data, size);
+    const struct codec *codec = codec_of(&input, options);
+    *fd = -1;
+    if (!by_bands || !codec || !codec->reads_pieces)
+        return input;
+    *fd = memfd_create("input", MFD_CLOEXEC);
+    assert_true(*fd >= 0);
+    assert_int_equal(pwrite(*fd, data, size, 0), size);
+    input = input_of_file(*fd, size);
+    input.room = 16 + size % 1021;
+    return input;
+}
+
 static int decode_once(const struct file *file, const struct decode_options *options,
                        const struct codec_limits *limits, bool by_bands, struct decoded *decoded,
                        struct fault *fault)
@@ -141,8 +158,10 @@ static int decode_once(const struct file *file, const struct decode_options *opt
         memcpy(exact, file->data, file->size);
     fault_clear(fault);
     *decoded = (struct decoded){0};
-    int result =
-        decoder_open(&decoder, exact, file->size, options ? options : &defaults, limits, fault);
+    int fd;
+    options = options ? options : &defaults;
+    struct decoder_input input = input_of(exact, file->size, options, by_bands, &fd);
+    int result = decoder_open_input(&decoder, &input, options, limits, fault);
     if (result == 0 && (decode_less.luma || decode_less.reduce > 1))
         result = decoder_narrow(&decoder, decode_less.luma,
                                 decode_less.reduce ? decode_less.reduce : 1, fault);
@@ -162,6 +181,8 @@ static int decode_once(const struct file *file, const struct decode_options *opt
     assert_int_equal(result, fault->code);
     picture_destroy(&picture);
     free(exact);
+    if (fd >= 0)
+        close(fd);
     return result;
 }
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "../codec/decode.h"
@@ -220,13 +221,61 @@ static void test_full_disk(void **state)
     check_full_disk("raw");
 }
 
+enum mishap {
+    BECOMES_SHORTER,
+    CANNOT_BE_READ,
+};
+
+/* A file of which something happens to the rest when one row of it has been read. */
+static void check_mishap(const char *format, enum mishap mishap)
+{
+    struct picture picture = picture_of(500, 300, 3, SAMPLE_U8);
+    struct decode_options options = options_of(NULL);
+    const struct codec_limits limits = {1 << 20, 1 << 26};
+    struct file file;
+    struct decoder decoder;
+    struct fault fault = FAULT_INIT;
+    for (size_t i = 0; i < picture.frame.size; i++)
+        picture.data[i] = (uint8_t)(i * i >> 5); /* so that no format makes it much smaller */
+    encode_picture(format, &picture, &file);
+    int fd = memfd_create("input", MFD_CLOEXEC);
+    assert_int_equal(pwrite(fd, file.data, file.size, 0), file.size);
+    struct decoder_input input = input_of_file(fd, file.size);
+    input.room = 256;
+    if (strcmp(format, "raw") == 0)
+        options = options_of("raw=rgb24:500:300");
+    assert_int_equal(decoder_open_input(&decoder, &input, &options, &limits, &fault), 0);
+    assert_true(decoder.codec->reads_pieces);
+    assert_int_equal(decoder_rows(&decoder, &picture, 1, &fault), 0);
+    if (mishap == BECOMES_SHORTER) /* at both ends of the file are rows that are not read yet */
+        assert_int_equal(ftruncate(fd, (off_t)file.size / 4), 0);
+    else
+        assert_int_equal(dup3(open("/", O_RDONLY | O_CLOEXEC), fd, O_CLOEXEC), fd);
+    assert_int_equal(decoder_rows(&decoder, &picture, 300, &fault),
+                     mishap == BECOMES_SHORTER ? FAULT_TRUNCATED : FAULT_IO);
+    decoder_close(&decoder);
+    close(fd);
+    file_finish(&file);
+    picture_destroy(&picture);
+}
+
+static void test_mishaps(void **state)
+{
+    static const char *const formats[] = {"jpg", "png", "bmp", "ppm", "ppm:ascii=1", "npy", "raw"};
+    (void)state;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        check_mishap(formats[i], BECOMES_SHORTER);
+        check_mishap(formats[i], CANNOT_BE_READ);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_told_by_bytes),  cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_foreign),        cmocka_unit_test(test_signatures_alone),
         cmocka_unit_test(test_decode_options), cmocka_unit_test(test_writers),
-        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_full_disk),      cmocka_unit_test(test_mishaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,9 +11,6 @@
 
 #define ALIGNMENT 64 /* of the first sample in the file, as numpy writes it */
 
-/* Arrays in Fortran order are read in blocks of rows that fit the cache. */
-#define BLOCK_ROWS 64
-
 static const struct {
     char name[3];
     enum sample_type type;
@@ -263,8 +260,8 @@ void npy_print_header(const struct plane *plane, struct text *text)
 /* ---- the format npy ---- */
 
 struct npy_state {
-    size_t at; /* offset of the first sample, in bytes */
-    bool swap; /* samples have the other byte order than this processor */
+    uint64_t at; /* offset of the first sample, in bytes */
+    bool swap;   /* samples have the other byte order than this processor */
     bool fortran;
 };
 
@@ -277,67 +274,67 @@ static int open_npy(struct decoder *d, struct fault *fault)
 {
     struct npy_header h;
     struct npy_state *state = d->state;
-    int result = npy_read_header(&h, d->data, d->size, fault);
+    size_t got;
+    const uint8_t *begin = input_see(&d->input, 0, NPY_BEGIN_MAX + NPY_HEADER_MAX, &got);
+    int result = npy_read_header(&h, begin, got, fault);
     if (result == 0)
         result = npy_add_plane(d, &h, fault);
     if (result != 0)
         return result;
     state->at = h.begin;
     state->swap = h.big_endian != HOST_IS_BIG_ENDIAN;
-    state->fortran = h.fortran;
-    if (!d->options.partial && d->size - state->at < plane_bytes(&d->frame.planes[0]))
+    state->fortran = d->whole = h.fortran;
+    const struct plane *plane = &d->frame.planes[0];
+    uint64_t together =
+        h.fortran ? plane->height * (uint64_t)sample_size(plane->type) : plane_row_bytes(plane);
+    d->working_memory = input_memory(&d->input, together);
+    if (!d->options.partial && d->input.size - state->at < plane_bytes(plane))
         return fault_set(fault, FAULT_TRUNCATED,
                          "truncated npy: the file ends before its array does");
     return 0;
 }
 
-/* Reads rows; `have` samples are there, so the last row may be incomplete. */
-static void read_c_order(const struct decoder *d, const struct picture *into, uint32_t end,
-                         size_t have)
+/* Reads rows; returns whether all samples were there. */
+static bool read_c_order(struct decoder *d, const struct picture *into, uint32_t end)
 {
     const struct npy_state *state = d->state;
     const struct plane *plane = &into->frame.planes[0];
-    size_t size = sample_size(plane->type), row = (size_t)plane->width * plane->channels;
-    for (uint32_t y = d->row; y < end && y * row < have; y++) {
-        size_t left = have - y * row;
-        sample_copy(picture_row(into, 0, y), d->data + state->at + y * row * size,
-                    left < row ? left : row, size, state->swap);
+    size_t size = sample_size(plane->type), bytes = plane_row_bytes(plane), got = bytes;
+    for (uint32_t y = d->row; y < end && got >= bytes; y++) {
+        const uint8_t *from = input_see(&d->input, state->at + y * (uint64_t)bytes, bytes, &got);
+        if (got >= size)
+            sample_copy(picture_row(into, 0, y), from, (got < bytes ? got : bytes) / size, size,
+                        state->swap);
     }
+    return got >= bytes;
 }
 
-/* Reads columns of each channel: sample (y, x, c) is number y + height·(x + width·c) of the file.
- */
-static void read_fortran_order(const struct decoder *d, const struct picture *into, uint32_t end,
-                               size_t have)
+/* Reads columns of each channel, one behind the other: sample (y, x, c) is number
+ * y + height·(x + width·c) of the file. */
+static bool read_fortran_order(struct decoder *d, const struct picture *into)
 {
     const struct npy_state *state = d->state;
     const struct plane *plane = &into->frame.planes[0];
-    size_t size = sample_size(plane->type), height = plane->height;
-    const uint8_t *from = d->data + state->at;
-    for (uint32_t top = d->row; top < end; top += BLOCK_ROWS) {
-        uint32_t bottom = end - top < BLOCK_ROWS ? end : top + BLOCK_ROWS;
-        for (size_t column = 0; column < (size_t)plane->width * plane->channels; column++) {
-            size_t x = column % plane->width, c = column / plane->width;
-            for (uint32_t y = top; y < bottom && column * height + y < have; y++) {
-                uint8_t *to = (uint8_t *)picture_row(into, 0, y) + (x * plane->channels + c) * size;
-                sample_copy(to, from + (column * height + y) * size, 1, size, state->swap);
-            }
-        }
+    size_t size = sample_size(plane->type), bytes = plane->height * size, got = bytes;
+    for (size_t column = 0; column < (size_t)plane->width * plane->channels && got >= bytes;
+         column++) {
+        size_t x = column % plane->width, c = column / plane->width;
+        uint8_t *to = (uint8_t *)picture_row(into, 0, 0) + (x * plane->channels + c) * size;
+        const uint8_t *from = input_see(&d->input, state->at + column * bytes, bytes, &got);
+        for (size_t i = 0; i + size <= (got < bytes ? got : bytes); i += size, to += plane->stride)
+            sample_copy(to, from + i, 1, size, state->swap);
     }
+    return got >= bytes;
 }
 
 static int read_npy(struct decoder *d, struct picture *into, uint32_t end, struct fault *fault)
 {
     const struct npy_state *state = d->state;
-    const struct plane *plane = &into->frame.planes[0];
-    size_t have = (d->size - state->at) / sample_size(plane->type);
     if (d->options.partial)
         codec_blacken_rows(into, d->row, end);
-    if (state->fortran)
-        read_fortran_order(d, into, end, have);
-    else
-        read_c_order(d, into, end, have);
-    return 0;
+    bool is_whole =
+        state->fortran ? read_fortran_order(d, into) : read_c_order(d, into, end);
+    return is_whole || d->options.partial ? 0 : truncated(fault);
 }
 
 static int encode_npy(struct encoder *e, const struct picture *picture, uint32_t end,
@@ -362,6 +359,7 @@ const struct codec codec_npy = {
     .extensions = extensions,
     .media_type = "application/x-npy",
     .probe = probe,
+    .reads_pieces = true,
     .state_size = sizeof(struct npy_state),
     .open = open_npy,
     .read = read_npy,

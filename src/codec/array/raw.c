@@ -84,28 +84,29 @@ static int open_raw(struct decoder *d, struct fault *fault)
     for (size_t i = 0; i < d->frame.n_planes; i++)
         if (plane_row_bytes(&d->frame.planes[i]) > least)
             least = plane_row_bytes(&d->frame.planes[i]);
+    d->working_memory = input_memory(&d->input, least);
     if (o->stride && (uint64_t)o->stride < least)
         return fault_set(fault, FAULT_USAGE,
                          "--input: stride=%lld: rows of %s with w=%lld take %llu bytes at least",
                          (long long)o->stride, layout->name, (long long)o->w,
                          (unsigned long long)least);
-    if (!o->partial && d->size < bytes)
+    if (!o->partial && d->input.size < bytes)
         return fault_set(fault, FAULT_TRUNCATED,
-                         "truncated raw: %zu bytes, where a frame of %lld×%lld %s takes %llu",
-                         d->size, (long long)o->w, (long long)o->h, layout->name,
+                         "truncated raw: %llu bytes, where a frame of %lld×%lld %s takes %llu",
+                         (unsigned long long)d->input.size, (long long)o->w, (long long)o->h, layout->name,
                          (unsigned long long)bytes);
     if (o->padded)
         return 0;
-    uint64_t frames = (d->size + padding) / (bytes + padding);
+    uint64_t frames = (d->input.size + padding) / (bytes + padding);
     if (frames > 1)
         return fault_set(fault, FAULT_DATA,
                          "the file has %llu frames of %lld×%lld %s, and one is read: split -b "
                          "%llu makes a file of each",
                          (unsigned long long)frames, (long long)o->w, (long long)o->h, layout->name,
                          (unsigned long long)(bytes + padding));
-    if (d->size >= bytes + padding + MEMORY_PAGE)
+    if (d->input.size >= bytes + padding + MEMORY_PAGE)
         return decoder_warn(d, fault, "%llu bytes follow the frame",
-                            (unsigned long long)(d->size - bytes - padding));
+                            (unsigned long long)(d->input.size - bytes - padding));
     return 0;
 }
 
@@ -115,9 +116,9 @@ static uint32_t rows_there(const struct decoder *d, size_t index)
     const struct raw_state *s = d->state;
     const struct plane *plane = &d->frame.planes[index];
     uint64_t first = s->offset[index] + plane_row_bytes(plane);
-    if (d->size < first)
+    if (d->input.size < first)
         return 0;
-    uint64_t rows = (d->size - first) / s->stride[index] + 1;
+    uint64_t rows = (d->input.size - first) / s->stride[index] + 1;
     return rows < plane->height ? (uint32_t)rows : plane->height;
 }
 
@@ -141,9 +142,14 @@ static int read_raw(struct decoder *d, struct picture *into, uint32_t end, struc
         size_t size = sample_size(plane->type);
         uint32_t there = i == 0 ? whole : rows_there(d, i), last = d->whole ? plane->height : end;
         uint32_t rows = there < last ? there : last;
-        for (uint32_t y = d->row; y < rows; y++)
-            sample_copy(picture_row(into, i, y), d->data + s->offset[i] + s->stride[i] * y,
-                        plane_row_bytes(plane) / size, size, HOST_IS_BIG_ENDIAN);
+        for (uint32_t y = d->row; y < rows; y++) {
+            size_t bytes = plane_row_bytes(plane), got;
+            const uint8_t *from =
+                input_see(&d->input, s->offset[i] + s->stride[i] * y, bytes, &got);
+            if (got < bytes) /* the file has become shorter */
+                return fault_set(fault, FAULT_TRUNCATED, "truncated raw");
+            sample_copy(picture_row(into, i, y), from, bytes / size, size, HOST_IS_BIG_ENDIAN);
+        }
         uint32_t y = rows > d->row ? rows : d->row;
         if (!d->frame.video.format)
             codec_blacken_rows(into, y, last);
@@ -188,6 +194,7 @@ const struct codec codec_raw = {
     .name = "raw",
     .extensions = extensions,
     .media_type = "application/octet-stream",
+    .reads_pieces = true,
     .state_size = sizeof(struct raw_state),
     .open = open_raw,
     .read = read_raw,
