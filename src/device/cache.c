@@ -125,10 +125,9 @@ const char *device_cache_read_only(void)
     return cache_read_only[0] ? cache_read_only : NULL;
 }
 
-void device_cache_key(const struct device *device, const char *source, const char *flags,
+void device_cache_key(const struct device_info *info, const char *source, const char *flags,
                       struct text *key)
 {
-    const struct device_info *info = device->info;
     text_printf(key, "%s\n%s\n%s\n%s\n%s\n%zu\n", info->platform, info->name, info->version,
                 info->driver, flags, sizeof(void *));
     text_append(key, source);
@@ -211,46 +210,59 @@ bool device_cache_load(const struct text *key, struct bytes *binary)
            load_from(device_cache_read_only(), key, binary);
 }
 
-void device_cache_store(const struct text *key, const struct bytes *binary)
+bool device_cache_store(const struct text *key, const struct bytes *binary)
 {
     char path[4096];
     struct fault fault = FAULT_INIT;
-    if (entry_path(device_cache_directory(), key, path, sizeof path) &&
-        device_entry_write(path, key, binary, true, &fault) != 0)
-        log_warning("cache entry %s not written: %s", path, fault.text);
+    if (!entry_path(device_cache_directory(), key, path, sizeof path))
+        return false;
+    if (device_entry_write(path, key, binary, true, &fault) == 0)
+        return true;
+    log_warning("cache entry %s not written: %s", path, fault.text);
+    return false;
+}
+
+static void fact_key(const struct device_info *info, const char *fact, struct text *key)
+{
+    text_append(key, "fact\n");
+    device_cache_key(info, fact, "", key);
+}
+
+bool device_recall(const struct device_info *info, const char *fact, struct bytes *value)
+{
+    struct text key = {0};
+    fact_key(info, fact, &key);
+    bool found = device_cache_load(&key, value);
+    text_finish(&key);
+    return found;
+}
+
+bool device_remember(const struct device_info *info, const char *fact, const struct bytes *value)
+{
+    struct text key = {0};
+    fact_key(info, fact, &key);
+    bool stored = device_cache_store(&key, value);
+    text_finish(&key);
+    return stored;
 }
 
 static const uint8_t fact_is_true[] = "yes";
 
-static void fact_key(const struct device *device, const char *fact, struct text *key)
-{
-    text_append(key, "fact\n");
-    device_cache_key(device, fact, "", key);
-}
-
 bool device_knows(const struct device *device, const char *fact)
 {
-    struct text key = {0};
     struct bytes value = {0};
-    if (device->options.no_cache)
-        return false;
-    fact_key(device, fact, &key);
-    bool known = device_cache_load(&key, &value) && value.size == sizeof fact_is_true &&
+    bool known = !device->options.no_cache && device_recall(device->info, fact, &value) &&
+                 value.size == sizeof fact_is_true &&
                  memcmp(value.data, fact_is_true, value.size) == 0;
     bytes_finish(&value);
-    text_finish(&key);
     return known;
 }
 
 void device_learn(const struct device *device, const char *fact)
 {
-    struct text key = {0};
-    struct bytes value = {(uint8_t *)fact_is_true, sizeof fact_is_true};
-    if (device->options.no_cache)
-        return;
-    fact_key(device, fact, &key);
-    device_cache_store(&key, &value);
-    text_finish(&key);
+    const struct bytes value = {(uint8_t *)fact_is_true, sizeof fact_is_true};
+    if (!device->options.no_cache)
+        device_remember(device->info, fact, &value);
 }
 
 /* PoCL's folder is renamed before it is removed, so that no other process sees half of it. One that

@@ -136,8 +136,15 @@ void device_cache_use(const char *path);
  * one. NULL: there is none. */
 const char *device_cache_read_only(void);
 
-/* Facts about this device and driver that are kept in the cache directory. `fact` is text that
- * contains everything it depends on. */
+/* What is kept in the cache directory about a device and its driver, which need not be open. `fact`
+ * is text that contains everything else it depends on. device_recall returns false where there is
+ * nothing, or only something damaged; the caller then owns no value. device_remember replaces it in
+ * one step, and returns false after a warning where it cannot be written. */
+struct bytes;
+bool device_recall(const struct device_info *info, const char *fact, struct bytes *value);
+bool device_remember(const struct device_info *info, const char *fact, const struct bytes *value);
+
+/* The same for facts that are true or not known. */
 bool device_knows(const struct device *device, const char *fact);
 void device_learn(const struct device *device, const char *fact);
 

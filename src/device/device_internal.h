@@ -103,7 +103,7 @@ void device_pool_drain(struct device *device);
 
 /* The binary cache (cache.c). A key is every byte that the binary depends on. */
 struct text;
-void device_cache_key(const struct device *device, const char *source, const char *flags,
+void device_cache_key(const struct device_info *info, const char *source, const char *flags,
                       struct text *key);
 /* Returns true, and a binary that the caller owns, when the cache has an intact entry for exactly
  * this key. */
@@ -121,6 +121,6 @@ enum entry_state device_entry_read(const struct bytes *file, struct bytes *key,
 int device_entry_write(const char *path, const struct text *key, const struct bytes *binary,
                        bool durable, struct fault *fault);
 
-void device_cache_store(const struct text *key, const struct bytes *binary);
+bool device_cache_store(const struct text *key, const struct bytes *binary);
 
 #endif

@@ -389,7 +389,7 @@ int opencl_program_get_as(struct device *device, const char *source, enum progra
         text_append(&flags, " -cl-fp32-correctly-rounded-divide-sqrt");
     if (device->options.flags)
         text_printf(&flags, " %s", device->options.flags);
-    device_cache_key(device, source, text_string(&flags), &key);
+    device_cache_key(device->info, source, text_string(&flags), &key);
     pthread_mutex_lock(&opencl_of(device)->program_lock);
     if (key.failed || flags.failed)
         result = fault_set(fault, FAULT_MEMORY, "no memory for a program");
