@@ -23,7 +23,7 @@ ALLOWED = {
     'device/opencl': {'base', 'device', 'version.h'},
     'device/native': {'base', 'device', 'image'},
     'stage': {'base', 'param', 'bank', 'image', 'device/profile.h'},
-    'chain': {'base', 'param', 'bank', 'image', 'device', 'stage'},
+    'chain': {'base', 'param', 'bank', 'image', 'device', 'stage', 'version.h'},
     'library': {'base', 'param', 'bank', 'image', 'device', 'stage', 'chain', 'version.h'},
     'gst': {'base', 'param', 'bank', 'config'},
     'python': set(),

@@ -111,6 +111,20 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     bench:--max-file) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     bench:--memory) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     bench:--threads) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    tune:--chain|tune:-c) _sluice_chain "$3" ;;
+    tune:--kinds) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    tune:--cache) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    tune:--config) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    tune:--device) COMPREPLY=($(compgen -W "auto gpu cpu reference" -- "$3")) ;;
+    tune:--platform-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    tune:--device-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    tune:--cl-flags) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    tune:--dump-binary) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    tune:--load-binary) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    tune:--max-pixels) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    tune:--max-file) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    tune:--memory) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    tune:--threads) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     warm:--cache) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     warm:--config) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     warm:--device) COMPREPLY=($(compgen -W "auto gpu cpu reference" -- "$3")) ;;
@@ -173,7 +187,7 @@ _sluice()
     [ "${1##*/}" = sluiced ] && command=sluiced
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ] && [ "$command" != sluiced ]; then
-        COMPREPLY=($(compgen -W "run submit enqueue view status why failed requeue compare stages devices plan bench check-config warm doctor testcard version help" -- "$word"))
+        COMPREPLY=($(compgen -W "run submit enqueue view status why failed requeue compare stages devices plan bench tune check-config warm doctor testcard version help" -- "$word"))
         return
     fi
     _sluice_value "$command" "$before" "$word" && return
@@ -191,12 +205,13 @@ _sluice()
     devices:-*) COMPREPLY=($(compgen -W "--device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
     plan:-*) COMPREPLY=($(compgen -W "--chain --type --format --profile --board --source --generic --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --json --quiet --verbose --help" -- "$word")) ;;
     bench:-*) COMPREPLY=($(compgen -W "--chain --size --type --iterations --variants --report --board --end-to-end --format --input --bank --no-reference --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --max-pixels --max-file --memory --threads --no-fuse --json --quiet --verbose --help" -- "$word")) ;;
+    tune:-*) COMPREPLY=($(compgen -W "--chain --kinds --cache --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --max-pixels --max-file --memory --threads --json --quiet --verbose --help" -- "$word")) ;;
     check-config:-*) COMPREPLY=($(compgen -W "--reference --json --quiet --verbose --help" -- "$word")) ;;
     warm:-*) COMPREPLY=($(compgen -W "--cache --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
     doctor:-*) COMPREPLY=($(compgen -W "--user --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
     testcard:-*) COMPREPLY=($(compgen -W "--output --format --size --json --quiet --verbose --help" -- "$word")) ;;
     sluiced:-*) COMPREPLY=($(compgen -W "--watch --output --chain --format --input --name --folder --on-exists --originals --claim --sync --settle --stable --mode --state --device --fallback --sandbox --max-pixels --max-file --memory --jobs --queue --job-time --worker-jobs --worker-time --worker-growth --shutdown --min-free --http-socket --jobs-socket --log-format --config --quiet --verbose --version --help" -- "$word")) ;;
-    help:*) COMPREPLY=($(compgen -W "run submit enqueue view status why failed requeue compare stages devices plan bench check-config warm doctor testcard version help" -- "$word")) ;;
+    help:*) COMPREPLY=($(compgen -W "run submit enqueue view status why failed requeue compare stages devices plan bench tune check-config warm doctor testcard version help" -- "$word")) ;;
     stages:*) COMPREPLY=($(compgen -W "abs analysis box clahe close colour convert crop dilate dwt equalize erode fir flip gain gauss idwt invert levels luminance median normalize open pad resize rotate shrink sobel synthesis threshold unsharp" -- "$word")) ;;
     *) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word")) ;;
     esac

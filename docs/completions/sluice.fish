@@ -49,13 +49,14 @@ complete -c sluice -n __fish_use_subcommand -f -a stages -d 'the stages and thei
 complete -c sluice -n __fish_use_subcommand -f -a devices -d 'the devices, and the one that is used'
 complete -c sluice -n __fish_use_subcommand -f -a plan -d 'what a chain would do, without doing it'
 complete -c sluice -n __fish_use_subcommand -f -a bench -d 'time stages, chains and whole files'
+complete -c sluice -n __fish_use_subcommand -f -a tune -d 'measure which device is faster, by chain and size'
 complete -c sluice -n __fish_use_subcommand -f -a check-config -d 'every error of a configuration at once'
 complete -c sluice -n __fish_use_subcommand -f -a warm -d 'compile the chains of a configuration before the daemon starts'
 complete -c sluice -n __fish_use_subcommand -f -a doctor -d 'problems of this machine, and a fix for each'
 complete -c sluice -n __fish_use_subcommand -f -a testcard -d 'draw a picture to try chains on'
 complete -c sluice -n __fish_use_subcommand -f -a version -d 'the version (also --version, -V)'
 complete -c sluice -n __fish_use_subcommand -f -a help -d 'this text, or the options of a command (also --help, -h)'
-complete -c sluice -n '__fish_seen_subcommand_from help' -f -a 'run submit enqueue view status why failed requeue compare stages devices plan bench check-config warm doctor testcard version help'
+complete -c sluice -n '__fish_seen_subcommand_from help' -f -a 'run submit enqueue view status why failed requeue compare stages devices plan bench tune check-config warm doctor testcard version help'
 complete -c sluice -n '__fish_seen_subcommand_from stages' -f -a 'abs analysis box clahe close colour convert crop dilate dwt equalize erode fir flip gain gauss idwt invert levels luminance median normalize open pad resize rotate shrink sobel synthesis threshold unsharp'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s c -l chain -d 'stages joined by commas, or the name of a configured chain' -r -f -a '(__sluice_chain)'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s o -l output -d 'a file' -r
@@ -229,6 +230,24 @@ complete -c sluice -n '__fish_seen_subcommand_from bench' -l json -d 'machine-re
 complete -c sluice -n '__fish_seen_subcommand_from bench' -s q -l quiet -d 'say nothing but errors'
 complete -c sluice -n '__fish_seen_subcommand_from bench' -s v -l verbose -d 'say what is done'
 complete -c sluice -n '__fish_seen_subcommand_from bench' -s h -l help -d 'this text'
+complete -c sluice -n '__fish_seen_subcommand_from tune' -s c -l chain -d 'the chain to measure' -r -f -a '(__sluice_chain)'
+complete -c sluice -n '__fish_seen_subcommand_from tune' -l kinds -d 'kinds of pictures to measure, type and channels of each, with commas between them' -r
+complete -c sluice -n '__fish_seen_subcommand_from tune' -l cache -d 'where to remember it' -r
+complete -c sluice -n '__fish_seen_subcommand_from tune' -l config -d 'configuration' -r
+complete -c sluice -n '__fish_seen_subcommand_from tune' -l device -d 'auto' -r -f -a 'auto gpu cpu reference'
+complete -c sluice -n '__fish_seen_subcommand_from tune' -l platform-index -d 'only the platform with this index of `sluice devices`' -r
+complete -c sluice -n '__fish_seen_subcommand_from tune' -l device-index -d 'only the device with this index within its platform' -r
+complete -c sluice -n '__fish_seen_subcommand_from tune' -l cl-flags -d 'further options for the OpenCL compiler' -r
+complete -c sluice -n '__fish_seen_subcommand_from tune' -l dump-binary -d 'write the compiled program there' -r
+complete -c sluice -n '__fish_seen_subcommand_from tune' -l load-binary -d 'take the compiled program from there' -r
+complete -c sluice -n '__fish_seen_subcommand_from tune' -l max-pixels -d 'largest picture that is read' -r
+complete -c sluice -n '__fish_seen_subcommand_from tune' -l max-file -d 'largest file that is read' -r
+complete -c sluice -n '__fish_seen_subcommand_from tune' -l memory -d 'memory for pictures, all jobs together' -r
+complete -c sluice -n '__fish_seen_subcommand_from tune' -l threads -d 'files at once' -r
+complete -c sluice -n '__fish_seen_subcommand_from tune' -l json -d 'machine-readable output on stdout'
+complete -c sluice -n '__fish_seen_subcommand_from tune' -s q -l quiet -d 'say nothing but errors'
+complete -c sluice -n '__fish_seen_subcommand_from tune' -s v -l verbose -d 'say what is done'
+complete -c sluice -n '__fish_seen_subcommand_from tune' -s h -l help -d 'this text'
 complete -c sluice -n '__fish_seen_subcommand_from check-config' -l reference -d 'print the tables of docs/configuration.md in place of checking anything'
 complete -c sluice -n '__fish_seen_subcommand_from check-config' -l json -d 'machine-readable output on stdout'
 complete -c sluice -n '__fish_seen_subcommand_from check-config' -s q -l quiet -d 'say nothing but errors'

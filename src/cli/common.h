@@ -93,6 +93,6 @@ struct command {
 };
 extern const struct command command_bench, command_check_config, command_compare, command_devices,
     command_doctor, command_failed, command_plan, command_requeue, command_run, command_stages,
-    command_status, command_submit, command_testcard, command_warm, command_why;
+    command_status, command_submit, command_testcard, command_tune, command_warm, command_why;
 
 #endif

@@ -30,6 +30,7 @@ static const struct {
     {"devices", &command_devices, "the devices, and the one that is used"},
     {"plan", &command_plan, "what a chain would do, without doing it"},
     {"bench", &command_bench, "time stages, chains and whole files"},
+    {"tune", &command_tune, "measure which device is faster, by chain and size"},
     {"check-config", &command_check_config, "every error of a configuration at once"},
     {"warm", &command_warm, "compile the chains of a configuration before the daemon starts"},
     {"doctor", &command_doctor, "problems of this machine, and a fix for each"},

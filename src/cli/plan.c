@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "chain/board.h"
 #include "chain/source.h"
+#include "chain/tuned.h"
 #include "cli/common.h"
 #include "cli/plan.h"
 
@@ -412,11 +413,71 @@ static int named_profile(const struct plan_command_options *o, const struct boar
     return 0;
 }
 
-/* The profile that was asked for, otherwise that of the device that would be chosen. */
-static int find_profile(const struct plan_command_options *o, struct device **device,
-                        const struct board **board, struct device_profile *profile,
-                        struct fault *fault)
+/* Which of two devices `auto` takes, and why. */
+struct choice {
+    const struct device_info *device, *native; /* NULL: there are not two */
+    bool is_known;                             /* it was measured, as `times` says */
+    struct tuned_choice times;
+    char why[320];
+};
+
+/* As a job would choose (engine.c). */
+static int choose(const struct device_options *how, const struct chain *chain,
+                  const struct plane *plane, struct choice *choice, struct fault *fault)
 {
+    struct frame frame = {0};
+    struct tuned *tuned = NULL;
+    struct fault none = FAULT_INIT;
+    if (!tuned_may_choose(how) || !device_may_load(how) ||
+        tuned_pair(how, &choice->device, &choice->native, &none) != 0) {
+        choice->device = NULL;
+        return 0;
+    }
+    int result = frame_add_plane(&frame, plane, FRAME_ALIGNMENT)
+                     ? tuned_create(&tuned, choice->device, choice->native, fault)
+                     : fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    if (result == 0)
+        choice->is_known = tuned_choose(tuned, chain, &frame, &choice->times);
+    const struct tuned_choice *times = &choice->times;
+    if (choice->is_known)
+        snprintf(choice->why, sizeof choice->why,
+                 "a job takes %.3f ms there, %.3f ms on %s, by what sluice tune has measured of %s",
+                 (times->native ? times->native_s : times->device_s) * 1e3,
+                 (times->native ? times->device_s : times->native_s) * 1e3,
+                 times->native ? choice->device->name : choice->native->name,
+                 times->by_stages ? "its stages" : "this chain");
+    else
+        snprintf(choice->why, sizeof choice->why,
+                 "a GPU comes first; sluice tune has not measured this chain on %s of %u channel%s",
+                 sample_name(plane->type), plane->channels, plane->channels == 1 ? "" : "s");
+    tuned_destroy(&tuned);
+    frame_finish(&frame);
+    return result;
+}
+
+static const char *chosen_name(const struct choice *choice)
+{
+    return choice->times.native ? choice->native->name : choice->device->name;
+}
+
+static json_t *choice_json(const struct choice *choice)
+{
+    const struct tuned_choice *times = &choice->times;
+    return json_pack("{s:s, s:s, s:s, s:o, s:o}", "device", chosen_name(choice), "other",
+                     times->native ? choice->device->name : choice->native->name, "why",
+                     choice->why, "device_s",
+                     choice->is_known ? json_real(times->device_s) : json_null(), "native_s",
+                     choice->is_known ? json_real(times->native_s) : json_null());
+}
+
+/* The profile that was asked for, otherwise that of the device that would be chosen. */
+static int find_profile(const struct plan_command_options *o, const struct chain *chain,
+                        const struct plane *plane, struct device **device,
+                        const struct board **board, struct device_profile *profile,
+                        struct choice *choice, struct fault *fault)
+{
+    static const struct device_options native = {
+        .select = "native", .platform_index = -1, .device_index = -1};
     struct engine_options engine;
     if (o->profile || o->board)
         return named_profile(o, board, profile, fault);
@@ -425,7 +486,10 @@ static int find_profile(const struct plan_command_options *o, struct device **de
         *profile = *device_profile_by_name("cpu");
         return 0;
     }
-    int result = device_open_best(device, &engine.device, fault);
+    int result = choose(&engine.device, chain, plane, choice, fault);
+    if (result == 0)
+        result =
+            device_open_best(device, choice->times.native ? &native : &engine.device, fault);
     if (result == 0)
         *profile = *device_profile(*device);
     return result;
@@ -433,7 +497,7 @@ static int find_profile(const struct plan_command_options *o, struct device **de
 
 static int make_plan(const struct plan_command_options *o, const struct chain *chain,
                      const struct plane *plane, const struct device_profile *profile,
-                     const struct board *board)
+                     const struct board *board, const struct choice *choice)
 {
     struct fault fault = FAULT_INIT;
     struct frame frame = {0};
@@ -468,9 +532,13 @@ static int make_plan(const struct plan_command_options *o, const struct chain *c
         uint64_t by_rows = peak_by_rows(chain, &frame, &how);
         if (by_rows)
             json_object_set_new(json, "peak_bytes_by_rows", json_integer((json_int_t)by_rows));
+        if (choice->device)
+            json_object_set_new(json, "choice", choice_json(choice));
         cli_print_json(json);
     } else {
         print_plan(plan, apart, peak_by_rows(chain, &frame, &how), chain, board);
+        if (choice->device)
+            fprintf(cli_stdout, "on %s: %s\n", chosen_name(choice), choice->why);
     }
     plan_destroy(&plan);
     plan_destroy(&apart);
@@ -490,6 +558,7 @@ static int plan(void *options_, char **operands, size_t count)
     struct device *device = NULL;
     const struct board *board = NULL;
     struct device_profile profile;
+    struct choice choice = {0};
     cli_common_apply(&o->common);
     if (count != 1 || !plane_parse_size(operands[0], &plane))
         return cli_refuse(64,
@@ -507,8 +576,8 @@ static int plan(void *options_, char **operands, size_t count)
     if (status == 0)
         status = cli_parse_chains(&chain, texts, o->n_wishes, &config.definitions);
     if (status == 0)
-        status = find_profile(o, &device, &board, &profile, &fault) == 0
-                     ? make_plan(o, &chain, &plane, &profile, board)
+        status = find_profile(o, &chain, &plane, &device, &board, &profile, &choice, &fault) == 0
+                     ? make_plan(o, &chain, &plane, &profile, board, &choice)
                      : cli_complain(NULL, &fault);
     device_close(&device);
     chain_finish(&chain);

@@ -72,15 +72,12 @@ static void print_plane(const char *label, const char *format, const struct plan
                 plane->channels, sample_name(plane->type));
 }
 
-static void print_timing(const char *input, const struct engine_job *job, struct engine *engine,
-                         FILE *to)
+static void print_timing(const char *input, const struct engine_job *job, FILE *to)
 {
     const struct engine_report *r = &job->report;
-    struct device *device = engine_device(engine);
     fprintf(to, "%s: %s\n", input, job->fault.code ? fault_name(job->fault.code) : "done");
-    if (device)
-        fprintf(to, "  device   %s, driver %s\n", device_info(device)->name,
-                device_info(device)->driver);
+    if (r->ran_on)
+        fprintf(to, "  device   %s, driver %s\n", r->ran_on->name, r->ran_on->driver);
     print_plane("in", r->in_format, &r->in, to);
     for (size_t i = 0; i < r->n_results; i++)
         print_plane("out", r->results[i].format, &r->results[i].plane, to);
@@ -150,7 +147,7 @@ static void told(struct batch_file *file, json_t *entry)
     if (entry && file->fault.code && job->report.step)
         json_object_set_new(entry, "step", json_string(job->report.step));
     if (!entry && run->options->timing)
-        print_timing(file->input, job, run->engine, answers(run));
+        print_timing(file->input, job, answers(run));
     engine_report_finish(&job->report);
     job->user = NULL;
 }

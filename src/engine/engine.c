@@ -156,6 +156,8 @@ void engine_close(struct engine **engine)
     mover_finish(e);
     prepared_destroy_all(e);
     known_destroy_all(e);
+    tuned_destroy(&e->tuned);
+    device_close(&e->native);
     device_close(&e->fallback);
     device_close(&e->device);
     pthread_cond_destroy(&e->queue_changed);
@@ -189,6 +191,8 @@ struct device *engine_device(struct engine *engine)
     struct device *device = engine->device;
     if (!device && atomic_load(&engine->mover.on))
         device = engine->fallback;
+    if (!device)
+        device = engine->native;
     pthread_mutex_unlock(&engine->device_lock);
     return device;
 }
@@ -294,6 +298,55 @@ int engine_need_device(struct engine *engine, const struct chain *chain, struct 
         engine_tell_preparing(engine, "");
     }
     *device = engine->device;
+    pthread_mutex_unlock(&engine->device_lock);
+    return result;
+}
+
+/* The file is read once, and before the device is opened: a job that native does sooner does not wait
+ * for a driver. */
+static const struct tuned *tuned_of(struct engine *engine)
+{
+    const struct device_options *options = &engine->options.device;
+    const struct device_info *device, *native;
+    pthread_mutex_lock(&engine->device_lock);
+    bool may_ask = engine->device || !atomic_load(&engine->mover.on);
+    if (!engine->has_asked && may_ask) {
+        struct fault fault = FAULT_INIT;
+        engine->has_asked = true;
+        if (!engine->options.reference && tuned_may_choose(options) && device_may_load(options) &&
+            tuned_pair(options, &device, &native, &fault) == 0)
+            tuned_create(&engine->tuned, engine->device ? device_info(engine->device) : device,
+                         native, &fault);
+        if (engine->tuned && tuned_count(engine->tuned) == 0)
+            tuned_destroy(&engine->tuned);
+    }
+    const struct tuned *tuned = engine->tuned;
+    pthread_mutex_unlock(&engine->device_lock);
+    return tuned;
+}
+
+bool engine_prefers_native(struct engine *engine, const struct chain *chain, const struct frame *in)
+{
+    const struct tuned *tuned = tuned_of(engine);
+    struct tuned_choice choice;
+    return tuned && tuned_choose(tuned, chain, in, &choice) && choice.native;
+}
+
+int engine_need_native(struct engine *engine, struct device **device, struct fault *fault)
+{
+    const struct device_options options = {
+        .select = "native", .platform_index = -1, .device_index = -1};
+    const char *fallback = engine->options.fallback;
+    int result = 0;
+    if (fallback && strcmp(fallback, "native") == 0)
+        return engine_need_fallback(engine, device, fault);
+    pthread_mutex_lock(&engine->device_lock);
+    if (!engine->native) {
+        result = device_open_best(&engine->native, &options, fault);
+        if (result == 0)
+            device_pool_limit(engine->native, engine->options.memory);
+    }
+    *device = engine->native;
     pthread_mutex_unlock(&engine->device_lock);
     return result;
 }

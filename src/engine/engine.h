@@ -173,8 +173,9 @@ bool engine_is_busy(struct engine *engine);
 #define ENGINE_PREPARING_MAX 96
 void engine_preparing(struct engine *engine, char text[ENGINE_PREPARING_MAX]);
 
-/* The device; NULL when none is open, since the references run or no job has needed one. With
- * `background` it is native until the other device is open. */
+/* The device; NULL when none is open, since the references run or no job has needed one. It is native
+ * until the other device is open, with `background` and where `sluice tune` has found native faster
+ * for all jobs so far. */
 struct device *engine_device(struct engine *engine);
 
 void engine_report_finish(struct engine_report *report);

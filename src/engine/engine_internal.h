@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "chain/recording.h"
+#include "chain/tuned.h"
 #include "engine/engine.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -85,6 +86,9 @@ struct engine {
     struct device *device;
     struct device *fallback; /* for chains that the device computes wrongly, or that are not ready
                                 for it; NULL: not open */
+    struct device *native; /* for jobs that are sooner done there; NULL: not open */
+    struct tuned *tuned;   /* which jobs those are; NULL: none are, or nobody has asked yet */
+    bool has_asked;
     struct mover mover;
 
     /* protects the lists below; never held while something compiles */
@@ -117,6 +121,14 @@ int engine_need_device(struct engine *engine, const struct chain *chain, struct 
 /* Returns the device that options.fallback names, opening it if necessary; FAULT_NO_DEVICE when it
  * is the engine's own device. */
 int engine_need_fallback(struct engine *engine, struct device **device, struct fault *fault);
+
+/* Whether `auto` runs the chain on native for such a picture, because `sluice tune` has found it
+ * faster there. While the mover is on this is known only after it has opened the device. */
+bool engine_prefers_native(struct engine *engine, const struct chain *chain,
+                           const struct frame *in);
+
+/* Returns native for such a job, opening it if necessary: the fallback, where that is native. */
+int engine_need_native(struct engine *engine, struct device **device, struct fault *fault);
 
 /* ---- mover.c: nothing happens unless options.background says so ---- */
 

@@ -214,7 +214,8 @@ static int prepare_in_place(struct job_state *s, struct fault *fault)
     int result = 0;
     if (!s->is_mapped || keeps_input(s->job))
         return 0;
-    if (s->job->chain->n_steps > 0 && !engine->options.reference)
+    if (s->job->chain->n_steps > 0 && !engine->options.reference &&
+        !engine_prefers_native(engine, s->job->chain, &s->decoder.frame))
         result = engine_need_device(engine, s->job->chain, &device, false, fault);
     if (device) /* which may be another one already */
         device = engine_device(engine);

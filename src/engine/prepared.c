@@ -218,9 +218,13 @@ static int make(struct engine *engine, const struct chain *chain, const struct f
     int result = chain_copy(&made->chain, chain, fault); /* the caller's may not live as long */
     if (result == 0 && chain->n_steps > 0 && !engine->options.reference) {
         /* Also what engine_warm makes on native, since a job may find it. */
-        made->waits = level == LEVEL_DEVICE && atomic_load(&engine->mover.on);
+        bool on_native =
+            level == LEVEL_DEVICE && !warming && engine_prefers_native(engine, chain, in);
+        made->waits = level == LEVEL_DEVICE && !on_native && atomic_load(&engine->mover.on);
         made->moves = atomic_load(&engine->mover.moves);
-        if (made->waits && !warming)
+        if (on_native)
+            result = engine_need_native(engine, &made->device, fault);
+        else if (made->waits && !warming)
             result = choose_device(engine, made, in, formats, &options, fault);
         else if (level == LEVEL_DEVICE)
             result = engine_need_device(engine, &made->chain, &made->device, warming, fault);

@@ -49,6 +49,21 @@ class Background(DaemonTest):
         return subprocess.run([SLUICE, 'run', '-q', '--device', 'reference', '-c', chain, '-f', 'pgm', '-o', '-', '-'],
                               input=picture(61, 43, seed=seed), check=True, capture_output=True).stdout
 
+    def test_each_picture_goes_where_it_is_sooner_done(self):
+        """`sluice tune` has found native faster up to 512x512: the chain moves to the GPU, small pictures stay."""
+        level, grows = ','.join(['0.001'] * 6), ','.join(str(0.00002 * 4 ** i) for i in range(6))
+        subprocess.run([os.environ['UNIT_TUNED'], 'invert', 'u8', '1', level, grows], check=True,
+                       env=dict(os.environ, SLUICE_CACHE_DIR=os.path.join(self.dir, 'cache'), **GPU))
+        d = self.serve()
+        wait_for('the chain to move', lambda: self.tier() == 'gpu')
+        jobs = sockets.Jobs(self.path, 300)
+        for width, height, native in ((61, 43, True), (1100, 1024, False), (300, 300, True)):
+            done, files = jobs.run(picture(width, height), chain='invert', format='pgm')
+            self.assertEqual((done['result'], done['device'] == 'native'), ('ok', native), done)
+            self.assertEqual(files[''][-1], 255 - picture(width, height)[-1])
+        jobs.close()
+        d.stop()
+
     def test_a_slow_compiler_keeps_nobody_waiting(self):
         begin = time.monotonic()
         d = self.serve(env={'SLUICE_FAULT_CL_SLOW': SLOW})

@@ -8,6 +8,7 @@ import sys
 
 from sluice_test import HERE, SLUICE, DaemonTest, main, picture, pictures, wait_for
 import schema
+from built import OPENCL
 
 FOLDER = os.path.join(HERE, '../../docs/schemas')
 # Of docs/schemas, what no command prints as a whole.
@@ -200,6 +201,9 @@ class Commands(SchemaTest):
         self.assertEqual([error['line'] for error in told['errors']], [2, 3])
         told = self.ask('check-config', 'bad.yaml', status=78, env={'SLUICE_LIMITS_QUEUE': 'x'})
         self.ask('doctor', '--device', 'reference', status=self.doctor_status())
+        if OPENCL:
+            self.ask('tune', '-c', 'invert', '--device', 'cpu', '--kinds', 'u8x1', '--max-pixels', '20000', '--cache',
+                     os.path.join(self.dir, 'cache'))
         self.ask('warm', 'good.yaml', '--device', 'reference', '--cache', os.path.join(self.dir, 'cache'))
 
     def doctor_status(self):
