@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -158,19 +159,30 @@ static void waiting(void *run_, char text[ENGINE_PREPARING_MAX])
     engine_preparing(run->engine, text);
 }
 
+/* Whether a result goes to stdout or another pipe. */
+static bool is_final(const struct run *run, const struct batch_file *file)
+{
+    struct stat status;
+    bool final = false;
+    for (size_t i = 0; i < run->batch.n_places; i++)
+        final |= strcmp(file->outputs[i], "-") == 0 ||
+                 (stat(file->outputs[i], &status) == 0 && S_ISFIFO(status.st_mode));
+    return final;
+}
+
 static void submit(struct run *run, struct batch_file *file)
 {
     struct engine_job *job = &run->jobs[file->place];
-    *job = (struct engine_job){.in_fd = file->fd,
-                               .chain = &run->chain,
-                               .results = run->results,
-                               .decode = run->batch.decode,
-                               .output = {batch_open_output, batch_close_output, file,
-                                          .is_final = strcmp(file->outputs[0], "-") == 0},
-                               .verify = run->options->verify,
-                               .iterations = (unsigned)run->options->iterations,
-                               .done = job_done,
-                               .user = file};
+    *job = (struct engine_job){
+        .in_fd = file->fd,
+        .chain = &run->chain,
+        .results = run->results,
+        .decode = run->batch.decode,
+        .output = {batch_open_output, batch_close_output, file, .is_final = is_final(run, file)},
+        .verify = run->options->verify,
+        .iterations = (unsigned)run->options->iterations,
+        .done = job_done,
+        .user = file};
     engine_submit(run->engine, job);
 }
 

@@ -537,54 +537,59 @@ static void write_header(const struct plane *plane, struct output *output)
     output_write(output, h, FILE_HEADER + size);
 }
 
-/* Writes a row of RGB or RGBA as BGR or BGRA. */
-static void write_colours(const uint8_t *row, const struct plane *plane, struct output *output)
+/* Makes a row of the file, which has padding behind it already. */
+static void make_row(const struct plane *plane, const uint8_t *from, uint8_t *to)
 {
-    enum {
-        PIXELS = 1024
-    };
-    uint8_t turned[4 * PIXELS];
     uint32_t channels = plane->channels;
-    for (uint32_t x = 0; x < plane->width;) {
-        uint32_t n = plane->width - x < PIXELS ? plane->width - x : PIXELS;
-        const uint8_t *from = row + (size_t)x * channels;
-        uint8_t *to = turned;
-        for (uint32_t i = 0; i < n; i++, from += channels, to += channels) {
-            to[0] = from[2];
-            to[1] = from[1];
-            to[2] = from[0];
-            if (channels == 4)
-                to[3] = from[3];
-        }
-        output_write(output, turned, (size_t)n * channels);
-        x += n;
+    if (channels == 1)
+        memcpy(to, from, plane->width);
+    for (uint32_t x = 0; x < plane->width && channels > 1; x++, from += channels, to += channels) {
+        to[0] = from[2];
+        to[1] = from[1];
+        to[2] = from[0];
+        if (channels == 4)
+            to[3] = from[3];
     }
 }
 
+static void begin_file(const struct plane *plane, struct output *output)
+{
+    write_header(plane, output);
+    if (plane->channels > 1)
+        return;
+    uint8_t greys[GREYS];
+    for (int i = 0; i < 256; i++) {
+        memset(greys + 4 * i, i, 3);
+        greys[4 * i + 3] = 0;
+    }
+    output_write(output, greys, sizeof greys);
+}
+
+/* Rows that come one after the other go into their places in the file, the last one to its front.
+ */
 static int encode_bmp(struct encoder *e, const struct picture *picture, uint32_t end,
                       struct fault *fault)
 {
-    static const uint8_t padding[3];
     const struct plane *plane = &picture->frame.planes[e->plane];
     struct output *output = e->output;
-    size_t row = (size_t)plane->width * plane->channels;
-    write_header(plane, output);
-    if (plane->channels == 1) {
-        uint8_t greys[GREYS];
-        for (int i = 0; i < 256; i++) {
-            memset(greys + 4 * i, i, 3);
-            greys[4 * i + 3] = 0;
-        }
-        output_write(output, greys, sizeof greys);
-    }
-    for (uint32_t y = end; y-- > 0 && !output->fault.code;) {
-        const uint8_t *from = picture_row(picture, e->plane, y);
-        if (plane->channels == 1)
-            output_write(output, from, row);
+    size_t stride = (size_t)stride_of(plane->width, 8 * plane->channels);
+    uint64_t pixels = header_size(plane);
+    bool in_order = e->row == 0 && end == plane->height;
+    uint8_t *row = calloc(1, stride);
+    if (!row)
+        return fault_set(fault, FAULT_MEMORY, "no memory for a row");
+    if (e->row == 0)
+        begin_file(plane, output);
+    if (e->row == 0 && !in_order)
+        output_grow(output, pixels + stride * (uint64_t)plane->height);
+    for (uint32_t y = end; y-- > e->row && !output->fault.code;) {
+        make_row(plane, picture_row(picture, e->plane, y), row);
+        if (in_order)
+            output_write(output, row, stride);
         else
-            write_colours(from, plane, output);
-        output_write(output, padding, (size_t)(stride_of(plane->width, 8 * plane->channels) - row));
+            output_mend(output, pixels + stride * (uint64_t)(plane->height - 1 - y), row, stride);
     }
+    free(row);
     return 0;
 }
 
@@ -604,11 +609,9 @@ const struct codec codec_bmp = {
     .state_size = sizeof(struct bmp_state),
     .open = open_bmp,
     .read = read_bmp,
-
     .params = params,
     .config_size = sizeof(struct picture_config),
     .is_picture = true,
     .fit = fit_bmp,
-    .writes_whole = true, /* its rows go from the bottom up */
     .encode = encode_bmp,
 };

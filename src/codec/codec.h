@@ -171,7 +171,7 @@ struct codec {
     int (*fit)(const void *config, struct plane *plane, struct fault *fault);
 
     bool holds_frame;    /* files hold all planes, of a picture format with picture_config.pages */
-    bool writes_whole;   /* encode is called once, with all rows */
+    bool writes_whole;   /* encode is called once, with all rows, as for frames of several planes */
     size_t encoder_size; /* bytes of encoder.state */
 
     /* Writes rows encoder->row … end - 1 of the plane, which fits, or of all planes. In front of

@@ -1,5 +1,6 @@
 #include "codec/output.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -63,6 +64,18 @@ void output_mend(struct output *output, uint64_t at, const void *data, size_t si
     else if (output->fault.code == FAULT_NONE &&
              pwrite(output->fd, data, size, (off_t)at) != (ssize_t)size)
         fault_set_errno(&output->fault, FAULT_IO, NULL);
+}
+
+bool output_can_mend(const struct output *output)
+{
+    int flags = fcntl(output->fd, F_GETFL);
+    return flags != -1 && !(flags & O_APPEND) && lseek(output->fd, 0, SEEK_CUR) == 0;
+}
+
+void output_grow(struct output *output, uint64_t size)
+{
+    drain(output);
+    output->written = size;
 }
 
 void output_samples(struct output *output, const void *samples, size_t count, size_t size,

@@ -26,9 +26,14 @@ void output_destroy(struct output **output);
 /* Writes bytes. After a failure further calls do nothing, and output_flush returns it. */
 void output_write(struct output *output, const void *data, size_t size);
 
-/* Overwrites bytes at offset `at`, all of which have been written before. For files, which begin at
- * offset 0. */
+/* Whether the output is such that output_mend can write it: a file at its beginning. */
+bool output_can_mend(const struct output *output);
+
+/* Overwrites bytes at offset `at`, all of which have been written before. */
 void output_mend(struct output *output, uint64_t at, const void *data, size_t size);
+
+/* Takes a file for as long as that, for output_mend, which writes all the rest of it. */
+void output_grow(struct output *output, uint64_t size);
 
 /* Writes `count` samples of `size` bytes, with `swap` with their bytes reversed. */
 void output_samples(struct output *output, const void *samples, size_t count, size_t size,

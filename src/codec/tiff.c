@@ -909,6 +909,7 @@ const struct codec codec_tiff = {
     .is_picture = true,
     .fit = fit_tiff,
     .holds_frame = true,
-    .writes_whole = true,
+    .encoder_size = sizeof(struct tiff_writer),
     .encode = tiff_encode,
+    .encode_close = tiff_encode_close,
 };

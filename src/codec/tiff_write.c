@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <tiffio.h>
 
@@ -19,17 +18,6 @@
 
 #define STRIP_BYTES 65536
 #define CLASSIC_MAX (3900ULL << 20) /* bytes of samples; larger files are BigTIFF */
-
-struct tiff_sink {
-    struct output *output;
-    bool direct;     /* to the output, else to … */
-    uint8_t *memory; /* … owned */
-    size_t room;
-    uint64_t at, end;
-    bool no_memory;
-    struct fault *fault; /* borrowed */
-    bool failed;         /* libtiff said why, and it is stored */
-};
 
 static bool reserve(struct tiff_sink *s, uint64_t size)
 {
@@ -99,9 +87,8 @@ static int on_error(TIFF *tiff, void *context, const char *module, const char *f
     struct tiff_sink *s = context;
     char text[160];
     vsnprintf(text, sizeof text, format, args);
-    if (!s->failed)
-        fault_set(s->fault, FAULT_MEMORY, "no memory for a tiff: %s", text);
-    s->failed = true;
+    if (!s->fault.code)
+        fault_set(&s->fault, FAULT_MEMORY, "no memory for a tiff: %s", text);
     return 1;
 }
 
@@ -199,109 +186,138 @@ static void set_fields(TIFF *tiff, const struct tiff_config *config, const struc
         TIFFSetField(tiff, TIFFTAG_SMAXSAMPLEVALUE, (double)plane->white);
 }
 
-/* libtiff's predictors change the rows that they get, so each is copied. */
-static int write_rows(TIFF *tiff, const struct tiff_config *config, const struct picture *picture,
-                      size_t index, struct fault *fault)
-{
-    const struct plane *plane = &picture->frame.planes[index];
-    size_t size = plane->width * plane->channels * sample_size(plane->type);
-    uint8_t *row = malloc(size + 1);
-    int result = row ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a row");
-    for (uint32_t y = 0; y < plane->height && result == 0; y++) {
-        if (config->bits == 1)
-            fit_bits(picture, index, y, false, row);
-        else
-            memcpy(row, picture_row(picture, index, y), size);
-        result = deadline_check(fault);
-        if (result == 0 && TIFFWriteScanline(tiff, row, y, 0) < 0)
-            result = FAULT_IO;
-    }
-    free(row);
-    return result;
-}
-
-static int write_page(TIFF *tiff, struct tiff_sink *s, const struct tiff_config *config,
+/* Begins the page of a plane. */
+static int begin_page(struct tiff_writer *w, const struct tiff_config *config,
                       const struct picture *picture, size_t index, struct fault *fault)
 {
     const struct plane *plane = &picture->frame.planes[index];
-    const struct metadata *m = s->output->metadata;
-    bool many = config->picture.pages && picture->frame.n_planes > 1;
-    set_fields(tiff, config, plane);
-    if (many) {
-        TIFFSetField(tiff, TIFFTAG_SUBFILETYPE, FILETYPE_PAGE);
-        TIFFSetField(tiff, TIFFTAG_PAGENUMBER, (uint16_t)index, (uint16_t)picture->frame.n_planes);
-        TIFFSetField(tiff, TIFFTAG_PAGENAME, plane->name);
+    const struct metadata *m = w->sink.output->metadata;
+    set_fields(w->tiff, config, plane);
+    if (config->picture.pages && picture->frame.n_planes > 1) {
+        TIFFSetField(w->tiff, TIFFTAG_SUBFILETYPE, FILETYPE_PAGE);
+        TIFFSetField(w->tiff, TIFFTAG_PAGENUMBER, (uint16_t)index,
+                     (uint16_t)picture->frame.n_planes);
+        TIFFSetField(w->tiff, TIFFTAG_PAGENAME, plane->name);
     }
     if (m)
-        write_blocks(tiff, m, plane->channels);
-    int result = write_rows(tiff, config, picture, index, fault);
-    if (result == 0 && !TIFFFlushData(tiff))
-        result = FAULT_IO;
-    if (result == 0 && m && m->exif.data && index == 0 && !s->no_memory)
-        write_exif(tiff, s, m);
-    if (result == 0 && !TIFFWriteDirectory(tiff))
-        result = FAULT_IO;
+        write_blocks(w->tiff, m, plane->channels);
+    free(w->row);
+    w->row = malloc(plane_row_bytes(plane) + 1);
+    return w->row ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a row");
+}
+
+/* libtiff's predictors change the rows that they get, so each is copied. */
+static int write_rows(struct tiff_writer *w, const struct tiff_config *config,
+                      const struct picture *picture, size_t index, uint32_t y, uint32_t end,
+                      struct fault *fault)
+{
+    int result =
+        config->bits == 1 ? fit_check_bits("tiff:bits=1", picture, index, y, end, fault) : 0;
+    for (; y < end && result == 0; y++) {
+        if (config->bits == 1)
+            fit_bits(picture, index, y, false, w->row);
+        else
+            memcpy(w->row, picture_row(picture, index, y),
+                   plane_row_bytes(&picture->frame.planes[index]));
+        result = deadline_check(fault);
+        if (result == 0 && TIFFWriteScanline(w->tiff, w->row, y, 0) < 0)
+            result = FAULT_IO;
+    }
     return result;
+}
+
+static int end_page(struct tiff_writer *w, bool is_first)
+{
+    const struct metadata *m = w->sink.output->metadata;
+    if (!TIFFFlushData(w->tiff))
+        return FAULT_IO;
+    if (m && m->exif.data && is_first && !w->sink.no_memory)
+        write_exif(w->tiff, &w->sink, m);
+    return TIFFWriteDirectory(w->tiff) ? 0 : FAULT_IO;
 }
 
 /* ---- a file ---- */
 
-static bool can_mend(int fd)
+static int begin_file(struct tiff_writer *w, struct encoder *e, uint64_t bytes, size_t count,
+                      struct fault *fault)
 {
-    int flags = fcntl(fd, F_GETFL);
-    return flags != -1 && !(flags & O_APPEND) && lseek(fd, 0, SEEK_CUR) == 0;
-}
-
-static int write_file(const struct tiff_config *config, const struct picture *picture, size_t first,
-                      size_t count, struct output *output, struct fault *fault)
-{
-    struct tiff_sink s = {.output = output};
-    const struct metadata *m = output->metadata;
-    uint64_t bytes = 0;
-    for (size_t i = first; i < first + count; i++)
-        bytes += plane_bytes(&picture->frame.planes[i]);
-    s.direct = count == 1 && can_mend(output->fd);
+    const struct metadata *m = e->output->metadata;
+    w->sink.output = e->output;
+    w->sink.direct = count == 1 && output_can_mend(e->output);
+    fault_clear(&w->sink.fault);
     /* Exif is copied, so the file has its order of bytes. */
     bool big_endian = m && m->exif.size > 0 && m->exif.data[0] == 'M';
     char mode[] = {'w', big_endian ? 'b' : 'l', bytes > CLASSIC_MAX ? '8' : '4', 0};
-    struct fault said = FAULT_INIT;
-    s.fault = &said;
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     if (!options)
         return fault_set(fault, FAULT_MEMORY, "no memory for an encoder");
-    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, &s);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, &s);
-    TIFF *tiff = TIFFClientOpenExt("", mode, &s, read_bytes, write_bytes, seek, close_file, size_of,
-                                   NULL, NULL, options);
+    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, &w->sink);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, &w->sink);
+    w->tiff = TIFFClientOpenExt("", mode, &w->sink, read_bytes, write_bytes, seek, close_file,
+                                size_of, NULL, NULL, options);
     TIFFOpenOptionsFree(options);
-    int result = tiff ? 0 : FAULT_MEMORY;
-    struct fault why = FAULT_INIT;
-    for (size_t i = first; i < first + count && result == 0; i++)
-        result = write_page(tiff, &s, config, picture, i, &why);
-    if (tiff) {
-        TIFFSetMode(tiff, O_RDONLY); /* so that nothing more is written, by a coder without memory */
-        TIFFClose(tiff);
+    return w->tiff ? 0 : FAULT_MEMORY;
+}
+
+static void close_tiff(struct tiff_writer *w)
+{
+    if (!w->tiff)
+        return;
+    TIFFSetMode(w->tiff, O_RDONLY); /* so that nothing more is written, by a coder without memory */
+    TIFFClose(w->tiff);
+    w->tiff = NULL;
+}
+
+/* Writes what the call is for; a fault without a text is libtiff's, or the output's. */
+static int write_some(struct encoder *e, const struct picture *picture, uint32_t end,
+                      struct fault *fault)
+{
+    const struct tiff_config *config = e->config;
+    struct tiff_writer *w = e->state;
+    size_t first = config->picture.pages ? 0 : e->plane;
+    size_t count = config->picture.pages ? picture->frame.n_planes : 1;
+    uint64_t bytes = 0;
+    int result = 0;
+    for (size_t i = first; i < first + count; i++)
+        bytes += plane_bytes(&picture->frame.planes[i]);
+    if (!w->tiff)
+        result = begin_file(w, e, bytes, count, fault);
+    for (size_t i = first; i < first + count && result == 0; i++) {
+        uint32_t height = picture->frame.planes[i].height, last = count > 1 ? height : end;
+        if (e->row == 0)
+            result = begin_page(w, config, picture, i, fault);
+        if (result == 0)
+            result = write_rows(w, config, picture, i, e->row, last, fault);
+        if (result == 0 && last == height)
+            result = end_page(w, i == 0);
     }
-    if (result == 0 && !s.direct)
-        output_write(output, s.memory, (size_t)s.end);
-    free(s.memory);
-    if (output->fault.code)
-        return fault_set(fault, output->fault.code, "%s", output->fault.text);
-    if (result == 0)
-        return 0;
-    if (why.code)
-        return fault_set(fault, why.code, "%s", why.text);
-    return fault_set(fault, FAULT_MEMORY, "%s", said.code ? said.text : "no memory for a tiff");
+    if (result == 0 && end == picture->frame.planes[first].height) {
+        close_tiff(w);
+        if (!w->sink.direct)
+            output_write(e->output, w->sink.memory, (size_t)w->sink.end);
+    }
+    return result;
 }
 
 int tiff_encode(struct encoder *e, const struct picture *picture, uint32_t end, struct fault *fault)
 {
-    const struct tiff_config *config = e->config;
-    size_t first = config->picture.pages ? 0 : e->plane;
-    size_t count = config->picture.pages ? picture->frame.n_planes : 1;
-    int result = 0;
-    for (size_t i = first; i < first + count && config->bits == 1 && result == 0; i++)
-        result =
-            fit_check_bits("tiff:bits=1", picture, i, 0, picture->frame.planes[i].height, fault);
-    return result ? result : write_file(config, picture, first, count, e->output, fault);
+    struct tiff_writer *w = e->state;
+    struct fault why = FAULT_INIT;
+    int result = write_some(e, picture, end, &why);
+    if (e->output->fault.code)
+        return fault_set(fault, e->output->fault.code, "%s", e->output->fault.text);
+    if (result == 0)
+        return 0;
+    if (why.code)
+        return fault_set(fault, why.code, "%s", why.text);
+    return fault_set(fault, FAULT_MEMORY, "%s",
+                     w->sink.fault.code ? w->sink.fault.text : "no memory for a tiff");
+}
+
+void tiff_encode_close(struct encoder *e)
+{
+    struct tiff_writer *w = e->state;
+    close_tiff(w);
+    free(w->sink.memory);
+    free(w->row);
 }

@@ -56,8 +56,8 @@ struct engine_output {
     /* Ends the file. `good`: it is complete, and may be given its name. */
     int (*close)(void *context, int fd, bool good, struct fault *fault);
     void *context;
-    bool is_final; /* what is written cannot be taken back: nothing is, before all of the input has
-                      been read and computed */
+    bool is_final; /* what is written cannot be taken back, or not be gone back to: nothing is,
+                      before all of the input has been read and computed */
 };
 
 struct engine_launch {

@@ -2,6 +2,7 @@
  *
  * The main thread reads messages, and never waits for a job. Jobs run on the engine's threads,
  * which send messages of their own. The two share the list of jobs, protected by a lock. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -338,6 +339,7 @@ static struct served *create(struct server *server, struct message *message)
     served->first_output = message_take_fd(message, 1);
     struct stat file;
     bool has_content = fstat(served->first_output, &file) == 0 && file.st_size > 0;
+    int flags = fcntl(served->first_output, F_GETFL);
     served->answer_fd = -1;
     fault_clear(&served->answer);
     pthread_cond_init(&served->answered, NULL);
@@ -347,7 +349,8 @@ static struct served *create(struct server *server, struct message *message)
         .chain = &served->request.chain,
         .results = served->results,
         /* what a client's own file holds is kept until the job has a result */
-        .output = {open_output, close_output, served, .is_final = has_content},
+        .output = {open_output, close_output, served,
+                   .is_final = has_content || flags == -1 || (flags & O_APPEND)},
         .began = message->say_began ? began : NULL,
         .done = done,
         .user = served};

@@ -291,7 +291,8 @@ static void encode_bands(const struct format *format, const struct picture *pict
     struct encoder encoder;
     int result = encoder_open(&encoder, format, 0, output, &fault);
     for (uint32_t band = 1; encoder.row < height && result == 0; band++) {
-        bool all = format->codec->writes_whole || band > height - encoder.row;
+        bool all = format->codec->writes_whole || picture->frame.n_planes > 1 ||
+                   band > height - encoder.row;
         result = encoder_rows(&encoder, picture, all ? height : encoder.row + band, &fault);
     }
     encoder_close(&encoder);

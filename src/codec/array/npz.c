@@ -459,6 +459,7 @@ const struct codec codec_npz = {
     .config_size = sizeof(struct npz_config),
     .fit = fit_any,
     .holds_frame = true,
-    .writes_whole = true,
+    .encoder_size = sizeof(struct npz_writer),
     .encode = npz_encode,
+    .encode_close = npz_encode_close,
 };

@@ -16,8 +16,14 @@ struct npz_config {
     int64_t level; /* 0 stores, 1 to 9 deflate */
 };
 
+struct npz_writer {
+    struct zip_writer *zip; /* owned; NULL: the archive has not begun */
+};
+
+/* Writes rows (codec.h, encode and encode_close). */
 int npz_encode(struct encoder *encoder, const struct picture *picture, uint32_t end,
                struct fault *fault);
+void npz_encode_close(struct encoder *encoder);
 
 /* The name of the member that holds a plane: NAME.npy, or image.npy for a plane without a name. */
 void npz_member_name(const char *plane, char member[NPZ_MEMBER_MAX]);

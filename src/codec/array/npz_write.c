@@ -29,22 +29,21 @@
 struct zip_writer {
     struct output *output;
     int level;
+    bool mends;  /* the output can be mended: CRCs are put in afterwards */
     uint64_t at; /* bytes of the archive written so far */
     uint64_t members;
     struct text directory;
     bool failed; /* memory was out */
 
     /* Of the member that is being written. */
+    char name[NPZ_MEMBER_MAX];
+    uint64_t size, begin;
     bool counting; /* its content goes into the CRC, and is not written */
     uint32_t crc;
     uint64_t packed; /* compressed bytes */
     z_stream stream;
     uint8_t buffer[32768];
 };
-
-/* Writes a member's content by calls of zip_write. It may be called twice for a member, and must
- * write the same bytes. */
-typedef void zip_content(void *context, struct zip_writer *writer);
 
 static void put(struct zip_writer *w, const void *data, size_t size)
 {
@@ -85,31 +84,34 @@ static uint8_t *put_common(uint8_t *at, int level, uint32_t crc, size_t name_len
     return put16(at, (uint32_t)extra);
 }
 
+#define CRC_AT 14 /* bytes behind the beginning of a local header */
+
 /* Sizes and CRC are known only of a member that is stored; otherwise a descriptor follows. */
-static void put_local_header(struct zip_writer *w, const char *name, uint64_t size)
+static void put_local_header(struct zip_writer *w)
 {
     uint8_t header[30], extra[20], *at;
     bool known = w->level == 0;
-    at = put_common(put32(header, 0x04034b50), w->level, known ? w->crc : 0, strlen(name),
+    uint64_t size = w->size;
+    at = put_common(put32(header, 0x04034b50), w->level, known ? w->crc : 0, strlen(w->name),
                     sizeof extra);
     put(w, header, (size_t)(at - header));
-    put(w, name, strlen(name));
+    put(w, w->name, strlen(w->name));
     at = put16(put16(extra, ZIP64), 16);
     at = put64(put64(at, known ? size : 0), known ? size : 0);
     put(w, extra, (size_t)(at - extra));
 }
 
-static void add_entry(struct zip_writer *w, const char *name, uint64_t size, uint64_t begin)
+static void add_entry(struct zip_writer *w)
 {
     uint8_t entry[46], extra[28], *at;
     at = put16(put32(entry, 0x02014b50), UNIX << 8 | VERSION);
-    at = put_common(at, w->level, w->crc, strlen(name), sizeof extra);
+    at = put_common(at, w->level, w->crc, strlen(w->name), sizeof extra);
     at = put16(put16(put16(at, 0), 0), 0); /* comment, disk, internal attributes */
     at = put32(put32(at, (uint32_t)MODE << 16), IN_ZIP64);
     text_append_bytes(&w->directory, (char *)entry, (size_t)(at - entry));
-    text_append(&w->directory, name);
+    text_append(&w->directory, w->name);
     at = put16(put16(extra, ZIP64), 24);
-    at = put64(put64(put64(at, size), w->packed), begin);
+    at = put64(put64(put64(at, w->size), w->packed), w->begin);
     text_append_bytes(&w->directory, (char *)extra, (size_t)(at - extra));
     w->members++;
 }
@@ -128,13 +130,13 @@ static void deflate_some(struct zip_writer *w, int flush)
     } while (w->stream.avail_out == 0 && state == Z_OK);
 }
 
-/* For a zip_content. */
+/* Writes content of a member. */
 static void zip_write(struct zip_writer *w, const void *data, size_t size)
 {
     const uint8_t *from = data;
     while (size > 0) {
         size_t n = size < 1 << 30 ? size : 1 << 30; /* zlib counts in 32 bits */
-        if (w->counting || w->level > 0)
+        if (w->counting || w->level > 0 || w->mends)
             w->crc = (uint32_t)crc32(w->crc, from, (uInt)n);
         if (!w->counting && w->level > 0) {
             w->stream.next_in = (Bytef *)from; /* zlib only reads it */
@@ -148,43 +150,45 @@ static void zip_write(struct zip_writer *w, const void *data, size_t size)
     }
 }
 
-static void add_deflated(struct zip_writer *w, const char *name, uint64_t size,
-                         zip_content *content, void *context)
+/* Whether the content of a member has to be gone through once before it is written, by zip_write:
+ * its CRC stands in front of it. */
+static bool zip_counts(struct zip_writer *w)
 {
-    memset(&w->stream, 0, sizeof w->stream);
-    if (deflateInit2(&w->stream, w->level, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-        w->failed = true;
-        return;
-    }
-    put_local_header(w, name, size);
-    content(context, w);
-    deflate_some(w, Z_FINISH);
-    deflateEnd(&w->stream);
-    uint8_t descriptor[24], *at = put32(put32(descriptor, 0x08074b50), w->crc);
-    at = put64(put64(at, w->packed), size);
-    put(w, descriptor, (size_t)(at - descriptor));
+    w->crc = 0;
+    w->counting = w->level == 0 && !w->mends;
+    return w->counting;
 }
 
-/* Adds a member whose content is `size` bytes. */
-static void zip_add(struct zip_writer *w, const char *name, uint64_t size, zip_content *content,
-                    void *context)
+/* Begins a member of `size` bytes, whose name has been set. */
+static void zip_begin(struct zip_writer *w, uint64_t size)
 {
-    uint64_t begin = w->at;
-    if (w->failed)
-        return;
-    w->crc = 0;
-    w->packed = 0;
+    w->counting = false;
+    w->begin = w->at;
+    w->size = size;
+    w->packed = w->level > 0 ? 0 : size;
     if (w->level > 0) {
-        add_deflated(w, name, size, content, context);
-    } else { /* the local header comes first and has the CRC, so the content is made twice */
-        w->counting = true;
-        content(context, w);
-        w->counting = false;
-        w->packed = size;
-        put_local_header(w, name, size);
-        content(context, w);
+        memset(&w->stream, 0, sizeof w->stream);
+        w->failed |= deflateInit2(&w->stream, w->level, Z_DEFLATED, -MAX_WBITS, 8,
+                                  Z_DEFAULT_STRATEGY) != Z_OK;
     }
-    add_entry(w, name, size, begin);
+    if (!w->failed)
+        put_local_header(w);
+}
+
+static void zip_end(struct zip_writer *w)
+{
+    uint8_t descriptor[24], *at;
+    if (w->level > 0) {
+        deflate_some(w, Z_FINISH);
+        deflateEnd(&w->stream);
+        at = put32(put32(descriptor, 0x08074b50), w->crc);
+        at = put64(put64(at, w->packed), w->size);
+        put(w, descriptor, (size_t)(at - descriptor));
+    } else if (w->mends) {
+        put32(descriptor, w->crc);
+        output_mend(w->output, w->begin + CRC_AT, descriptor, 4);
+    }
+    add_entry(w);
 }
 
 static uint32_t at_most(uint64_t value, uint32_t most)
@@ -217,13 +221,6 @@ static bool zip_finish(struct zip_writer *w)
 
 /* ---- members ---- */
 
-/* What write_array needs. */
-struct array {
-    const struct text *header;
-    const struct picture *picture;
-    size_t plane;
-};
-
 void npz_member_name(const char *plane, char member[NPZ_MEMBER_MAX])
 {
     snprintf(member, NPZ_MEMBER_MAX, "%.*s.npy", PLANE_NAME_MAX - 1, plane[0] ? plane : "image");
@@ -244,20 +241,13 @@ static void write_row(struct zip_writer *writer, const uint8_t *row, size_t byte
     }
 }
 
-static void write_array(void *context, struct zip_writer *writer)
+static void write_rows(struct zip_writer *writer, const struct picture *picture, size_t index,
+                       uint32_t y, uint32_t end)
 {
-    const struct array *array = context;
-    const struct plane *plane = &array->picture->frame.planes[array->plane];
-    size_t size = sample_size(plane->type), bytes = (size_t)plane->width * plane->channels * size;
-    zip_write(writer, array->header->data, array->header->length);
-    for (uint32_t y = 0; y < plane->height; y++)
-        write_row(writer, picture_row(array->picture, array->plane, y), bytes, size);
-}
-
-static void write_text(void *context, struct zip_writer *writer)
-{
-    const struct text *text = context;
-    zip_write(writer, text->data, text->length);
+    const struct plane *plane = &picture->frame.planes[index];
+    for (; y < end && !writer->failed; y++)
+        write_row(writer, picture_row(picture, index, y), plane_row_bytes(plane),
+                  sample_size(plane->type));
 }
 
 static int check_names(const struct frame *frame, struct fault *fault)
@@ -274,47 +264,95 @@ static int check_names(const struct frame *frame, struct fault *fault)
     return 0;
 }
 
-static int add_plane(struct zip_writer *writer, const struct picture *picture, size_t index,
-                     struct fault *fault)
+/* Begins the member of a plane. */
+static int begin_plane(struct zip_writer *w, const struct picture *picture, size_t index,
+                       struct fault *fault)
 {
     const struct plane *plane = &picture->frame.planes[index];
     struct text header = {0};
-    struct array array = {&header, picture, index};
-    char name[NPZ_MEMBER_MAX];
-    npz_member_name(plane->name, name);
+    npz_member_name(plane->name, w->name);
     npy_print_header(plane, &header);
     bool failed = header.failed;
-    if (!failed)
-        zip_add(writer, name, header.length + plane_bytes(plane), write_array, &array);
+    if (!failed && zip_counts(w)) {
+        zip_write(w, header.data, header.length);
+        write_rows(w, picture, index, 0, plane->height);
+    }
+    if (!failed) {
+        zip_begin(w, header.length + plane_bytes(plane));
+        zip_write(w, header.data, header.length);
+    }
     text_finish(&header);
     return failed ? fault_set(fault, FAULT_MEMORY, "no memory for a header") : 0;
 }
 
-int npz_encode(struct encoder *e, const struct picture *picture, uint32_t end, struct fault *fault)
+static int add_meta(struct zip_writer *w, const struct frame *frame, struct fault *fault)
+{
+    struct text meta = {0};
+    bool good = npz_print_meta(frame, &meta);
+    strcpy(w->name, NPZ_META);
+    if (good && zip_counts(w))
+        zip_write(w, meta.data, meta.length);
+    if (good) {
+        zip_begin(w, meta.length);
+        zip_write(w, meta.data, meta.length);
+        zip_end(w);
+    }
+    text_finish(&meta);
+    return good ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for " NPZ_META);
+}
+
+static int begin_archive(struct encoder *e, const struct frame *frame, bool whole,
+                         struct fault *fault)
 {
     const struct npz_config *config = e->config;
-    struct output *output = e->output;
-    const struct frame *frame = &picture->frame;
-    struct text meta = {0};
+    struct npz_writer *state = e->state;
     int result = check_names(frame, fault);
     if (result != 0)
         return result;
-    struct zip_writer *writer = malloc(sizeof *writer);
-    if (!writer)
+    struct zip_writer *w = state->zip = malloc(sizeof *w);
+    if (!w)
         return fault_set(fault, FAULT_MEMORY, "no memory for an archive");
-    memset(writer, 0, offsetof(struct zip_writer, buffer));
-    writer->output = output;
-    writer->level = (int)config->level;
-    for (size_t i = 0; i < frame->n_planes && result == 0 && !output->fault.code; i++)
-        result = add_plane(writer, picture, i, fault);
-    if (result == 0 && npz_print_meta(frame, &meta))
-        zip_add(writer, NPZ_META, meta.length, write_text, &meta);
-    else if (result == 0)
-        result = fault_set(fault, FAULT_MEMORY, "no memory for " NPZ_META);
-    text_finish(&meta);
-    if (result == 0 && !zip_finish(writer))
+    memset(w, 0, offsetof(struct zip_writer, buffer));
+    w->output = e->output;
+    w->level = (int)config->level;
+    w->mends = output_can_mend(e->output);
+    return whole || w->mends || w->level > 0
+               ? 0
+               : fault_set(fault, FAULT_INTERNAL, "rows of an npz for an output that cannot seek");
+}
+
+int npz_encode(struct encoder *e, const struct picture *picture, uint32_t end, struct fault *fault)
+{
+    struct npz_writer *state = e->state;
+    const struct frame *frame = &picture->frame;
+    bool is_end = end == frame->planes[0].height;
+    int result = e->row == 0 ? begin_archive(e, frame, is_end, fault) : 0;
+    struct zip_writer *w = state->zip;
+    for (size_t i = 0; i < frame->n_planes && result == 0 && !e->output->fault.code; i++) {
+        uint32_t last = frame->n_planes > 1 ? frame->planes[i].height : end;
+        if (e->row == 0)
+            result = begin_plane(w, picture, i, fault);
+        if (result == 0)
+            write_rows(w, picture, i, e->row, last);
+        if (result == 0 && is_end)
+            zip_end(w);
+    }
+    if (result == 0 && is_end)
+        result = add_meta(w, frame, fault);
+    if (result == 0 && w->failed)
         result = fault_set(fault, FAULT_MEMORY, "no memory for an archive");
-    text_finish(&writer->directory);
-    free(writer);
+    if (result == 0 && is_end && !zip_finish(w))
+        result = fault_set(fault, FAULT_MEMORY, "no memory for an archive");
     return result;
+}
+
+void npz_encode_close(struct encoder *e)
+{
+    struct zip_writer *w = ((struct npz_writer *)e->state)->zip;
+    if (!w)
+        return;
+    if (w->stream.state)
+        deflateEnd(&w->stream);
+    text_finish(&w->directory);
+    free(w);
 }
