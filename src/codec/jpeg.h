@@ -94,6 +94,9 @@ struct jpeg_writer {
     const struct encoder *encoder;
     const struct picture *picture; /* borrowed, as is `encoder`; while a step runs */
     uint32_t end;                  /* of the rows to write */
+    uint8_t *left; /* owned: rows that wait for more of a block; NULL: rows go one by
+                      one */
+    uint32_t n_left;
     JOCTET buffer[16384];
 };
 

@@ -1,6 +1,9 @@
 /* The JPEG encoder, by libjpeg: rows come directly from the plane, bytes go to an output. */
 #include "codec/jpeg.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "codec/output.h"
 
 /* The lowest quality at which chroma is not subsampled, as in vips and ImageMagick. */
@@ -86,6 +89,10 @@ static void begin_picture(struct jpeg_writer *w, const struct plane *plane)
     configure(w, plane);
     if (metadata)
         set_density(info, metadata);
+    /* libjpeg copies greys byte by byte, unless it gets rows of whole blocks. */
+    if (plane->channels == 1 && plane->width % DCTSIZE == 0)
+        w->left = malloc((DCTSIZE - 1) * (size_t)plane->width);
+    info->raw_data_in = w->left != NULL;
     jpeg_start_compress(info, TRUE);
     if (metadata) {
         struct metadata_block icc = metadata_profile(metadata, plane->channels);
@@ -93,6 +100,30 @@ static void begin_picture(struct jpeg_writer *w, const struct plane *plane)
         write_segment(w, JPEG_APP0 + 1, JPEG_XMP, sizeof JPEG_XMP, &metadata->xmp);
         if (icc.data)
             jpeg_write_icc_profile(info, icc.data, (unsigned)icc.size);
+    }
+}
+
+/* Behind the last row that one is repeated, as libjpeg does. */
+static void write_blocks(struct jpeg_writer *w)
+{
+    const struct plane *plane = &w->picture->frame.planes[w->encoder->plane];
+    uint32_t width = plane->width, y = w->encoder->row, last = plane->height - 1;
+    while (y < w->end) {
+        JSAMPROW rows[DCTSIZE];
+        JSAMPARRAY planes[] = {rows};
+        uint32_t left = w->n_left;
+        for (uint32_t i = 0; i < DCTSIZE; i++)
+            rows[i] = i < left ? w->left + i * width
+                               : picture_row(w->picture, w->encoder->plane,
+                                             y + i - left < last ? y + i - left : last);
+        if (w->end - y < DCTSIZE - left && w->end <= last) {
+            for (; y < w->end; y++, w->n_left++)
+                memcpy(w->left + w->n_left * width, rows[w->n_left], width);
+            return;
+        }
+        jpeg_write_raw_data(&w->info, planes, DCTSIZE);
+        y += DCTSIZE - left;
+        w->n_left = 0;
     }
 }
 
@@ -104,7 +135,9 @@ static void write_rows(void *context)
     JSAMPROW rows[ROWS_AT_ONCE];
     if (w->encoder->row == 0)
         begin_picture(w, &w->picture->frame.planes[plane]);
-    while (info->next_scanline < w->end) {
+    if (w->left)
+        write_blocks(w);
+    while (info->next_scanline < w->end && !w->left) {
         uint32_t y = info->next_scanline, n = 0;
         while (n < ROWS_AT_ONCE && y + n < w->end) {
             rows[n] = picture_row(w->picture, plane, y + n);
@@ -112,7 +145,7 @@ static void write_rows(void *context)
         }
         jpeg_write_scanlines(info, rows, n);
     }
-    if (info->next_scanline == info->image_height)
+    if (w->end == info->image_height)
         jpeg_finish_compress(info);
 }
 
@@ -137,4 +170,5 @@ void jpeg_encode_close(struct encoder *encoder)
 {
     struct jpeg_writer *w = encoder->state;
     jpeg_destroy_compress(&w->info); /* accepts one that was never created */
+    free(w->left);
 }
