@@ -6,7 +6,7 @@
 inline uint FN(not_less)(uint a, uint b)
 {
     uint lower = (a | 0x80808080u) - (b & 0x7f7f7f7fu), signs = (a & ~b) | (~(a ^ b) & lower);
-    return BYTE_SIGNS(signs);
+    return byte_signs(signs);
 }
 
 inline uint FN(least)(uint a, uint b)

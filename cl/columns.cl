@@ -45,7 +45,7 @@ inline uint4 FN(gather)(PLANE_IN(uchar, src), int x, int y, int width, int heigh
 /* Takes the next line in w. From the last line of the first window on, each line completes a row (`gives`). */
 #define STEP(gives, PUT)                                                                           \
     {                                                                                              \
-        float16 v = LINE_OF(w);                                                                    \
+        float16 v = (float16)(FN(samples)(w.x), FN(samples)(w.y), FN(samples)(w.z), (float4)(0.0f));                                                                    \
         ENTER(v)                                                                                   \
         if (gives) {                                                                               \
             GIVE(PUT)                                                                              \

@@ -18,16 +18,18 @@
 #define AT_3(v)  (v).s789a
 #define AT_4(v)  (v).s89ab
 
-#define SAMPLE(w, k) (float)SAMPLE_OF(SRC, w, k)
-#define FOUR(w)      SAMPLE(w, 0), SAMPLE(w, 1), SAMPLE(w, 2), SAMPLE(w, 3)
-#define LINE_OF(w)   (float16)(FOUR((w).x), FOUR((w).y), FOUR((w).z), (float4)(0.0f))
+inline float4 FN(samples)(uint w)
+{
+    return (float4)((float)SAMPLE_OF(SRC, w, 0), (float)SAMPLE_OF(SRC, w, 1), (float)SAMPLE_OF(SRC, w, 2),
+                    (float)SAMPLE_OF(SRC, w, 3));
+}
 
-/* RESULTS is added to results to put them into the lowest bits of floats, and BYTES packs those (see FOUR_OF).
+/* RESULTS is added to results to put them into the lowest bits of floats, and BYTES packs those (see four_of).
  * Negative numbers would borrow from the byte above, so signed results have 128 added until they are packed. */
 #ifdef DST_IS_uchar
 #define RESULTS    ROUNDER
-#define BYTES(m)   FOUR_OF(m)
+#define BYTES(m)   four_of(m)
 #else
 #define RESULTS    (ROUNDER + 128.0f)
-#define BYTES(m)   (FOUR_OF(m) ^ (ushort)0x8080)
+#define BYTES(m)   (four_of(m) ^ (ushort)0x8080)
 #endif

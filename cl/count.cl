@@ -29,10 +29,10 @@
 #endif
 #define ALL_COUNT (PIXEL == 1 && !ALPHA) /* every sample of a row */
 #ifdef LEVEL_MIN
-#define PLACE(v)  ((int)(v) - LEVEL_MIN)
+#define BIN_OF(v)  ((int)(v) - LEVEL_MIN)
 #define COUNTED_AT(i) ((i) ^ -LEVEL_MIN) /* where bytes of place i were counted */
 #else
-#define PLACE(v)   FN(bin)(bins, v)
+#define BIN_OF(v)   FN(bin)(bins, v)
 #define COUNTED_AT(i) (i)
 #endif
 #ifdef TILED
@@ -101,14 +101,14 @@ __kernel void KERNEL(GRID, PARAMETERS)
     {                                                                                              \
         SRC sample = v;                                                                            \
         if (COUNTS(sample))                                                                        \
-            own[((x) & 3) * 256 + PLACE(sample)]++;                                                \
+            own[((x) & 3) * 256 + BIN_OF(sample)]++;                                                \
     }
 #else
 #define COUNT(x, v)                                                                                \
     {                                                                                              \
         SRC sample = v;                                                                            \
         if (COUNTS(sample))                                                                        \
-            counts[PLACE(sample)]++;                                                               \
+            counts[BIN_OF(sample)]++;                                                               \
     }
 #endif
 __kernel void KERNEL(GRID, PARAMETERS)
@@ -221,7 +221,7 @@ __kernel void KERNEL(GRID, PARAMETERS)
 #else
         SRC v = TONE_AT(in, x);
         if (COUNTS(v))
-            COUNT(PLACE(v))
+            COUNT(BIN_OF(v))
 #endif
     }
     if (run > 0)

@@ -7,10 +7,10 @@
 /* Bytes: f32 gives exact results, too, and conversions between bytes and floats only take permutations and
  * additions (cl/prelude.cl). */
 #define SCALED(k)                                                                                  \
-    as_uint(fmin(fmax(BYTE_AS_FLOAT(w, k) * gain + offset, 0.0f), 255.0f) + 12582912.0f)
+    as_uint(fmin(fmax(byte_as_float(w, k) * gain + offset, 0.0f), 255.0f) + 12582912.0f)
 inline uint FN(scaled_word)(uint w, float gain, float offset)
 {
-    return LAST_BYTES(SCALED(0), SCALED(1), SCALED(2), SCALED(3));
+    return last_bytes(SCALED(0), SCALED(1), SCALED(2), SCALED(3));
 }
 
 inline V(DST) FN(gain_pixel)(V(SRC) v GAIN_PARAMETERS)

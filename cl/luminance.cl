@@ -53,15 +53,15 @@ inline ushort16 FN(pairs_at)(__global const uchar *in, uint red, uint green, uin
 /* Bytes on GPUs with few registers (Mali): 16 pixels, in accesses of 16 bytes. The sums are exact in floats, because
  * with weights that are multiples of 2^-16 they have at most 24 bits. */
 #define GREY(v, i, w, j, x, k)                                                                     \
-    as_uint(floor(fma(BYTE_AS_FLOAT(v, i), r, fma(BYTE_AS_FLOAT(w, j), g,                          \
-                  fma(BYTE_AS_FLOAT(x, k), b, 0.5f)))) + ROUNDER)
+    as_uint(floor(fma(byte_as_float(v, i), r, fma(byte_as_float(w, j), g,                          \
+                  fma(byte_as_float(x, k), b, 0.5f)))) + ROUNDER)
 #if CH == 3
 #define FOUR_GREYS(v, w, x, y)                                                                     \
-    LAST_BYTES(GREY(v, 0, v, 1, v, 2), GREY(v, 3, w, 0, w, 1), GREY(w, 2, w, 3, x, 0),             \
+    last_bytes(GREY(v, 0, v, 1, v, 2), GREY(v, 3, w, 0, w, 1), GREY(w, 2, w, 3, x, 0),             \
                GREY(x, 1, x, 2, x, 3))
 #else
 #define FOUR_GREYS(v, w, x, y)                                                                     \
-    LAST_BYTES(GREY(v, 0, v, 1, v, 2), GREY(w, 0, w, 1, w, 2), GREY(x, 0, x, 1, x, 2),             \
+    last_bytes(GREY(v, 0, v, 1, v, 2), GREY(w, 0, w, 1, w, 2), GREY(x, 0, x, 1, x, 2),             \
                GREY(y, 0, y, 1, y, 2))
 #endif
 #endif

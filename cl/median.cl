@@ -20,18 +20,18 @@
 #define LARGEST(a, b) ((a) < (b) ? (b) : (a))
 #endif
 #ifdef ROWS
-#define PLACE(i) v##i
+#define OF(i) v##i
 #else
-#define PLACE(i) v[i]
+#define OF(i) v[i]
 #endif
 #define S(i, j)                                                                                    \
     {                                                                                              \
-        WORK least = LEAST(PLACE(i), PLACE(j));                                                    \
-        PLACE(j) = LARGEST(PLACE(i), PLACE(j));                                                    \
-        PLACE(i) = least;                                                                          \
+        WORK least = LEAST(OF(i), OF(j));                                                    \
+        OF(j) = LARGEST(OF(i), OF(j));                                                    \
+        OF(i) = least;                                                                          \
     }
-#define L(i, j) PLACE(i) = LEAST(PLACE(i), PLACE(j));
-#define H(i, j) PLACE(j) = LARGEST(PLACE(i), PLACE(j));
+#define L(i, j) OF(i) = LEAST(OF(i), OF(j));
+#define H(i, j) OF(j) = LARGEST(OF(i), OF(j));
 
 #if RADIUS == 1
 #define SORT_COLUMN                                                                                \

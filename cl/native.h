@@ -171,9 +171,6 @@ VECTOR(char, 32) VECTOR(uchar, 32) VECTOR(short, 32) VECTOR(ushort, 32) VECTOR(u
 ORDER(short32) ORDER(ushort32)
 typedef char32 __attribute__((aligned(1))) unaligned_char_32;
 typedef uchar32 __attribute__((aligned(1))) unaligned_uchar_32;
-#define FIRST_32(v)           (v).s0
-#define TAKE_ALPHA_32_2(v, a) (v).odd = (a).odd
-#define TAKE_ALPHA_32_4(v, a) (v).odd.odd = (a).odd.odd
 
 #include "native_wide.h"
 

@@ -21,9 +21,7 @@
 #define LINE_OF(left, own, right) (uint8)(left, own, right NOTHING)
 #endif
 
-/* Unsigned, so that an address is the plane's, which the access itself adds, plus one sum of 32 bits. */
-#define PLACE(p, y) (p##_base + (uint)(p##_offset + (y) * p##_stride + x))
-#define LINE_AT(k)  PLACE(src, from + k)
+#define LINE_AT(k) PLACE(src, x, from + k)
 
 /* Results are bytes, and so are those of stages that are fused behind (src/chain/fuse_pixels.c). */
 #define STORED(v) CAT(as_uint, WORDS)(THEN(CAT3(as_, DST, LANES)(v)))
@@ -65,7 +63,7 @@ inline void FN(put)(__global uchar *at, OWN v, int count)
 
 /* Computes and stores row i of the ROWS. (Not in a loop: some compilers unroll it after they have looked for arrays.) */
 #if PLANES == 2
-#define PUT_SECOND(i) FN(put)((__global uchar *)PLACE(dst2, y + i), v[1], width - x);
+#define PUT_SECOND(i) FN(put)((__global uchar *)PLACE(dst2, x, y + i), v[1], width - x);
 #else
 #define PUT_SECOND(i)
 #endif
@@ -73,7 +71,7 @@ inline void FN(put)(__global uchar *at, OWN v, int count)
     if (y + i < height) {                                                                          \
         OWN v[PLANES];                                                                             \
         FN(row)(&state, lines, i, v GIVEN);                                                        \
-        FN(put)((__global uchar *)PLACE(dst, y + i), STORED(v[0]), width - x);                     \
+        FN(put)((__global uchar *)PLACE(dst, x, y + i), STORED(v[0]), width - x);                     \
         PUT_SECOND(i)                                                                              \
     }
 

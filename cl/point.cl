@@ -9,7 +9,7 @@
 #include <words.cl>
 #if ALPHA
 #define SAMPLE(x, v) (IS_ALPHA(ALPHA, x) ? (DST)(v) : FIRST(PIXEL((V(SRC))(v))))
-#define COPY_ALPHA(w, v) TAKE_ALPHA(LANES, ALPHA, w, v)
+#define COPY_ALPHA(w, v) TAKE_ALPHA(ALPHA, w, v)
 #else
 #define SAMPLE(x, v) FIRST(PIXEL((V(SRC))(v)))
 #define COPY_ALPHA(w, v)

@@ -9,6 +9,7 @@
  *                       (the scalar form is the rows form with a span of one)
  *     LANES             samples in a V(uchar). In the vector form SPAN. Otherwise empty, so that V(uchar) is
  *                       uchar, or the pass's choice (16 for rows code that is written in vectors)
+ *     FIRST(v)          the first of them
  *     SRC, DST          OpenCL types of the source's and the result's samples, with SRC_IS_uchar and the like
  *
  *     OUT, THEN(v)      the type and the value that is stored for a result v of V(DST): DST and v itself, or,
@@ -71,12 +72,7 @@
 #define V(type)          CAT(type, LANES)
 #define CONVERT(type, v) CAT3(convert_, type, LANES)(v)
 
-/* FIRST takes the first lane: for one sample that is computed by a function of LANES lanes. */
-#define FIRST_(v)   (v)
-#define FIRST_4(v)  (v).s0
-#define FIRST_8(v)  (v).s0
-#define FIRST_16(v) (v).s0
-#define FIRST(v)    CAT(FIRST_, LANES)(v)
+/* Of one sample, computed by functions of LANES lanes. */
 #define THEN_ONE(v) FIRST(THEN((V(DST))(v)))
 
 /* In interleaved pixels of `ch` channels, 2 or 4: whether sample x is alpha. */
@@ -93,6 +89,8 @@
 #define PLANE_IN(type, p)  __global const type *restrict p##_base, int p##_offset, int p##_stride
 #define PLANE_OUT(type, p) __global type *restrict p##_base, int p##_offset, int p##_stride
 #define ROW(p, y)          (p##_base + p##_offset + (y) * p##_stride)
+/* Sample x of it as the base plus one sum of 32 bits, which the access itself adds. */
+#define PLACE(p, x, y)     (p##_base + (uint)(p##_offset + (y) * p##_stride + (x)))
 
 /* This work-item's row; where its span begins and ends in x. RING: 0 if the source is a plane; n if it is a ring
  * of n lines, in which row y is line y modulo n (src/device/native/rows.c). */

@@ -18,7 +18,7 @@
 #include <memory.cl>
 #include "box_lanes.cl"
 #if CH == 2
-#define ALPHA_MASK (PAIRS)(~LOW_HALF)
+#define ALPHA_MASK (PAIRS)(PAIR)(0xffffffffu << SAMPLE_BITS)
 #elif SAMPLE_BITS == 8
 #define ALPHA_MASK as_ushort16((uint8)0xff000000u)
 #else
@@ -37,7 +37,6 @@ struct FN(shape) {
 /* Scratch memory of a work-item: the sums, and, behind those of 16 bits, quotients; sums of columns; and rows of samples:
  * three pads of the row that enters, three of the row that leaves, zeros, and the row's last block. The three pads are
  * for the window's left end at the row's begin and at its end, and for the window's right end. */
-#define SCRATCH_SIZE(capacity) ((capacity) * (12 + SAMPLE_BITS))
 #define SUMS_OF(base)      ((__global SUM *)(base))
 #define QUOTIENTS_OF(base) ((__global SRC *)((__global uint *)(base) + s.capacity))
 #define COLUMNS_OF(base)   ((__global uint *)(base) + 2 * s.capacity)
@@ -63,12 +62,12 @@ inline void FN(blocks)(struct FN(lines) at, __global SUM *row_sums, __global SRC
     UNROLLED for (int k = 0; k < PHASES; k++)
         c[k] = carry[k];
     for (; x < end; x += BLOCK) {
-        PAIRS a = LOAD_BLOCK(at.entering_ahead + x) ^ FLIPPED_PAIR;
-        PAIRS b = LOAD_BLOCK(at.leaving_ahead + x) ^ FLIPPED_PAIR;
-        PAIRS p = LOAD_BLOCK(at.entering_behind + x) ^ FLIPPED_PAIR;
-        PAIRS q = LOAD_BLOCK(at.leaving_behind + x) ^ FLIPPED_PAIR;
-        HALVES even = EVEN(a) - EVEN(b) - (EVEN(p) - EVEN(q));
-        HALVES odd = ODD(a) - ODD(b) - (ODD(p) - ODD(q));
+        PAIRS a = FN(load)(at.entering_ahead + x) ^ FLIPPED_PAIR;
+        PAIRS b = FN(load)(at.leaving_ahead + x) ^ FLIPPED_PAIR;
+        PAIRS p = FN(load)(at.entering_behind + x) ^ FLIPPED_PAIR;
+        PAIRS q = FN(load)(at.leaving_behind + x) ^ FLIPPED_PAIR;
+        HALVES even = FN(even)(a) - FN(even)(b) - (FN(even)(p) - FN(even)(q));
+        HALVES odd = FN(odd)(a) - FN(odd)(b) - (FN(odd)(p) - FN(odd)(q));
         FN(changes)(&even, &odd);
         PHASE d[PHASES];
         FN(spread)(d, even, odd);
@@ -78,19 +77,19 @@ inline void FN(blocks)(struct FN(lines) at, __global SUM *row_sums, __global SRC
         UNROLLED for (int k = 0; k < PHASES; k++)
         {
             d[k] += c[k];
-            t[k] = sums[k] + TO_SUMS(d[k]);
+            t[k] = sums[k] + FN(to_sums)(d[k]);
         }
         FN(carry_on)(c, d);
         UNROLLED for (int k = 0; k < PHASES; k++)
         {
-            m[k] = DIVIDE_LANES(t[k], d[k]);
+            m[k] = DIVIDED(t[k], d[k]);
             sums[k] = t[k];
         }
-        PAIRS means = MEANS(m, quotients + x) ^ FLIPPED_PAIR;
+        PAIRS means = FN(means)(m, quotients + x, raised) ^ FLIPPED_PAIR;
 #if ALPHA
-        means = (means & ~ALPHA_MASK) | (LOAD_BLOCK(at.centre + x) & ALPHA_MASK);
+        means = (means & ~ALPHA_MASK) | (FN(load)(at.centre + x) & ALPHA_MASK);
 #endif
-        STORE_BLOCK(means, at.out + x);
+        FN(store)(means, at.out + x);
     }
     UNROLLED for (int k = 0; k < PHASES; k++)
         carry[k] = c[k];
@@ -100,13 +99,11 @@ inline void FN(blocks)(struct FN(lines) at, __global SUM *row_sums, __global SRC
 inline void FN(copy_few)(__global SRC *to, __global const SRC *from, int n)
 {
     if (n >= BLOCK / 2) {
-        ushort8 a = LOAD_PIECE(8, from), b = LOAD_PIECE(8, from + n - BLOCK / 2);
-        STORE_PIECE(8, a, to);
-        STORE_PIECE(8, b, to + n - BLOCK / 2);
+        *(__global FN(piece8) *)to = *(__global const FN(piece8) *)from;
+        *(__global FN(piece8) *)(to + n - BLOCK / 2) = *(__global const FN(piece8) *)(from + n - BLOCK / 2);
     } else if (n >= BLOCK / 4) {
-        ushort4 a = LOAD_PIECE(4, from), b = LOAD_PIECE(4, from + n - BLOCK / 4);
-        STORE_PIECE(4, a, to);
-        STORE_PIECE(4, b, to + n - BLOCK / 4);
+        *(__global FN(piece4) *)to = *(__global const FN(piece4) *)from;
+        *(__global FN(piece4) *)(to + n - BLOCK / 4) = *(__global const FN(piece4) *)(from + n - BLOCK / 4);
     } else {
         for (int i = 0; i < n; i++)
             to[i] = from[i];
@@ -116,9 +113,9 @@ inline void FN(copy_few)(__global SRC *to, __global const SRC *from, int n)
 inline void FN(copy)(__global SRC *to, __global const SRC *from, int n)
 {
     for (int i = 0; i + BLOCK < n; i += BLOCK)
-        STORE_BLOCK(LOAD_BLOCK(from + i), to + i);
+        FN(store)(FN(load)(from + i), to + i);
     if (n >= BLOCK) /* the last whole block, part of which is copied a second time */
-        STORE_BLOCK(LOAD_BLOCK(from + n - BLOCK), to + n - BLOCK);
+        FN(store)(FN(load)(from + n - BLOCK), to + n - BLOCK);
     else
         FN(copy_few)(to, from, n);
 }
@@ -127,9 +124,9 @@ inline void FN(copy)(__global SRC *to, __global const SRC *from, int n)
 inline void FN(repeat)(__global SRC *to, __global const SRC *pixel, int count)
 {
 #if CH == 1
-    PAIRS same = REPEATED(*pixel);
+    PAIRS same = FN(repeated)(*pixel);
     for (int i = 0; i < count; i += BLOCK)
-        STORE_BLOCK(same, to + i);
+        FN(store)(same, to + i);
     return;
 #endif
     for (int i = 0, end = min(count, BLOCK); i < end; i++)
@@ -139,10 +136,10 @@ inline void FN(repeat)(__global SRC *to, __global const SRC *pixel, int count)
         return;
     PAIRS v[CH];
     for (int c = 0; c < CH; c++)
-        v[c] = LOAD_BLOCK(to + c * BLOCK);
+        v[c] = FN(load)(to + c * BLOCK);
     for (int i = CH * BLOCK; i < count * CH; i += CH * BLOCK)
         for (int c = 0; c < CH; c++)
-            STORE_BLOCK(v[c], to + i + c * BLOCK);
+            FN(store)(v[c], to + i + c * BLOCK);
 }
 
 /* Copies `count` pixels backwards, from the pixel `from` on. */
@@ -151,7 +148,7 @@ inline void FN(copy_mirrored)(__global SRC *to, __global const SRC *from, int co
     int k = 0;
 #if CH == 1
     for (; k + BLOCK <= count; k += BLOCK)
-        STORE_BLOCK(MIRRORED(LOAD_BLOCK(from - k - (BLOCK - 1))), to + k);
+        FN(store)(FN(mirrored)(FN(load)(from - k - (BLOCK - 1))), to + k);
 #endif
     for (; k < count; k++)
         for (int c = 0; c < CH; c++)
@@ -192,8 +189,8 @@ inline void FN(add_inside)(int *sum, __global const SRC *entering, __global cons
 #if CH == 1
     int8 total = 0;
     for (; i + BLOCK <= end; i += BLOCK) {
-        PAIRS a = LOAD_BLOCK(entering + i) ^ FLIPPED_PAIR, b = LOAD_BLOCK(leaving + i) ^ FLIPPED_PAIR;
-        HALVES d = EVEN(a) + ODD(a) - EVEN(b) - ODD(b);
+        PAIRS a = FN(load)(entering + i) ^ FLIPPED_PAIR, b = FN(load)(leaving + i) ^ FLIPPED_PAIR;
+        HALVES d = FN(even)(a) + FN(odd)(a) - FN(even)(b) - FN(odd)(b);
 #if SAMPLE_BITS == 8
         total += ((as_int8(d) << 16) >> 16) + (as_int8(d) >> 16);
 #else
@@ -236,9 +233,11 @@ inline void FN(first_carry)(PHASE *carry, __global const SRC *entering, __global
     if (whole > 0)
         FN(add_bordered)(sum, entering, leaving, begin, begin + period, whole, s);
     FN(add_bordered)(sum, entering, leaving, begin + whole * period, s.right, 1, s);
-#define FIRST_OF(i) sum[(PHASES * (i) + k) % CH]
+    LANE first[CH];
+    for (int c = 0; c < CH; c++)
+        first[c] = (LANE)sum[c];
     for (int k = 0; k < PHASES; k++)
-        carry[k] = LANES_OF(FIRST_OF) + (PHASE)RAISED;
+        carry[k] = FN(by_channel)(first, k, 0) + (PHASE)RAISED;
 }
 
 /* Prefetches the ends of the row that enters next, because its pads are made first. (A fifth of the whole time was spent
@@ -303,7 +302,7 @@ inline void FN(add_rows)(__global uint *columns, __global const SRC *first, int 
         for (; i + 16 <= n; i += 16) {
             ROW_SUMS sums = 0;
             for (int r = 0; r < rows; r++)
-                sums += TO_ROW_SUMS(LOAD_SAMPLES(first + r * stride + i) ^ (SRC)FLIPPED_ONE);
+                sums += CAT(convert_, ROW_SUMS)(*(__global const FN(samples) *)(first + r * stride + i) ^ (SRC)FLIPPED_ONE);
             *(__global uint16 *)(columns + i) += convert_uint16(sums) * weight;
         }
         for (; i < n; i++)
@@ -331,15 +330,24 @@ inline void FN(first_sums)(__global uchar *base, const struct FN(shape) s, uint 
     uint outside = FLIPPED_ONE * (s.top + s.bottom + 1); /* a column of zeros */
     __global const uint *columns = COLUMNS_OF(base);
     for (int c = 0; c < CH; c++) {
-        SUM_WIDE sum = area / 2;
+#if SUM_BITS == 64
+        ulong sum = area / 2;
+#else
+        uint sum = area / 2;
+#endif
         for (int p = -s.left; p < s.out_width + s.right; p++) {
             int x = p - s.right, enters = border_index(p, s.width, s.border);
             int leaves = border_index(x - s.left - 1, s.width, s.border);
             sum += enters < 0 ? outside : columns[enters * CH + c];
             if (x > 0)
                 sum -= leaves < 0 ? outside : columns[leaves * CH + c];
+#ifdef DIVIDE_REST
             if (x >= 0)
-                KEEP_SUM(base, x * CH + c, sum)
+                QUOTIENTS_OF(base)[x * CH + c] = (SRC)(sum / area), SUMS_OF(base)[FN(place)(x * CH + c)] = (SUM)(sum % area);
+#else
+            if (x >= 0)
+                SUMS_OF(base)[FN(place)(x * CH + c)] = (SUM)sum;
+#endif
         }
     }
 }
@@ -357,7 +365,7 @@ inline void FN(first_row)(__global uchar *base, PLANE_IN(SRC, src), int y,
     FN(add_bordered_rows)(base, src_base, src_offset, src_stride, begin + whole * period,
                           y + s.bottom + 1, 1, s);
     for (int i = s.out_width * CH; i < s.end; i++)
-        SUMS_OF(base)[PHASE_INDEX(i)] = 0;
+        SUMS_OF(base)[FN(place)(i)] = 0;
     FN(first_sums)(base, s, area);
 }
 
@@ -386,7 +394,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
     s.behind_begin = min(UP_TO_BLOCK(shift), end);
     s.behind_end = clamp(UP_TO_BLOCK(n - BLOCK + shift + 1), s.behind_begin, end);
     s.ahead_end = clamp(UP_TO_BLOCK(n - BLOCK - right * CH + 1), 0, end);
-    __global uchar *base = scratch + (size_t)item * SCRATCH_SIZE(capacity);
+    __global uchar *base = scratch + (size_t)item * (capacity * (12 + SAMPLE_BITS));
     int first = item * band, last = min(first + band, out_height);
     FN(first_row)(base, src_base, src_offset, src_stride, first, s, area);
     for (int y = first; y < last; y++) {

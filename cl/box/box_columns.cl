@@ -20,7 +20,7 @@
 
 #define PICK(v, i) ((i) == 0 ? (v).s0 : (i) == 1 ? (v).s1 : (i) == 2 ? (v).s2 : (v).s3)
 #ifdef SUM_IS_float
-#define BYTE(v, i) BYTE_AS_FLOAT(PICK(v, (i) / 4), (i) % 4)
+#define BYTE(v, i) byte_as_float(PICK(v, (i) / 4), (i) % 4)
 #else
 #define BYTE(v, i) (PICK(v, (i) / 4) >> 8 * ((i) % 4) & 255u)
 #endif
@@ -120,7 +120,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(START, starts), int w
 #elif defined(KERNEL_means)
 #ifdef SUM_IS_float
 #define MEAN(sum)          as_uint(fma(sum, reciprocal, ROUNDER))
-#define WORD(a, b, c, d)   LAST_BYTES(mean##a, mean##b, mean##c, mean##d)
+#define WORD(a, b, c, d)   last_bytes(mean##a, mean##b, mean##c, mean##d)
 #else
 #define MEAN(sum)          floor_quotient_uint((sum) + area / 2, area, factor)
 #define WORD(a, b, c, d)   (mean##a | mean##b << 8 | mean##c << 16 | mean##d << 24)

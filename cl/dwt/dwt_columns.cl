@@ -17,7 +17,6 @@
 #define FUSED
 #include "dwt_steps.cl"
 
-#define PLACE(p, x, y) (p##_base + (uint)(p##_offset + (y) * p##_stride + (x)))
 #define GAINS                                                                                      \
     HALVES low_gains = (HALVES)((BAND)(low_gain * low_gain), (BAND)(low_gain * high_gain));        \
     HALVES high_gains = (HALVES)((BAND)(high_gain * low_gain), (BAND)(high_gain * high_gain));

@@ -17,7 +17,6 @@
 #include <memory.cl>
 #include <round.cl>
 #include <words.cl>
-#define PLACE(p, x, y) (p##_base + (uint)(p##_offset + (y) * p##_stride + (x)))
 
 /* DO(k) for each tap. */
 #define EACH_1(DO)  DO(0)

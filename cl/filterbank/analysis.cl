@@ -167,8 +167,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
 #else
 #define LOADED 16
 #define TAKE_WORD(k, w)                                                                            \
-    x[4 * (k)] = BYTE_AS_FLOAT(w, 0), x[4 * (k) + 1] = BYTE_AS_FLOAT(w, 1),                        \
-            x[4 * (k) + 2] = BYTE_AS_FLOAT(w, 2), x[4 * (k) + 3] = BYTE_AS_FLOAT(w, 3);
+    x[4 * (k)] = byte_as_float(w, 0), x[4 * (k) + 1] = byte_as_float(w, 1),                        \
+            x[4 * (k) + 2] = byte_as_float(w, 2), x[4 * (k) + 3] = byte_as_float(w, 3);
 #endif
 #define READ ((OFFSET + SEEN + LOADED - 1) / LOADED * LOADED)
 #define LOAD(_, k)                                                                                 \

@@ -236,7 +236,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
 #else
 #if ALPHA
         V(SRC) alpha = LOAD(middle + x);
-        TAKE_ALPHA(LANES, CH, result, alpha);
+        TAKE_ALPHA(CH, result, alpha);
 #endif
         STORE(result, out + x);
 #endif

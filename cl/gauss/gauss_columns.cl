@@ -90,7 +90,7 @@ inline void FN(give)(__global const SRC *from, __global SRC *to, V(SRC) out, int
     out = SHARPENED(in, out);
 #endif
 #if ALPHA
-    TAKE_ALPHA(8, CH, out, in);
+    TAKE_ALPHA(CH, out, in);
 #endif
     if (count >= LANES) {
         *(__global V(SRC) *)to = out;

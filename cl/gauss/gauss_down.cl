@@ -35,7 +35,7 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst), PLANE_
     __global SRC *to = ROW(dst, y) + x;
 #ifdef FORM_VECTOR
 #if ALPHA
-    TAKE_ALPHA(4, ALPHA, out, in);
+    TAKE_ALPHA(ALPHA, out, in);
 #endif
     if (x + 4 <= grid_width) {
         *(__global V(SRC) *)to = out;

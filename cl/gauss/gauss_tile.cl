@@ -44,7 +44,7 @@ inline V(MIDDLE) FN(along)(__global const SRC *row, int first, int width, int bo
         row += first * CH;
 #ifdef PHASE /* the first pixel is byte PHASE of a word */
         __global const uint *words = (__global const uint *)(row - PHASE);
-#define SAMPLE_AT(i) BYTE_AS_FLOAT(words[((i) + PHASE) / 4], ((i) + PHASE) % 4)
+#define SAMPLE_AT(i) byte_as_float(words[((i) + PHASE) / 4], ((i) + PHASE) % 4)
 #else
 #define SAMPLE_AT(i) (LINE_WEIGHT)row[(i) * CH]
 #endif

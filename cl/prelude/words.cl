@@ -25,9 +25,17 @@ inline uint hidden(uint w)
 #endif
     return w;
 }
-#define HIDDEN_2(w) (uint2)(hidden((w).s0), hidden((w).s1))
-#define HIDDEN_4(w) (uint4)(hidden((w).s0), hidden((w).s1), hidden((w).s2), hidden((w).s3))
-#define HIDDEN(w)   CAT(HIDDEN_, IN_WORDS)(w)
+
+inline uint2 hidden_2(uint2 w)
+{
+    return (uint2)(hidden(w.s0), hidden(w.s1));
+}
+
+inline uint4 hidden_4(uint4 w)
+{
+    return (uint4)(hidden(w.s0), hidden(w.s1), hidden(w.s2), hidden(w.s3));
+}
+#define HIDDEN(w) CAT(hidden_, IN_WORDS)(w)
 
 /* Where IN_WORDS is defined, stages compute with a vector of bytes as so many words: on GPUs unpacking the bytes
  * costs more than the computation itself. */
@@ -35,30 +43,75 @@ inline uint hidden(uint w)
 #define AS_BYTES(v)         CAT3(as_, DST, LANES)(v)
 
 /* Sample k of a word. */
-#define SAMPLE_OF_uchar(w, k)  ((w) >> 8 * (k) & 255u)
-#define SAMPLE_OF_char(w, k)   ((int)((w) << (24 - 8 * (k))) >> 24)
-#define SAMPLE_OF_ushort(w, k) ((w) >> 16 * (k) & 0xffffu)
-#define SAMPLE_OF_short(w, k)  ((int)((w) << (16 - 16 * (k))) >> 16)
-#define SAMPLE_OF(type, w, k)  CAT(SAMPLE_OF_, type)(w, k)
+#define SAMPLE_OF(type, w, k) CAT(sample_of_, type)(w, k)
+inline uint sample_of_uchar(uint w, int k)
+{
+    return w >> 8 * k & 255u;
+}
+
+inline int sample_of_char(uint w, int k)
+{
+    return (int)(w << (24 - 8 * k)) >> 24;
+}
+
+inline uint sample_of_ushort(uint w, int k)
+{
+    return w >> 16 * k & 0xffffu;
+}
+
+inline int sample_of_short(uint w, int k)
+{
+    return (int)(w << (16 - 16 * k)) >> 16;
+}
 
 /* 1.5 * 2^23. The sum of this and a float of at most 2^22 has the nearest integer in its lowest bits. */
 #define ROUNDER 12582912.0f
-/* PAIR_OF packs two bytes into the lowest 16 bits of a word, from integers in the lowest bits of two floats (see
- * ROUNDER). FOUR_OF packs four. A ushort2 is used because Mesa's compiler for Mali splits vectors of bytes, and
- * masks and shifts cost as much as four additions there. */
-#define PAIR_OF(a, b) as_uint(fma((b) - ROUNDER, 256.0f, a))
-#define FOUR_OF(m)    (ushort2)((ushort)PAIR_OF((m).s0, (m).s1), (ushort)PAIR_OF((m).s2, (m).s3))
 
-/* BYTE_AS_FLOAT converts byte k of a word. LAST_BYTES packs the lowest bytes of four words, which are the bits of
- * floats as for PAIR_OF. BYTE_SIGNS fills each byte with its highest bit. */
+/* Two bytes in the lowest 16 bits of a word, from integers in the lowest bits of two floats (see ROUNDER); and four. A
+ * ushort2 is used because Mesa's compiler for Mali splits vectors of bytes, and masks and shifts cost as much as four
+ * additions there. */
+inline uint pair_of(float a, float b)
+{
+    return as_uint(fma(b - ROUNDER, 256.0f, a));
+}
+
+inline ushort2 four_of(float4 m)
+{
+    return (ushort2)((ushort)pair_of(m.s0, m.s1), (ushort)pair_of(m.s2, m.s3));
+}
+
+/* Byte k of a word; all four. (Mesa compiles each of these conversions to one instruction, those of vectors to three for
+ * each lane.) */
+inline float byte_as_float(uint w, uint k)
+{
 #ifdef HAS_PTX
-#define BYTE_AS_FLOAT(w, k) (as_float(permute(w, 0x4b000000u, 0x7440u + (k))) - 8388608.0f)
-#define LAST_BYTES(a, b, c, d)                                                                     \
-    permute(permute(a, b, 0x0040u), permute(c, d, 0x0040u), 0x5410u)
-#define BYTE_SIGNS(w) permute(w, 0u, 0xba98u)
+    return as_float(permute(w, 0x4b000000u, 0x7440u + k)) - 8388608.0f;
 #else
-#define BYTE_AS_FLOAT(w, k) (float)((w) >> 8 * (k) & 255u)
-#define LAST_BYTES(a, b, c, d)                                                                     \
-    ((PAIR_OF(as_float(a), as_float(b)) & 0xffffu) | PAIR_OF(as_float(c), as_float(d)) << 16)
-#define BYTE_SIGNS(w) (((w) >> 7 & 0x01010101u) * 255u)
+    return (float)(w >> 8 * k & 255u);
 #endif
+}
+
+inline float4 floats_of(uint w)
+{
+    return (float4)((float)(w & 255u), (float)(w >> 8 & 255u), (float)(w >> 16 & 255u), (float)(w >> 24));
+}
+
+/* The lowest bytes of four words, which are the bits of floats as for pair_of. */
+inline uint last_bytes(uint a, uint b, uint c, uint d)
+{
+#ifdef HAS_PTX
+    return permute(permute(a, b, 0x0040u), permute(c, d, 0x0040u), 0x5410u);
+#else
+    return (pair_of(as_float(a), as_float(b)) & 0xffffu) | pair_of(as_float(c), as_float(d)) << 16;
+#endif
+}
+
+/* Each byte filled with its highest bit. */
+inline uint byte_signs(uint w)
+{
+#ifdef HAS_PTX
+    return permute(w, 0u, 0xba98u);
+#else
+    return (w >> 7 & 0x01010101u) * 255u;
+#endif
+}

@@ -406,7 +406,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
         LOAD_NEIGHBOURS;
         V(DST) v = GRADIENT_RESULT(dx, dy);
 #if ALPHA
-        TAKE_ALPHA(LANES, CH, v, UNALIGNED_IN(SRC, LANES, r1 + x));
+        TAKE_ALPHA(CH, v, UNALIGNED_IN(SRC, LANES, r1 + x));
 #endif
         UNALIGNED_OUT(OUT, LANES, out + x) = THEN(v);
 #if PLANES == 2
@@ -451,7 +451,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
         LOAD_NEIGHBOURS;
         V(DST) v = GRADIENT_RESULT(dx, dy);
 #if ALPHA
-        TAKE_ALPHA(LANES, CH, v, CENTRE(r1));
+        TAKE_ALPHA(CH, v, CENTRE(r1));
 #endif
         *(__global V(OUT) *)(out + x) = THEN(v);
 #if PLANES == 2

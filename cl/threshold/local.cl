@@ -41,15 +41,15 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SRC, mean), PLANE_OUT(DS
     __global const SRC *copied = in;
 #endif
 #ifdef FORM_VECTOR
-#define VECTOR_AT(p) CAT3(as_, SRC, LANES)(HIDDEN_4(*(__global const uint4 *)(p)))
+#define VECTOR_AT(p) CAT3(as_, SRC, LANES)(hidden_4(*(__global const uint4 *)(p)))
     if (x + SPAN <= grid_width) {
         V(SRC) v = VECTOR_AT(in + x), mean = VECTOR_AT(means + x);
         V(int) above = high, below = low;
         mean = CONVERT(SRC, CONVERT(int, v) - CONVERT(int, mean) >= (V(int))least ? above : below);
 #if ALPHA
-        TAKE_ALPHA(LANES, ALPHA, mean, v);
+        TAKE_ALPHA(ALPHA, mean, v);
 #endif
-        *(__global uint4 *)(out + x) = HIDDEN_4(as_uint4(mean));
+        *(__global uint4 *)(out + x) = hidden_4(as_uint4(mean));
         return;
     }
 #endif

@@ -20,7 +20,7 @@ inline V(DST) FN(threshold_pixel)(V(SRC) v, int t, int low, int high)
     uint below = FOUR_TIMES(low), other = below ^ FOUR_TIMES(high);
     CAT(uint, IN_WORDS) d = (w | 0x80808080u) - least;
     d = (w & d) | ((w | d) & small);
-#define CHOOSE(k) below ^ (BYTE_SIGNS(d.s##k) & other)
+#define CHOOSE(k) below ^ (byte_signs(d.s##k) & other)
 #if IN_WORDS == 4
     return AS_BYTES(((uint4)(CHOOSE(0), CHOOSE(1), CHOOSE(2), CHOOSE(3))));
 #else

@@ -136,8 +136,8 @@ inline int FN(first_behind)(int tile, int side, float by_side, int count)
 /* The pixel's new tone, in the lowest byte. */
 inline uint FN(blended)(uint tones, float left, float right, float above, float below)
 {
-    float over = BYTE_AS_FLOAT(tones, 0) * left + BYTE_AS_FLOAT(tones, 1) * right;
-    float under = BYTE_AS_FLOAT(tones, 2) * left + BYTE_AS_FLOAT(tones, 3) * right;
+    float over = byte_as_float(tones, 0) * left + byte_as_float(tones, 1) * right;
+    float under = byte_as_float(tones, 2) * left + byte_as_float(tones, 3) * right;
     return as_uint(over * above + under * below + ROUNDER);
 }
 
@@ -175,7 +175,7 @@ KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src), PLANE_OUT(S
 #if CH == 1 && ALIGNED
         if (x >= begin && x + 8 <= last) {
 #define FOUR_TONES(v, a, b, c, d)                                                                        \
-    LAST_BYTES(BLENDED(a, (v) & 255u), BLENDED(b, (v) >> 8 & 255u), BLENDED(c, (v) >> 16 & 255u), \
+    last_bytes(BLENDED(a, (v) & 255u), BLENDED(b, (v) >> 8 & 255u), BLENDED(c, (v) >> 16 & 255u), \
                BLENDED(d, (v) >> 24))
             uint2 v = *(__global const uint2 *)(ROW(src, y) + x);
             *(__global uint2 *)(ROW(dst, y) + x) = (uint2)(FOUR_TONES(v.x, 0, 1, 2, 3), FOUR_TONES(v.y, 4, 5, 6, 7));
@@ -379,8 +379,8 @@ inline float FN(blended)(__global const int *tables, int v, int x, float by_widt
 {
     float column = (float)x * by_width - 0.5f, start = floor(column), right = column - start, left = 1.0f - right;
     uint w = (uint)tables[(uint)(((int)start + 1) * BINS + v)];
-    float over = BYTE_AS_FLOAT(w, 0) * left + BYTE_AS_FLOAT(w, 1) * right;
-    float under = BYTE_AS_FLOAT(w, 2) * left + BYTE_AS_FLOAT(w, 3) * right;
+    float over = byte_as_float(w, 0) * left + byte_as_float(w, 1) * right;
+    float under = byte_as_float(w, 2) * left + byte_as_float(w, 3) * right;
     return over * above + under * below + ROUNDER;
 }
 #define TONE_OF(v, x) FN(blended)(tables, v, x, by_width, above, below)
@@ -396,7 +396,7 @@ __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src
         uint v = *(__global const uint *)(ROW(src, y) + x);
         float4 become = (float4)(TONE_OF(v & 255u, x), TONE_OF(v >> 8 & 255u, x + 1),
                                  TONE_OF(v >> 16 & 255u, x + 2), TONE_OF(v >> 24, x + 3));
-        *(__global ushort2 *)(ROW(dst, y) + x) = FOUR_OF(become);
+        *(__global ushort2 *)(ROW(dst, y) + x) = four_of(become);
         return;
     }
 #endif

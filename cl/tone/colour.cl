@@ -76,7 +76,7 @@
 #ifdef KERNEL_small
 #include <words.cl>
 #define MIXED            float4
-#define FOUR(a, b, c, d) as_uchar4(FOUR_OF((float4)(a, b, c, d)))
+#define FOUR(a, b, c, d) as_uchar4(four_of((float4)(a, b, c, d)))
 #define OF_ALPHA(v)      ((float)(v) + ROUNDER)
 #define ALONE(v)         (uchar)as_uint(v)
 #else

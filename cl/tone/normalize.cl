@@ -14,7 +14,7 @@ inline uchar4 FN(normalize_4)(uchar4 v, float black, float divisor, float each, 
     float4 q = n * each + ROUNDER, twice = (n - (q - ROUNDER) * divisor) * 2.0f;
     float4 up = twice == (float4)(divisor) ? (float4)(1.0f) : (float4)(0.0f);
     up = twice == (float4)(-divisor) ? (float4)(-1.0f) : up;
-    return as_uchar4(FOUR_OF((as_int4(q) & 1) != 0 ? q + up : q));
+    return as_uchar4(four_of((as_int4(q) & 1) != 0 ? q + up : q));
 }
 #define IN_FOURS
 #endif

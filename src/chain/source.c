@@ -154,9 +154,9 @@ int program_text_add(struct program_text *program, const struct pass *pass, cons
     const char *more = pass->fused ? text_string(&pass->fused->defines) : "";
     text_printf(text, "\n#define KERNEL %s\n#define FN(name) %s_##name\n", name, name);
     if (pass->lanes > 0)
-        text_printf(text, "#define LANES %u\n", pass->lanes);
+        text_printf(text, "#define LANES %u\n#define FIRST(v) (v).s0\n", pass->lanes);
     else
-        text_append(text, "#define LANES\n");
+        text_append(text, "#define LANES\n#define FIRST(v) (v)\n");
     define_all(text, pass->defines);
     define_all(text, more);
     if (!strstr(pass->defines, "NUMBERS "))
@@ -176,7 +176,7 @@ int program_text_add(struct program_text *program, const struct pass *pass, cons
     undefine_pass(text, more);
     if (!has_then)
         undefine_pass(text, "OUT \nTHEN(v) \nTHEN_PARAMETERS \nTHEN_WORD(w) \n");
-    undefine_pass(text, "KERNEL \nFN \nLANES \nNUMBERS \nGIVEN \n");
+    undefine_pass(text, "KERNEL \nFN \nLANES \nFIRST \nNUMBERS \nGIVEN \n");
     return 0;
 }
 
