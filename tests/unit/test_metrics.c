@@ -113,10 +113,10 @@ static void test_histogram(void **state)
     struct metrics *m = metrics_create();
     struct text text = {0};
     (void)state;
-    metrics_observe(m, METRIC_JOB_DURATION, NULL, 0.004);
-    metrics_observe(m, METRIC_JOB_DURATION, NULL, 0.005); /* a bound belongs to its bucket */
-    metrics_observe(m, METRIC_JOB_DURATION, NULL, 0.75);
-    metrics_observe(m, METRIC_JOB_DURATION, NULL, 100);
+    metrics_add(m, METRIC_JOB_DURATION, NULL, 0.004);
+    metrics_add(m, METRIC_JOB_DURATION, NULL, 0.005); /* a bound belongs to its bucket */
+    metrics_add(m, METRIC_JOB_DURATION, NULL, 0.75);
+    metrics_add(m, METRIC_JOB_DURATION, NULL, 100);
     metrics_print(m, &text);
     const char *printed = text_string(&text);
     assert_non_null(strstr(printed, "_seconds_bucket{le=\"0.005\"} 2\n"));

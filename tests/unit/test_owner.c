@@ -1,6 +1,6 @@
 #include "test.h"
 
-#include "daemon/serve/owner.h"
+#include "daemon/serve/account.h"
 
 #include <stdio.h>
 #include <stdlib.h>

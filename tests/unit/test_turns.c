@@ -43,7 +43,7 @@ static void test_folders_in_their_order(void **state)
 
 static void test_clients_first_and_in_turn(void **state)
 {
-    struct job_flow a = {0}, b = {0};
+    struct job_flow a = {.user = &a}, b = {.user = &b};
     struct job backlog, of_a[3], of_b[2];
     (void)state;
     add(&backlog, NULL);
@@ -62,7 +62,7 @@ static void test_clients_first_and_in_turn(void **state)
 /* One that comes later is not behind what the first has waiting. */
 static void test_newcomer(void **state)
 {
-    struct job_flow a = {0}, b = {0};
+    struct job_flow a = {.user = &a}, b = {.user = &b};
     struct job of_a[4], of_b;
     (void)state;
     for (int i = 0; i < 4; i++)
@@ -77,7 +77,7 @@ static void test_newcomer(void **state)
 /* Three clients of one user get together what the one of another gets. */
 static void test_users_in_turn(void **state)
 {
-    struct job_flow one = {0}, other = {0},
+    struct job_flow one = {.user = &one}, other = {.user = &other},
                     flows[] = {{0, &one}, {0, &one}, {0, &one}, {0, &other}};
     struct job jobs[4][3];
     (void)state;
@@ -93,7 +93,7 @@ static void test_users_in_turn(void **state)
 
 static void test_folders_are_not_starved(void **state)
 {
-    struct job_flow a = {0};
+    struct job_flow a = {.user = &a};
     struct job of_a[20], backlog[2];
     (void)state;
     for (int i = 0; i < 20; i++)
@@ -111,7 +111,8 @@ static void test_folders_are_not_starved(void **state)
 
 static void test_room_for_somebody_else(void **state)
 {
-    struct job_flow a = {.n_opened = 4, .n_sent = 2}, b = {.n_opened = 1}, of_b = {.user = &b};
+    struct job_flow a = {.user = &a, .n_opened = 4, .n_sent = 2}, b = {.user = &b, .n_opened = 1},
+                    of_b = {.user = &b};
     struct job of_a, other, backlog;
     (void)state;
     add(&of_a, &a);

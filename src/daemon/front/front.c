@@ -92,6 +92,7 @@ void front_sockets_reloaded(struct front *front)
         log_warning("listen: sockets stay where they are until the next start");
     service->config = &front->book->config;
     service->settings = now;
+    service_limit(service);
     service_worker_ready(service);
 }
 
@@ -183,51 +184,6 @@ static void be_ready_if_scanned(struct front *front)
         reload_begin(front);
 }
 
-/* ---- news of the workers ---- */
-
-/* What a crew's supervisor has to say. A crew that neither has the jobs nor is to take over has
- * nothing to say: its workers end. */
-static void take_news(struct front *front, struct crew *crew)
-{
-    struct supervisor *s = &crew->supervisor;
-    struct supervisor_news *news = &s->news;
-    struct service *service = &front->sockets.service;
-    bool present = crew == front->crew, next = crew == front->next_crew;
-    if (news->ready && next)
-        reload_crew_ready(front);
-    if (news->ready && present && front->state == FRONT_STARTING) {
-        enter(front, FRONT_SCANNING);
-        for (size_t i = 0; i < front->n_folders; i++) {
-            struct folder *folder = front->folders[i].folder;
-            folder_start(folder, crew_extension(crew, folder_settings(folder)));
-        }
-    }
-    if ((news->ready || news->moved) && present)
-        service_worker_ready(service);
-    if (news->ready && present)
-        be_ready_if_scanned(front);
-    if (news->described && present)
-        service_described(service);
-    if (faults_count(&news->refused) > 0 && (present || next)) {
-        struct fault why = news->refused.list[0];
-        for (size_t i = 0; i < faults_count(&news->refused); i++)
-            crew_complain(crew, news->check, news->subject, &news->refused.list[i]);
-        if (news->check && crew->book->config.settings.file) {
-            why.code = FAULT_CONFIG;
-            log_error("sluice check-config %s lists all errors", crew->book->config.settings.file);
-        }
-        if (next) {
-            reload_crew_refused(front);
-        } else if (front->state == FRONT_STARTING) {
-            front->status = fault_exit_status(why.code);
-            drain(front);
-        }
-    }
-    *news = (struct supervisor_news){0};
-    if (s->stopping && !present && supervisor_has_stopped(s))
-        crew_close(&crew);
-}
-
 /* ---- the loop's turn ---- */
 
 /* True when no folder has anything in sight. */
@@ -246,11 +202,53 @@ static void on_turn(uv_check_t *check)
 {
     struct front *front = check->data;
     struct queue *queue = &front->queue;
-    struct crew *crew, *next;
-    for (crew = LIST_FIRST(&front->crews); crew; crew = next) {
-        next = LIST_NEXT(crew, in_list);
+    struct service *service = &front->sockets.service;
+    struct crew *crew, *following;
+    for (crew = LIST_FIRST(&front->crews); crew; crew = following) {
+        struct supervisor_news *news = &crew->supervisor.news;
+        following = LIST_NEXT(crew, in_list);
         supervisor_turn(&crew->supervisor);
-        take_news(front, crew);
+
+        /* A crew is ready. That of a reload takes over; the first one has folders begin. */
+        bool present = crew == front->crew, next = crew == front->next_crew;
+        if (news->ready && next)
+            reload_crew_ready(front);
+        if (news->ready && present && front->state == FRONT_STARTING) {
+            enter(front, FRONT_SCANNING);
+            for (size_t i = 0; i < front->n_folders; i++) {
+                struct folder *folder = front->folders[i].folder;
+                folder_start(folder, crew_extension(crew, folder_settings(folder)));
+            }
+        }
+        if ((news->ready || news->moved) && present)
+            service_worker_ready(service);
+        if (news->ready && present)
+            be_ready_if_scanned(front);
+        if (news->described && present)
+            service_described(service);
+
+        /* A worker cannot be used: at the start that is the end, and a reload changes nothing. */
+        if (faults_count(&news->refused) > 0 && (present || next)) {
+            struct fault why = news->refused.list[0];
+            for (size_t i = 0; i < faults_count(&news->refused); i++)
+                crew_complain(crew, news->check, news->subject, &news->refused.list[i]);
+            if (news->check && crew->book->config.settings.file) {
+                why.code = FAULT_CONFIG;
+                log_error("sluice check-config %s lists all errors",
+                          crew->book->config.settings.file);
+            }
+            if (next) {
+                reload_crew_refused(front);
+            } else if (front->state == FRONT_STARTING) {
+                front->status = fault_exit_status(why.code);
+                drain(front);
+            }
+        }
+
+        /* One that neither has the jobs nor is to take over ends. */
+        *news = (struct supervisor_news){0};
+        if (crew->supervisor.stopping && !present && supervisor_has_stopped(&crew->supervisor))
+            crew_close(&crew);
     }
     struct supervisor *s = &front->crew->supervisor;
     bool alone = LIST_FIRST(&front->crews) == front->crew && !LIST_NEXT(front->crew, in_list);
@@ -271,10 +269,10 @@ static void on_turn(uv_check_t *check)
         supervisor_want_quarantine(s);
     if (front->reload == RELOAD_RETIRING)
         reload_go_on(front);
-    if (front->state < FRONT_DRAINING)
-        for (size_t i = 0; i < front->n_folders; i++)
-            if (!front->folders[i].stopped)
-                folder_pump(front->folders[i].folder);
+    for (size_t i = 0; queue->folders_move && i < front->n_folders; i++)
+        if (front->state < FRONT_DRAINING && !front->folders[i].stopped)
+            folder_pump(front->folders[i].folder);
+    queue->folders_move = false;
     if (front->state >= FRONT_DRAINING)
         front_leave_if_done(front);
 }

@@ -135,6 +135,8 @@ static void on_tick(uv_timer_t *timer)
         http_events_look(http);
     if (http->n_followers > 0)
         http_events_wake(http);
+    if (LIST_EMPTY(&http->connections)) /* an idle daemon sleeps */
+        uv_timer_stop(timer);
 }
 
 /* ---- hang-ups ---- */
@@ -292,6 +294,8 @@ static void on_accepted(void *context, int fd, const struct peer *peer, struct a
     connection->peer = *peer;
     http_enter(connection, HTTP_HEADER, HEADER_SECONDS);
     LIST_INSERT_HEAD(&http->connections, connection, in_list);
+    if (!uv_is_active((uv_handle_t *)&http->tick))
+        uv_timer_start(&http->tick, on_tick, TICK, TICK);
     http->adding = connection;
     /* libmicrohttpd closes the descriptor when it refuses it */
     if (MHD_add_connection(http->daemon, fd, &address, sizeof address) != MHD_YES && http->adding)
@@ -350,7 +354,6 @@ static int add_handles(struct http *http, struct fault *fault)
     http->n_handles += 2;
     uv_poll_start(&http->poll, UV_READABLE, on_readable);
     uv_poll_start(&http->hangup_poll, UV_READABLE, on_hangup);
-    uv_timer_start(&http->tick, on_tick, TICK, TICK);
     return 0;
 }
 

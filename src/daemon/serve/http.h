@@ -89,7 +89,7 @@ struct http {
     int hangup_fd; /* an epoll set that reports hang-ups only */
     uv_poll_t poll, hangup_poll;
     uv_timer_t timer;   /* libmicrohttpd's */
-    uv_timer_t tick;    /* deadlines */
+    uv_timer_t tick;    /* deadlines; runs while there are connections */
     bool kicked;        /* libmicrohttpd has to run once more */
     unsigned n_handles; /* open ones of the above */
     unsigned n_users;   /* while closing: handles and connections that still use this memory */

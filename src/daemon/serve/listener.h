@@ -15,7 +15,7 @@
 #define LISTENER_ASSURED   16   /* connections that each user gets even if others have taken all */
 #define LISTENER_MOST      (LISTENER_TOTAL + (LISTENER_USERS_MAX + 2) * LISTENER_ASSURED)
 
-/* The process at the other end, by SO_PEERCRED; its user is the one who counts for it (owner.h). */
+/* The process at the other end, by SO_PEERCRED; its user is the one who counts for it (owner_of). */
 struct peer {
     uid_t uid;
     pid_t pid;

@@ -9,7 +9,7 @@
 #ifndef SLUICE_DAEMON_SERVE_RECEPTIONS_H
 #define SLUICE_DAEMON_SERVE_RECEPTIONS_H
 
-#include "daemon/serve/pace.h"
+#include "daemon/serve/account.h"
 #include "daemon/serve/receiver.h"
 #include <stdbool.h>
 #include <sys/queue.h>

@@ -19,14 +19,18 @@
 
 #define DESCRIPTION_MAX (4u << 20)
 
-/* A user may always have one of so many places in the queue, even if others have taken all. */
-#define PLACES_PART 16
-
 #define TOLD_FOR (100 * MILLISECOND)
+
+/* There is room for one input of the largest size, and for as much again. */
+void service_limit(struct service *service)
+{
+    service->bytes_max = service->settings->max_file + service->settings->memory;
+}
 
 void service_init(struct service *service)
 {
     service->started = clock_now();
+    service_limit(service);
     service->description_fd = -1;
     LIST_INIT(&service->accounts);
     service->owners = (struct owners){.ranges_file = "/etc/subuid", .users_file = "/etc/passwd"};
@@ -153,92 +157,6 @@ unsigned service_retry_after(const struct service *service)
     if (seconds < 1)
         return 1;
     return seconds < 600 ? (unsigned)seconds + 1 : 600;
-}
-
-/* ---- accounts: what users share ---- */
-
-struct account *service_account(struct service *service, uid_t uid)
-{
-    struct account *account;
-    LIST_FOREACH (account, &service->accounts, in_list)
-        if (account->uid == uid)
-            break;
-    if (!account && (account = calloc(1, sizeof *account)) != NULL) {
-        account->uid = uid;
-        TAILQ_INIT(&account->pace.entries);
-        LIST_INSERT_HEAD(&service->accounts, account, in_list);
-    }
-    if (account)
-        account->n_uses++;
-    return account;
-}
-
-void account_leave(struct account *account)
-{
-    if (!account || --account->n_uses > 0)
-        return;
-    LIST_REMOVE(account, in_list);
-    free(account);
-}
-
-/* Room for one input of the largest size, and for as much again. */
-static uint64_t bytes_max(const struct service *service)
-{
-    return service->settings->max_file + service->settings->memory;
-}
-
-bool service_take(struct service *service, struct account *account, uint64_t own, uint64_t bytes)
-{
-    uint64_t total = bytes_max(service);
-    bool fits = service->bytes + bytes <= total;
-    if (account->bytes > own)
-        fits &= account->bytes + bytes <= service_share(total, service->bytes - account->bytes);
-    if (!fits)
-        return false;
-    service->bytes += bytes;
-    account->bytes += bytes;
-    return true;
-}
-
-void service_give(struct service *service, struct account *account, uint64_t bytes)
-{
-    service->bytes -= bytes;
-    account->bytes -= bytes;
-}
-
-void service_count_result(struct service *service, struct account *account, int64_t bytes)
-{
-    service->bytes += (uint64_t)bytes;
-    account->bytes += (uint64_t)bytes;
-    account->results += (uint64_t)bytes;
-}
-
-int service_check_results(const struct service *service, const struct account *account,
-                          struct fault *fault)
-{
-    if (account->results <= service->settings->memory / 2)
-        return 0;
-    return fault_set(fault, FAULT_BUSY,
-                     "results of %s wait to be read by this user's clients (half of memory %s)",
-                     number_size(account->results), number_size(service->settings->memory));
-}
-
-int service_check_queue(const struct service *service, const struct account *account,
-                        struct fault *fault)
-{
-    const struct queue *queue = service->queue;
-    unsigned others = queue->n_client_jobs - account->n_jobs;
-    if (queue->draining)
-        return fault_set(fault, FAULT_BUSY, "the daemon is ending");
-    if (account->n_jobs == 0 || account->n_jobs < queue->limit / PLACES_PART)
-        return 0;
-    if (queue_room(queue, true) == 0)
-        return fault_set(fault, FAULT_BUSY, "the queue is full (%u jobs); try later", queue->limit);
-    if (others > 0 && account->n_jobs >= service_share(queue->limit, others))
-        return fault_set(fault, FAULT_BUSY,
-                         "the queue (%u jobs) has %u of this user and %u of others; try later",
-                         queue->limit, account->n_jobs, others);
-    return 0;
 }
 
 /* ---- inquiries: questions about files ---- */
@@ -404,7 +322,7 @@ void service_measure(const struct service *service)
         {METRIC_CONNECTIONS, "socket=\"jobs\"", service->n_connections[SERVICE_JOBS]},
         {METRIC_USERS, NULL, users},
         {METRIC_CLIENT_BYTES, NULL, (double)service->bytes},
-        {METRIC_CLIENT_BYTES_MAX, NULL, (double)bytes_max(service)},
+        {METRIC_CLIENT_BYTES_MAX, NULL, (double)service->bytes_max},
         {METRIC_RECEIVERS, "state=\"well\"", receivers(service, NULL, false)},
         {METRIC_RECEIVERS, "state=\"hanging\"", receivers(service, NULL, true)},
     };
@@ -479,7 +397,7 @@ static json_t *status_json(const struct service *service)
                   "folders", folders, "worker", worker_json(present), "workers", workers,
                   "connections", "http", (int)service->n_connections[SERVICE_HTTP], "jobs",
                   (int)service->n_connections[SERVICE_JOBS], "users", users_json(service), "shared",
-                  "bytes", (json_int_t)service->bytes, "limit", (json_int_t)bytes_max(service),
+                  "bytes", (json_int_t)service->bytes, "limit", (json_int_t)service->bytes_max,
                   "receivers", "well", (int)receivers(service, NULL, false), "hanging",
                   (int)receivers(service, NULL, true), "binned", (int)binned(service, NULL));
     set_rate(status, &queue->rate, left);

@@ -5,8 +5,7 @@
 
 #include "base/text.h"
 #include "config/config.h"
-#include "daemon/serve/owner.h"
-#include "daemon/serve/pace.h"
+#include "daemon/serve/account.h"
 #include "daemon/serve/request.h"
 #include "daemon/watch/folder.h"
 #include "daemon/watch/inquiry.h"
@@ -17,25 +16,6 @@
 struct metrics;
 struct receptions;
 struct supervisor;
-
-enum service_socket {
-    SERVICE_HTTP, /* a byte stream */
-    SERVICE_JOBS, /* of packets */
-    SERVICE_SOCKETS
-};
-
-/* How much one user has of what all users share. Freed when nobody uses it any more. */
-struct account {
-    uid_t uid;
-    uint64_t bytes;   /* size of inputs, and of results that are not read yet */
-    uint64_t results; /* the results' part of that */
-    unsigned n_jobs;  /* in the queue */
-    unsigned n_connections[SERVICE_SOCKETS];
-    struct job_flow flow;  /* slots of the workers */
-    struct pace_user pace; /* the loop's time */
-    unsigned n_uses;
-    LIST_ENTRY(account) in_list;
-};
 
 /* A text about the daemon, made once for all who ask within a moment. */
 struct told {
@@ -60,7 +40,8 @@ struct service {
     json_t *description; /* stages and devices, as the worker last described them; NULL: not yet */
     int description_fd;  /* the file that the worker describes them in */
     struct inquiries inquiries;
-    uint64_t bytes; /* size of inputs and results of clients' jobs */
+    uint64_t bytes; /* size of inputs and results of clients' jobs, … */
+    uint64_t bytes_max; /* … and the most of it */
     LIST_HEAD(, account) accounts;
     struct owners owners;
     struct pace pace;
@@ -77,6 +58,8 @@ struct service {
 void service_make_id(struct service *service, char id[REQUEST_ID_SIZE]);
 
 void service_init(struct service *service);
+/* Its settings have changed, and with them what there is to share. */
+void service_limit(struct service *service);
 void service_finish(struct service *service);
 
 /* A worker is ready, or has a device that it had not: asks it for stages and devices.
@@ -103,34 +86,6 @@ int service_inquire(struct service *service, uid_t uid, const struct request *re
 
 /* Seconds until the queue is expected to have room. */
 unsigned service_retry_after(const struct service *service);
-
-/* The account of a user, with a reference counted for the caller. NULL without memory. */
-struct account *service_account(struct service *service, uid_t uid);
-/* Gives a reference back. Takes NULL. */
-void account_leave(struct account *account);
-
-/* How much of `total` one user may have while others have `others` of it: half of what they leave,
- * so that whoever comes next finds some. */
-static inline uint64_t service_share(uint64_t total, uint64_t others)
-{
-    return total > others ? (total - others) / 2 : 0;
-}
-
-/* Counts `bytes` more for an input for which `own` bytes are counted already. False when the user's
- * share, or the total, is used up. service_give gives them back. */
-bool service_take(struct service *service, struct account *account, uint64_t own, uint64_t bytes);
-void service_give(struct service *service, struct account *account, uint64_t bytes);
-
-/* A result counts until its client has read it: by so many bytes more or, if negative, less. */
-void service_count_result(struct service *service, struct account *account, int64_t bytes);
-
-/* FAULT_BUSY: unread results use up the user's share. */
-int service_check_results(const struct service *service, const struct account *account,
-                          struct fault *fault);
-
-/* FAULT_BUSY: the queue has no room for a job of this user. */
-int service_check_queue(const struct service *service, const struct account *account,
-                        struct fault *fault);
 
 /* Brings the metrics up to date that are measured rather than counted: of clients and what they
  * share, of folders, and of the process. */

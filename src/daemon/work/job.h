@@ -40,7 +40,7 @@ enum job_lane {
  * one user. */
 struct job_flow {
     uint64_t served;       /* number of the turn in which one of its jobs was last taken */
-    struct job_flow *user; /* for a client's flow: the flow of its user; NULL for a user's */
+    struct job_flow *user; /* the flow of its user, which may be itself */
     unsigned n_opened;     /* of a user's flow: jobs from being opened to their end in a worker */
     unsigned n_sent;       /* … and those of them that a worker has */
 };

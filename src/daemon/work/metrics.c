@@ -71,9 +71,9 @@ struct metrics *metrics_create(void)
 {
     struct metrics *metrics = calloc(1, sizeof *metrics);
     for (size_t i = 0; i < sizeof unlabelled / sizeof *unlabelled; i++)
-        metrics_add(metrics, unlabelled[i], NULL, 0);
-    metrics_add(metrics, METRIC_CROSSINGS, "direction=\"in\"", 0);
-    metrics_add(metrics, METRIC_CROSSINGS, "direction=\"out\"", 0);
+        metrics_set(metrics, unlabelled[i], NULL, 0);
+    metrics_set(metrics, METRIC_CROSSINGS, "direction=\"in\"", 0);
+    metrics_set(metrics, METRIC_CROSSINGS, "direction=\"out\"", 0);
     return metrics;
 }
 
@@ -139,8 +139,15 @@ static struct series *find(struct metrics *metrics, enum metric metric, const ch
 void metrics_add(struct metrics *metrics, enum metric metric, const char *labels, double value)
 {
     struct series *series = find(metrics, metric, labels, true);
-    if (series)
-        series->value += value;
+    size_t bucket = 0;
+    if (!series)
+        return;
+    series->value += value;
+    series->count++;
+    while (bucket < N_BOUNDS && value > bounds[bucket])
+        bucket++;
+    if (bucket < N_BOUNDS && kinds[metric].kind == KIND_HISTOGRAM)
+        series->below[bucket]++;
 }
 
 void metrics_count(struct metrics *metrics, enum metric metric, const char *label,
@@ -157,22 +164,6 @@ void metrics_set(struct metrics *metrics, enum metric metric, const char *labels
     struct series *series = find(metrics, metric, labels, true);
     if (series)
         series->value = value;
-}
-
-void metrics_observe(struct metrics *metrics, enum metric metric, const char *labels,
-                     double seconds)
-{
-    struct series *series = find(metrics, metric, labels, true);
-    if (!series)
-        return;
-    series->value += seconds;
-    series->count++;
-    for (size_t i = 0; i < N_BOUNDS; i++) {
-        if (seconds <= bounds[i]) {
-            series->below[i]++;
-            break;
-        }
-    }
 }
 
 #define CHAIN_MAX 200 /* a longer name counts as "other" */
@@ -227,12 +218,12 @@ void metrics_count_report(struct metrics *metrics, const struct message *report)
     };
     static const char *const spans[] = {"read", "decode", "device", "encode", "write"};
     const json_t *in = json_object_get(report->report, "in");
-    metrics_observe(metrics, METRIC_JOB_DURATION, NULL, (double)report->total * 1e-9);
+    metrics_add(metrics, METRIC_JOB_DURATION, NULL, (double)report->total * 1e-9);
     for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
         char labels[40], figure[40];
         snprintf(labels, sizeof labels, "span=\"%s\"", spans[i]);
         snprintf(figure, sizeof figure, "%s_s", spans[i]);
-        metrics_observe(metrics, METRIC_SPAN_DURATION, labels, message_figure(report, figure));
+        metrics_add(metrics, METRIC_SPAN_DURATION, labels, message_figure(report, figure));
     }
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
         metrics_add(metrics, sums[i].metric, sums[i].labels,
@@ -252,7 +243,7 @@ void metrics_count_report(struct metrics *metrics, const struct message *report)
         snprintf(labels, sizeof labels, "stage=\"%s\"", name);
         if (filling && !find(metrics, METRIC_STAGE_DURATION, labels, false))
             snprintf(labels, sizeof labels, "stage=\"other\"");
-        metrics_observe(metrics, METRIC_STAGE_DURATION, labels,
+        metrics_add(metrics, METRIC_STAGE_DURATION, labels,
                         json_number_value(json_object_get(stage, "run_s")));
     }
 }

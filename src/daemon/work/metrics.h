@@ -28,7 +28,8 @@ struct metrics; /* functions that count take NULL, and do nothing */
 struct metrics *metrics_create(void);
 void metrics_destroy(struct metrics **metrics);
 
-/* Adds to a counter. `labels` are as printed: `reason="start"`; NULL: none. */
+/* Adds to a counter or, in seconds, one value to a histogram or to a sum and count. `labels` are as
+ * printed: `reason="start"`; NULL: none. */
 void metrics_add(struct metrics *metrics, enum metric metric, const char *labels, double value);
 
 /* Adds 1 to the series with this one label. */
@@ -43,10 +44,6 @@ void metrics_clear(struct metrics *metrics, enum metric metric);
 
 /* Appends `name="value"` to labels, escaped. */
 void metrics_label(struct text *labels, const char *name, const char *value);
-
-/* Adds a value, in seconds, to a histogram or to a sum and count. */
-void metrics_observe(struct metrics *metrics, enum metric metric, const char *labels,
-                     double seconds);
 
 /* Counts a job that has ended: how, and its results by their chains (with ; between them; the job
  * itself is then one of "several"); and the figures of the worker's report (NULL: none). */

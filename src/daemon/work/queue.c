@@ -38,14 +38,6 @@ static bool is_stalled(const struct job *job)
     return job->stalled && *job->stalled;
 }
 
-/* The flow of the job's user. */
-static struct job_flow *user_of(struct turns *turns, const struct job *job)
-{
-    if (!job->flow)
-        return &turns->folders;
-    return job->flow->user ? job->flow->user : job->flow;
-}
-
 double job_queue_seconds(const struct job *job)
 {
     return job->sent > 0 ? (double)(job->sent - job->added) * 1e-9 : 0;
@@ -61,7 +53,7 @@ void job_print_times(const struct job *job, char text[JOB_TIMES_MAX])
 /* Has the job enter (1) or leave (−1) the list of its state, and counts it there. */
 static void count(struct queue *queue, struct job *job, int by)
 {
-    struct job_flow *user = user_of(&queue->turns, job);
+    struct job_flow *user = job->flow ? job->flow->user : &queue->turns.folders;
     bool sent = job->state == JOB_SENT || job->state == JOB_BEGUN;
     bool opened = sent || job->state == JOB_OPENING || job->state == JOB_OPEN;
     struct job_list *list =
@@ -72,6 +64,7 @@ static void count(struct queue *queue, struct job *job, int by)
         TAILQ_REMOVE(list, job, in_list);
     queue->counts[job->state] += (unsigned)by;
     queue->n_retried += job->state == JOB_WAITING && !job->flow ? (unsigned)by : 0;
+    queue->folders_move |= !job->flow;
     user->n_sent += sent ? (unsigned)by : 0;
     user->n_opened += opened ? (unsigned)by : 0;
 }
@@ -140,17 +133,17 @@ struct job *turns_next(const struct turns *turns, const struct job_list *list, b
     struct job *job, *client = NULL, *backlog = NULL;
     uint64_t least = 0; /* when the client's user was served */
     TAILQ_FOREACH (job, list, in_list) {
-        if (is_stalled(job) || (idle && user_of((struct turns *)turns, job)->n_opened > 0))
+        const struct job_flow *user = job->flow ? job->flow->user : &turns->folders;
+        if (is_stalled(job) || (idle && user->n_opened > 0))
             continue;
         if (!job->flow) {
             backlog = backlog ? backlog : job;
             continue;
         }
-        uint64_t served = job->flow->user ? job->flow->user->served : 0;
-        if (!client || served < least ||
-            (served == least && job->flow->served < client->flow->served)) {
+        if (!client || user->served < least ||
+            (user->served == least && job->flow->served < client->flow->served)) {
             client = job;
-            least = served;
+            least = user->served;
         }
     }
     if (!client || (backlog && turns->n_ahead >= AHEAD_MAX))
@@ -162,9 +155,7 @@ void turns_took(struct turns *turns, struct job *job)
 {
     turns->n_ahead = job->flow ? turns->n_ahead + 1 : 0;
     if (job->flow)
-        job->flow->served = ++turns->turn;
-    if (job->flow && job->flow->user)
-        job->flow->user->served = turns->turn;
+        job->flow->served = job->flow->user->served = ++turns->turn;
 }
 
 struct job *turns_send(struct turns *turns, const struct job_list *list, unsigned n, unsigned slots)
@@ -172,7 +163,7 @@ struct job *turns_send(struct turns *turns, const struct job_list *list, unsigne
     struct job *job, *next = NULL;
     unsigned fewest = n < slots ? UINT_MAX : n < job_most(slots) ? 1 : 0;
     TAILQ_FOREACH (job, list, in_list) {
-        unsigned sent = user_of(turns, job)->n_sent;
+        unsigned sent = (job->flow ? job->flow->user : &turns->folders)->n_sent;
         if (job->lane != JOB_SUSPECT && sent < fewest) {
             fewest = sent;
             next = job;
@@ -352,7 +343,7 @@ static void send_job(struct queue *queue, struct job *job, struct worker *worker
     uint64_t grace = part < SECOND ? SECOND : part < 10 * SECOND ? part : 10 * SECOND;
     struct message message;
     if (job->attempts++ == 0)
-        metrics_observe(queue->metrics, METRIC_SPAN_DURATION, "span=\"queue\"",
+        metrics_add(queue->metrics, METRIC_SPAN_DURATION, "span=\"queue\"",
                         (double)(now - job->added) * 1e-9);
     job->late = false;
     job->n_outputs = 0;

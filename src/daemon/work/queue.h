@@ -59,6 +59,7 @@ struct queue {
     uv_timer_t timer; /* for deadlines and for jobs that wait */
     uv_idle_t idle;   /* keeps the loop from sleeping before the next turn */
     bool turn_wanted;
+    bool folders_move;     /* a job of a folder has changed its state; reset by the loop's owner */
     bool wants_quarantine; /* a job was to be sent, and the worker in quarantine took none */
 };
 
