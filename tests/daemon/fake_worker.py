@@ -8,7 +8,8 @@
     told        gives its job's message as its result
     stops       gives up when the time that it was told is over
     early       dies before it begins
-    slow        takes 0.3 s; slower: 3 s
+    slow        takes 0.3 s
+    waits N     until the file FAKE_WORKER_LOG.go has N lines
     hang        never answers
     aside       never answers, but goes on with others
     truncated   says so; complete otherwise
@@ -74,6 +75,14 @@ def note(line):
         return 1  # nobody asks how often, and there may be many
     with open(LOG, encoding='utf-8') as file:
         return file.read().split('\n').count(line)
+
+
+def count_lines(path):
+    try:
+        with open(path, encoding='utf-8') as file:
+            return file.read().count('\n')
+    except FileNotFoundError:
+        return 0
 
 
 def note_setup(message):
@@ -268,8 +277,10 @@ def run(job, fds):
         return
     if word == 'grow':
         kept.append(bytearray(b'x') * (64 << 20))
-    if word in ('slow', 'slower'):
-        time.sleep(0.3 if word == 'slow' else 3)
+    if word == 'slow':
+        time.sleep(0.3)
+    while word == 'waits' and count_lines(LOG + '.go') < int(text.split()[1]):
+        time.sleep(0.01)
     if word == 'shouts':
         shout(*map(int, text.split()[1:3]))
     if word in ('keep', 'map', 'slow-close'):

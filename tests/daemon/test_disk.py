@@ -2,6 +2,7 @@
 """Disks that fail or hang: no result is published before it is certain to be on disk, and only files on the hanging
 disk wait. DISK_FAULT names the preloaded library (tests/fault/disk_fault.c)."""
 import errno
+import glob
 import os
 import re
 import shutil
@@ -95,23 +96,30 @@ class Syncs(DiskTest):
         """Files that end together, while the sync of the first one is slow; then the first call that fits fails."""
         for originals in ('done', 'delete', 'keep'):
             folder = os.path.join(self.dir, '%s-%s-%d' % (kind, originals, len(os.listdir(self.dir))))
-            d = self.faulty('--jobs', '1', '--originals', originals, '--stable', '100ms', folder=folder).start()
+            sock = os.path.join(self.dir, 'http.sock')
+            d = self.faulty('--jobs', '1', '--originals', originals, '--stable', '100ms', '--http-socket', sock,
+                            folder=folder).start()
             before = len(self.fake_log())
             self.wrong('sync', folder + '/out/.0*', 'hang')
-            d.drop('0', b'slower')  # so that the others are claimed when it ends
+            d.drop('0', b'waits 1')
             wait_for('the first', lambda n=before: len(self.fake_log()) > n)
             names = ['%02d' % i for i in range(10, 10 + count)]
             for name in names:
-                d.drop(name, b'good ' + name.encode(), 'rename')
-            wait_for('all are begun', lambda n=before: len(self.fake_log()) - n == count + 1)
-            time.sleep(1)  # so that the last one has ended, too
+                d.drop(name, b'waits 2 ' + name.encode(), 'rename')
+            wait_for('all are claimed', lambda d=d: len(d.claims()) == count + 1)
+            with open(os.path.join(self.dir, 'fake-log.go'), 'w', encoding='utf-8') as go:
+                print(file=go, flush=True)
+                wait_for('the end of the first', lambda d=d: glob.glob(d.hidden + '/work/*/00000000/.note.tmp'))
+                print(file=go, flush=True)
+            wait_for('all have ended', lambda: ask(sock, 'GET', '/v1/status').json()['queue']['settling'] == count + 1)
             self.wrong(kind, pattern.replace('DIR', folder), 'once')
             wait_for('their end', lambda d=d: not d.claims() and len(d.results()) == count + 1)
             self.assertFalse(os.path.exists(self.rule), 'there was no such call:\n' + d.log())
             d.stop()
+            os.unlink(go.name)
             self.assertEqual(d.results(), ['0.pgm'] + [name + '.pgm' for name in names], d.log())
             for name in names:
-                self.assertEqual(d.result(name + '.pgm'), b'good ' + name.encode())
+                self.assertEqual(d.result(name + '.pgm'), b'waits 2 ' + name.encode())
             d.expect_clean()
             yield len(self.fake_log()) - before - count - 1
 
