@@ -412,6 +412,18 @@ const char *config_chain(const struct config *config, const char *name)
     return NULL;
 }
 
+const char *config_name_of_chain(const struct config *config, const char *text)
+{
+    const struct settings *settings = &config->settings;
+    for (size_t i = 0; i < config->n_chains; i++)
+        if (strcmp(config->chains[i].text, text) == 0)
+            return config->chains[i].name;
+    for (size_t i = 0; i < settings->n_watches; i++)
+        if (!settings->watches[i].chain_name && strcmp(settings->watches[i].chain, text) == 0)
+            return settings->watches[i].chain;
+    return NULL;
+}
+
 const char *config_guess_chain(const struct config *config, const char *text)
 {
     struct nearest nearest = {0};

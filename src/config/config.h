@@ -62,6 +62,10 @@ void config_resolve_chains(struct config *config);
 /* The text of the chain of that name; NULL: there is none. */
 const char *config_chain(const struct config *config, const char *name);
 
+/* What the chain of that text is called: its name or, where folders have it without one, its text.
+ * NULL: it is not configured. */
+const char *config_name_of_chain(const struct config *config, const char *text);
+
 /* For a chain that is a single word and no stage: the name of a chain that may be meant; NULL:
  * none. */
 const char *config_guess_chain(const struct config *config, const char *text);

@@ -4,10 +4,11 @@
 
 static struct job_list list;
 static struct turns turns;
+static const bool never = false;
 
 static void add(struct job *job, struct job_flow *flow)
 {
-    *job = (struct job){.flow = flow};
+    *job = (struct job){.flow = flow, .stalled = &never};
     TAILQ_INSERT_TAIL(&list, job, in_list);
 }
 

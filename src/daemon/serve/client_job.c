@@ -82,9 +82,9 @@ static int take_chains(struct client_job *job, struct fault *fault)
     for (size_t i = 0; i < job->n_results; i++) {
         const char *at = text_find_part(request->chain, i, &length);
         char *part = strndup(at, length), *name = job->names[i];
-        const char *chain = part ? service_chain(job->service, part) : "";
+        const char *chain = part ? config_chain(job->service->config, part) : NULL;
         chains.failed |= !part;
-        text_printf(&chains, "%s%s", i ? ";" : "", chain);
+        text_printf(&chains, "%s%s", i ? ";" : "", chain ? chain : part ? part : "");
         if (given) {
             at = text_find_part(given, i, &length);
             snprintf(name, sizeof job->names[i], "%.*s", (int)length, at);
@@ -92,7 +92,7 @@ static int take_chains(struct client_job *job, struct fault *fault)
                 fault_set(fault, FAULT_USAGE,
                           "name '%.*s': a result's name is 1 to 31 of A-Z a-z 0-9 _ -", (int)length,
                           at);
-        } else if (part && chain != part && message_is_plane_name(part)) {
+        } else if (chain && message_is_plane_name(part)) {
             snprintf(name, sizeof job->names[i], "%s", part);
         }
         for (size_t k = 0; k < i && name[0]; k++) {
@@ -250,7 +250,8 @@ static void open_job(struct job *queued)
 {
     struct client_job *job = (struct client_job *)queued;
     int out = job->how.out_fd;
-    drop_planes(job);
+    if (job->n_planes > 0) /* of an earlier try */
+        drop_planes(job);
     if (!job->how.ended) { /* its worker died, and its client has gone */
         fault_set(&queued->fault, FAULT_INTERRUPTED, "the client has gone");
     } else if (service_check_results(job->service, job->how.account, &queued->fault) == 0 &&
@@ -325,13 +326,15 @@ static void done(struct job *queued, const struct message *report)
         service_count_result(service, job->how.account, (int64_t)plane->size);
     }
 
+    /* Chains are counted by their names; one that is not configured is "custom", so that clients
+     * make no labels. */
     const char *part;
     size_t length;
     text_finish(&job->counted);
     for (size_t i = 0; (part = text_find_part(job->chain, i, &length)) != NULL; i++) {
         char *chain = strndup(part, length);
-        text_printf(&job->counted, "%s%s", i ? ";" : "",
-                    chain ? service_chain_label(service, chain) : "custom");
+        const char *name = chain ? config_name_of_chain(service->config, chain) : NULL;
+        text_printf(&job->counted, "%s%s", i ? ";" : "", name ? name : "custom");
         free(chain);
     }
     queued->counted = text_string(&job->counted);

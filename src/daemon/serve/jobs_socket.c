@@ -207,8 +207,8 @@ static void leave_request(struct jobs_client *client)
     want_sweep(client->server);
 }
 
-/* What is told of a result: its name, what its files are, and what the worker has counted. */
-static json_t *result_json(const struct client_job *job, const struct message *report, size_t of)
+/* Says of a result what its files are. */
+static void tell_files(json_t *json, const struct message *report, size_t of)
 {
     json_t *planes = json_array();
     size_t length;
@@ -216,14 +216,13 @@ static json_t *result_json(const struct client_job *job, const struct message *r
     for (size_t i = 0; i < report->n_planes; i++)
         if (report->of[i] == of)
             json_array_append_new(planes, json_string(report->planes[i]));
-    json_t *json = json_pack("{s:s, s:o}", "name", job->names[of], "planes", planes);
+    json_object_set_new(json, "planes", planes);
     const char *part = text_find_part(type, of, &length);
     if (part)
         json_object_set_new(json, "media_type", json_stringn(part, length));
     part = text_find_part(report->extension ? report->extension : "", of, &length);
     if (part)
         json_object_set_new(json, "extension", json_stringn(part, length));
-    return json;
 }
 
 /* A single file is sent with the answer; of several, each is sent with a message of its own before
@@ -252,17 +251,18 @@ static void send_result(struct jobs_client *client, struct client_job *job,
         }
         *plane = (struct client_plane){.fd = -1}; /* the message has it, and what it counts */
     }
-    json_t *answer = result_json(job, report, 0), *results = json_array(), *counted;
+    json_t *results = json_array(), *counted;
     for (size_t i = 0; i < job->n_results; i++) {
-        json_t *one = result_json(job, report, i);
+        json_t *one = json_pack("{s:s}", "name", job->names[i]);
+        tell_files(one, report, i);
         counted = json_array_get(json_object_get(report->report, "results"), i);
         if (json_is_object(counted))
             json_object_update_missing(one, counted);
         json_array_append_new(results, one);
     }
-    json_object_del(answer, "name");
-    json_object_update_new(answer, json_pack("{s:s, s:I, s:s, s:o}", "type", "done", "id", id,
-                                             "result", "ok", "results", results));
+    json_t *answer = json_pack("{s:s, s:I, s:s, s:o}", "type", "done", "id", id, "result", "ok",
+                               "results", results);
+    tell_files(answer, report, 0);
     json_object_update_missing(answer, report->report);
     send_object(client, answer, alone, held);
 }

@@ -140,33 +140,6 @@ static bool get_order(char *order, int *client)
     return true;
 }
 
-/* Receives the client's next message and fills its receipt. Closes descriptors that are refused. */
-static void take_one(int client, struct parcel *parcel, int fds[MESSAGE_FDS_MAX])
-{
-    struct receipt *receipt = &parcel->receipt;
-    size_t size = sizeof parcel->bytes, n_fds;
-    struct stat status;
-    *receipt = (struct receipt){.fault = FAULT_INIT, .files = FAULT_INIT};
-    int result = message_receive_bytes(client, parcel->bytes, &size, fds, &n_fds, &receipt->fault);
-    for (size_t i = n_fds; i < MESSAGE_FDS_MAX; i++)
-        fds[i] = -1;
-    if (result == FAULT_BUSY)
-        fault_clear(&receipt->fault);
-    receipt->length = result == 0 ? (uint32_t)size : 0;
-    receipt->has_input = fds[0] >= 0;
-    receipt->has_output = fds[1] >= 0;
-    if (receipt->has_input && check_file(fds[0], false, &status, &receipt->files) == 0)
-        receipt->size = (uint64_t)status.st_size;
-    if (receipt->has_input && fds[1] >= 0 && receipt->files.code == FAULT_NONE &&
-        check_file(fds[1], true, &status, &receipt->files) == 0 &&
-        fcntl(fds[1], F_GET_SEALS) > F_SEAL_SEAL)
-        fault_set(&receipt->files, FAULT_PERMISSION, "output: the memory file is sealed");
-    if (receipt->files.code != FAULT_NONE)
-        close_all(fds, MESSAGE_FDS_MAX);
-    receipt->to_copy = fds[0] >= 0 && !sealed_is(fds[0]);
-    receipt->going_on = result == 0 || result == FAULT_DATA;
-}
-
 /* RECEIVER_TAKE and RECEIVER_STAY. The client's socket is kept open here while messages are
  * received: the process that closes a socket last also closes the descriptors unread in it, which
  * may hang, so that must not be the front. */
@@ -175,16 +148,40 @@ static void take(int client, bool stay)
     static struct parcel parcel;
     struct receipt *receipt = &parcel.receipt;
     struct pollfd next = {.fd = client, .events = POLLIN};
-    int fds[MESSAGE_FDS_MAX] = {-1, -1};
-    unsigned n = 0;
-    do {
-        take_one(client, &parcel, fds);
+    int fds[MESSAGE_FDS_MAX];
+    for (unsigned n = 0;; n++) {
+        size_t size = sizeof parcel.bytes, n_fds = 0;
+        struct stat status;
+        int result = FAULT_BUSY;
+        *receipt = (struct receipt){.fault = FAULT_INIT, .files = FAULT_INIT};
+        if (n == 0 || (n < MESSAGES_MAX && poll(&next, 1, stay ? LINGER : 0) == 1))
+            result = message_receive_bytes(client, parcel.bytes, &size, fds, &n_fds,
+                                           &receipt->fault);
+        for (size_t i = n_fds; i < MESSAGE_FDS_MAX; i++)
+            fds[i] = -1;
+        if (result == FAULT_BUSY)
+            fault_clear(&receipt->fault);
+        receipt->length = result == 0 ? (uint32_t)size : 0;
+
+        /* What it sent with it, which is closed if it is refused. */
+        receipt->has_input = fds[0] >= 0;
+        receipt->has_output = fds[1] >= 0;
+        if (receipt->has_input && check_file(fds[0], false, &status, &receipt->files) == 0)
+            receipt->size = (uint64_t)status.st_size;
+        if (receipt->has_input && fds[1] >= 0 && receipt->files.code == FAULT_NONE &&
+            check_file(fds[1], true, &status, &receipt->files) == 0 &&
+            fcntl(fds[1], F_GET_SEALS) > F_SEAL_SEAL)
+            fault_set(&receipt->files, FAULT_PERMISSION, "output: the memory file is sealed");
+        if (receipt->files.code != FAULT_NONE)
+            close_all(fds, MESSAGE_FDS_MAX);
+
+        receipt->to_copy = fds[0] >= 0 && !sealed_is(fds[0]);
+        receipt->going_on = result == 0 || result == FAULT_DATA;
         if (!receipt->going_on || receipt->to_copy)
             break;
         send_receipt(receipt, fds, (size_t)(fds[0] >= 0) + (fds[1] >= 0));
         close_all(fds, MESSAGE_FDS_MAX);
-        *receipt = (struct receipt){.fault = FAULT_INIT};
-    } while (++n < MESSAGES_MAX && poll(&next, 1, stay ? LINGER : 0) == 1);
+    }
     close(client);
     receipt->going_on = false;
     send_receipt(receipt, NULL, 0);

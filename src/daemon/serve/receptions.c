@@ -198,50 +198,14 @@ static void close_both(const struct receptions *all, const int fds[2])
         closing_take(all->loop, &(int){fds[i]});
 }
 
-static void take_parcel(struct receiver *receiver, const struct parcel *parcel, const int fds[2])
-{
-    struct reception *reception = receiver->reception;
-    const struct receipt *receipt = &parcel->receipt;
-    const struct receiver *other;
-    uv_timer_stop(&receiver->timer);
-    if (receipt->going_on) {
-        uv_timer_start(&receiver->timer, on_timer, ANSWER_TIME, 0);
-        if (!reception)
-            close_both(receiver->all, fds);
-        else if (reception->how.order == RECEIVER_TAKE)
-            reception->how.received(reception, parcel, fds);
-        return;
-    }
-    if (receipt->to_copy) {
-        receiver->state = RECEIVER_HOLDING;
-        if (reception)
-            reception->how.received(reception, parcel, fds);
-        else
-            give_order(receiver, RECEIVER_DROP, -1);
-        return;
-    }
-    receiver->reception = NULL;
-    receiver->state = RECEIVER_IDLE;
-    bool superfluous = false;
-    LIST_FOREACH (other, &receiver->all->receivers, in_list)
-        superfluous |=
-            other != receiver && other->uid == receiver->uid && other->state == RECEIVER_IDLE;
-    uv_timer_start(&receiver->timer, on_timer, superfluous ? SPARE_TIME : IDLE_TIME, 0);
-    if (!reception)
-        close_both(receiver->all, fds);
-    else if (reception->how.order == RECEIVER_TAKE)
-        reception->how.received(reception, parcel, fds);
-    else if (reception->how.order == RECEIVER_COPY)
-        reception->how.copied(reception, receipt, fds);
-    free(reception);
-    start_waiting(receiver->all);
-}
-
-/* Receives a parcel. False if there is none, or none follows: the receiver is idle or has died. */
+/* Receives a parcel, and does with it what its reception says. False if there is none, or none
+ * follows: the receiver is idle or has died. */
 static bool receive_one(struct receiver *receiver)
 {
     static struct parcel parcel; /* used by the loop's thread only */
+    const struct receipt *receipt = &parcel.receipt;
     struct receptions *all = receiver->all;
+    struct reception *reception = receiver->reception;
     struct fault fault = FAULT_INIT;
     int fds[MESSAGE_FDS_MAX] = {-1, -1};
     size_t size = sizeof parcel, n_fds;
@@ -251,15 +215,51 @@ static bool receive_one(struct receiver *receiver)
         fds[i] = -1;
     if (result == FAULT_BUSY)
         return false;
-    if (result == 0 && size >= sizeof parcel.receipt &&
-        size == sizeof parcel.receipt + parcel.receipt.length) {
-        take_parcel(receiver, &parcel, fds);
+    if (result != 0 || size < sizeof *receipt || size != sizeof *receipt + receipt->length) {
+        close_both(all, fds);
+        abandon(receiver, "the process that receives descriptors has died");
+        start_waiting(all);
+        return false;
+    }
+
+    /* Another one follows. */
+    bool takes = reception && reception->how.order == RECEIVER_TAKE;
+    uv_timer_stop(&receiver->timer);
+    if (!reception)
+        close_both(all, fds);
+    if (receipt->going_on) {
+        uv_timer_start(&receiver->timer, on_timer, ANSWER_TIME, 0);
+        if (takes)
+            reception->how.received(reception, &parcel, fds);
         return receiver->state == RECEIVER_AT_WORK;
     }
-    close_both(all, fds);
-    abandon(receiver, "the process that receives descriptors has died");
+
+    /* It waits for an order about the input. */
+    if (receipt->to_copy) {
+        receiver->state = RECEIVER_HOLDING;
+        if (reception)
+            reception->how.received(reception, &parcel, fds);
+        else
+            give_order(receiver, RECEIVER_DROP, -1);
+        return receiver->state == RECEIVER_AT_WORK;
+    }
+
+    /* Its order is done. */
+    const struct receiver *other;
+    bool superfluous = false;
+    receiver->reception = NULL;
+    receiver->state = RECEIVER_IDLE;
+    LIST_FOREACH (other, &all->receivers, in_list)
+        superfluous |=
+            other != receiver && other->uid == receiver->uid && other->state == RECEIVER_IDLE;
+    uv_timer_start(&receiver->timer, on_timer, superfluous ? SPARE_TIME : IDLE_TIME, 0);
+    if (takes)
+        reception->how.received(reception, &parcel, fds);
+    else if (reception && reception->how.order == RECEIVER_COPY)
+        reception->how.copied(reception, receipt, fds);
+    free(reception);
     start_waiting(all);
-    return false;
+    return receiver->state == RECEIVER_AT_WORK;
 }
 
 static void on_socket(uv_poll_t *poll, int status, int events)

@@ -109,46 +109,6 @@ const char *service_trouble(const struct service *service)
     return supervisor_is_ready(service->supervisor) ? NULL : "no-device";
 }
 
-/* Chains with names come first, then those that folders have without a name. */
-static bool get_chain(const struct service *service, size_t index, const char **name,
-                      const char **text)
-{
-    const struct config *config = service->config;
-    if (index < config->n_chains) {
-        *name = config->chains[index].name;
-        *text = config->chains[index].text;
-        return true;
-    }
-    index -= config->n_chains;
-    for (size_t i = 0; i < config->settings.n_watches; i++) {
-        const struct watch_settings *watch = &config->settings.watches[i];
-        if (!watch->chain_name && index-- == 0) {
-            *name = NULL;
-            *text = watch->chain;
-            return true;
-        }
-    }
-    return false;
-}
-
-const char *service_chain(const struct service *service, const char *chain)
-{
-    const char *name, *text;
-    for (size_t i = 0; get_chain(service, i, &name, &text); i++)
-        if (name && strcmp(name, chain) == 0)
-            return text;
-    return chain;
-}
-
-const char *service_chain_label(const struct service *service, const char *chain)
-{
-    const char *name, *text;
-    for (size_t i = 0; get_chain(service, i, &name, &text); i++)
-        if (strcmp(text, chain) == 0)
-            return name ? name : text;
-    return "custom";
-}
-
 unsigned service_retry_after(const struct service *service)
 {
     const struct queue *queue = service->queue;
@@ -485,9 +445,14 @@ const char *service_figures(struct service *service)
 
 json_t *service_chains(const struct service *service)
 {
+    const struct config *config = service->config;
     json_t *list = json_array();
-    const char *name, *text;
-    for (size_t i = 0; get_chain(service, i, &name, &text); i++)
-        json_array_append_new(list, json_pack("{s:s?, s:s}", "name", name, "chain", text));
+    for (size_t i = 0; i < config->n_chains; i++)
+        json_array_append_new(list, json_pack("{s:s, s:s}", "name", config->chains[i].name, "chain",
+                                              config->chains[i].text));
+    for (size_t i = 0; i < config->settings.n_watches; i++)
+        if (!config->settings.watches[i].chain_name)
+            json_array_append_new(list, json_pack("{s:n, s:s}", "name", "chain",
+                                                  config->settings.watches[i].chain));
     return list;
 }

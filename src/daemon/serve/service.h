@@ -71,13 +71,6 @@ void service_described(struct service *service);
  * while the daemon starts, too. */
 const char *service_trouble(const struct service *service);
 
-/* The text of the configured chain of that name; `chain` itself if there is none. */
-const char *service_chain(const struct service *service, const char *chain);
-
-/* How metrics call a chain: by its name or, where it has none, its text; "custom": it is not
- * configured, so that clients make no labels. */
-const char *service_chain_label(const struct service *service, const char *chain);
-
 /* Inquires what a request asks about files (REQUEST_WHY, _REQUEUE, _FILES), as inquiry_start does.
  * `bytes` of JSON are the most that an answer may have; 0: any. */
 int service_inquire(struct service *service, uid_t uid, const struct request *request, size_t bytes,
@@ -99,7 +92,8 @@ const char *service_status(struct service *service);
 const char *service_short_status(struct service *service, size_t bytes);
 const char *service_figures(struct service *service);
 
-/* A new reference; NULL without memory. */
+/* The chains that are configured: those with names, then those that folders have without one. A new
+ * reference; NULL without memory. */
 json_t *service_chains(const struct service *service);
 
 #endif

@@ -32,12 +32,6 @@
 
 /* ---- states and lists ---- */
 
-/* True while its owner's disk does not answer. Jobs of other owners go on. */
-static bool is_stalled(const struct job *job)
-{
-    return job->stalled && *job->stalled;
-}
-
 double job_queue_seconds(const struct job *job)
 {
     return job->sent > 0 ? (double)(job->sent - job->added) * 1e-9 : 0;
@@ -134,7 +128,7 @@ struct job *turns_next(const struct turns *turns, const struct job_list *list, b
     uint64_t least = 0; /* when the client's user was served */
     TAILQ_FOREACH (job, list, in_list) {
         const struct job_flow *user = job->flow ? job->flow->user : &turns->folders;
-        if (is_stalled(job) || (idle && user->n_opened > 0))
+        if (*job->stalled || (idle && user->n_opened > 0))
             continue;
         if (!job->flow) {
             backlog = backlog ? backlog : job;
@@ -305,7 +299,7 @@ static struct job *next_to_open(struct queue *queue, bool quiet)
     unsigned opened = 0, busy = 0, quarantined = 0; /* of all; of those whose disk answers */
     for (int state = JOB_OPENING; state <= JOB_BEGUN; state++) {
         TAILQ_FOREACH (job, &queue->lists[state], in_list) {
-            bool stalled = is_stalled(job);
+            bool stalled = *job->stalled;
             if (job->lane == JOB_LAST && !(stalled && state == JOB_OPENING))
                 return NULL; /* it is alone */
             opened++;
@@ -328,7 +322,7 @@ static struct job *next_to_open(struct queue *queue, bool quiet)
         if (ready->ready && opened < queue->slots + AHEAD)
             return ready;
     TAILQ_FOREACH (last, &queue->queued[JOB_LAST], in_list)
-        if (!is_stalled(last))
+        if (!*last->stalled)
             break;
     if (suspect || busy + quarantined > 0 || !last)
         return NULL;
@@ -500,13 +494,15 @@ unsigned queue_in_quarantine(const struct queue *queue)
     const struct job *job;
     TAILQ_FOREACH (job, &queue->all, in_all)
         count += job->lane == JOB_SUSPECT && job->state <= JOB_BEGUN &&
-                 (job->state == JOB_QUEUED || !is_stalled(job));
+                 (job->state == JOB_QUEUED || !*job->stalled);
     return count;
 }
 
 void queue_add(struct queue *queue, struct job *job)
 {
+    static const bool never = false;
     job->id = ++queue->last_id;
+    job->stalled = job->stalled ? job->stalled : &never;
     job->in_fd = job->out_fd = -1;
     job->state = JOB_QUEUED;
     job->added = job->since = clock_now();
