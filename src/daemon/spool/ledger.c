@@ -122,28 +122,6 @@ static int find_plane(struct ledger *ledger, struct ledger_request *r)
     return read_rows(ledger_bind(ledger, FIND_PLANE, "ttt", r->folder, from, to), r);
 }
 
-/* A change of the database, within a transaction. */
-static int write_one(struct ledger *ledger, const struct ledger_request *r, size_t i)
-{
-    if (r->what == PUT) {
-        const struct ledger_entry *e = &r->entries[i];
-        const char *more = e->result ? strstr(e->result, LEDGER_NEXT) : NULL;
-        char *first = more ? strndup(e->result, (size_t)(more - e->result)) : NULL;
-        ledger_bind(ledger, PUT, "ttiftittiit", e->folder, e->name, (int64_t)e->identity.device,
-                    &e->identity, e->state, (int64_t)e->attempts, e->reason,
-                    first ? first : e->result, (int64_t)e->remembered, r->now, more);
-        int code = more && !first ? SQLITE_NOMEM : ledger_step(ledger->statements[PUT]);
-        free(first);
-        return code;
-    } else if (r->what == FORGET_ENTRY) { /* what was entered again meanwhile stays */
-        const struct ledger_row *row = &r->missing[i];
-        ledger_bind(ledger, FORGET_ENTRY, "tfti", r->folder, &row->identity, row->name, row->time);
-    } else {
-        ledger_bind(ledger, FORGET_FILE, "tf", r->folder, &r->identities[i]);
-    }
-    return ledger_step(ledger->statements[r->what]);
-}
-
 static int serve(struct ledger *ledger, struct ledger_request *r)
 {
     int64_t before;
@@ -183,8 +161,23 @@ static int serve(struct ledger *ledger, struct ledger_request *r)
     default: /* PUT, FORGET_FILE, FORGET_ENTRY */
         if ((code = ledger_begin(ledger, r->lasts)) != SQLITE_DONE)
             return code;
-        for (size_t i = 0; i < r->count && code == SQLITE_DONE; i++)
-            code = write_one(ledger, r, i);
+        for (size_t i = 0; i < r->count && code == SQLITE_DONE; i++) {
+            const struct ledger_entry *e = r->what == PUT ? &r->entries[i] : NULL;
+            const char *more = e && e->result ? strstr(e->result, LEDGER_NEXT) : NULL;
+            char *first = more ? strndup(e->result, (size_t)(more - e->result)) : NULL;
+            if (e)
+                ledger_bind(ledger, PUT, "ttiftittiit", e->folder, e->name,
+                            (int64_t)e->identity.device, &e->identity, e->state,
+                            (int64_t)e->attempts, e->reason, first ? first : e->result,
+                            (int64_t)e->remembered, r->now, more);
+            else if (r->what == FORGET_ENTRY) /* what was entered again meanwhile stays */
+                ledger_bind(ledger, FORGET_ENTRY, "tfti", r->folder, &r->missing[i].identity,
+                            r->missing[i].name, r->missing[i].time);
+            else
+                ledger_bind(ledger, FORGET_FILE, "tf", r->folder, &r->identities[i]);
+            code = more && !first ? SQLITE_NOMEM : ledger_step(ledger->statements[r->what]);
+            free(first);
+        }
         return ledger_commit(ledger, code);
     }
 }
@@ -231,8 +224,11 @@ static void do_request(struct ledger *ledger, struct ledger_request *request)
     request->begun = true;
     note_move(ledger, clock_now());
     pthread_mutex_unlock(&ledger->lock);
-    if (ledger_open_database(ledger, &request->fault) == 0)
-        ledger_end(ledger, serve(ledger, request), &request->fault);
+    if (ledger->db || ledger_open_database(ledger, &request->fault) == 0) {
+        int code = serve(ledger, request);
+        if (code != SQLITE_DONE)
+            ledger_blame(ledger, code, &request->fault);
+    }
     bool left = request->left;
     size_t count = left ? request->count : 0;
     if (left && request->fault.code != FAULT_NONE)

@@ -133,7 +133,8 @@ int ledger_date(struct ledger *ledger, struct ledger_dating *d)
     int code = tell_time(ledger, &d->now);
     for (size_t i = 0; i < d->count && code == SQLITE_DONE; i++)
         code = date_file(ledger, d, &d->files[i], &marked[i]);
-    if (code == SQLITE_DONE && ledger_end(ledger, note_dates(ledger, d, marked), &fault) != 0)
+    int noted = code == SQLITE_DONE ? note_dates(ledger, d, marked) : SQLITE_DONE;
+    if (noted != SQLITE_DONE && ledger_blame(ledger, noted, &fault) != 0)
         log_warning("%s: how old %zu files are will not be known later", fault.text, d->count);
     return code;
 }

@@ -258,8 +258,6 @@ static int open_or_replace(struct ledger *ledger, struct fault *fault)
 
 int ledger_open_database(struct ledger *ledger, struct fault *fault)
 {
-    if (ledger->db)
-        return 0;
     if (clock_now() >= ledger->next_try) {
         fault_clear(&ledger->trouble);
         open_or_replace(ledger, &ledger->trouble);
@@ -268,11 +266,9 @@ int ledger_open_database(struct ledger *ledger, struct fault *fault)
     return fault_set(fault, ledger->trouble.code, "%s", ledger->trouble.text);
 }
 
-int ledger_end(struct ledger *ledger, int code, struct fault *fault)
+int ledger_blame(struct ledger *ledger, int code, struct fault *fault)
 {
     struct fault why = FAULT_INIT;
-    if (code == SQLITE_DONE)
-        return 0;
     code = tell_damage(ledger, code);
     /* the connection's own message is by now that of the rollback */
     int result = fault_set(&why, code == SQLITE_FULL ? FAULT_NO_SPACE : FAULT_IO, "%s: %s",

@@ -83,13 +83,13 @@ struct ledger {
  * its end tells what became of it. */
 int ledger_ask(struct ledger *ledger, struct ledger_request *request, struct fault *fault);
 
-/* ledger_database.c: all within a request. Opens the database unless it is open; a damaged one is
+/* ledger_database.c: all within a request. Opens the database where it is not open; a damaged one is
  * set aside, and a new one begun. */
 int ledger_open_database(struct ledger *ledger, struct fault *fault);
 void ledger_close_database(struct ledger *ledger);
 
-/* The end of some work: 0 for SQLITE_DONE, else a fault. A damaged database is replaced here. */
-int ledger_end(struct ledger *ledger, int code, struct fault *fault);
+/* The fault for a code that is not SQLITE_DONE. A damaged database is replaced here. */
+int ledger_blame(struct ledger *ledger, int code, struct fault *fault);
 
 /* A statement with its values: 't' a text, which must stay until the statement is reset, 'i' an
  * int64_t, 'f' a file's identity, which are three of its numbers. */
