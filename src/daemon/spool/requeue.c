@@ -1,6 +1,5 @@
 #include "daemon/spool/requeue.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,11 +10,9 @@
 #include "base/disk.h"
 #include "base/log.h"
 #include "base/name.h"
-#include "base/walk.h"
 #include "daemon/spool/ledger.h"
 
-#define MARK        "-requeue"
-#define SKIPPED_MAX 1000
+#define MARK "-requeue"
 
 /* ---- reasons, which leave with their files ---- */
 
@@ -192,96 +189,49 @@ int requeue_one(const struct spool *spool, const struct fate *fate, char name[PA
 
 /* ---- all files in failed ---- */
 
-static bool add_name(char ***names, size_t *count, const char *name)
-{
-    char **more = realloc(*names, (*count + 1) * sizeof *more);
-    char *copy = strdup(name);
-    if (more)
-        *names = more;
-    if (!more || !copy) {
-        free(copy);
-        return false;
-    }
-    more[(*count)++] = copy;
-    return true;
-}
-
-struct slice {
-    const struct spool *spool;
-    const struct requeued *requeued;
-    size_t count;
-    char **names; /* below failed; owned */
-};
-
-/* With claims in place there are only reasons; each stands for its file. */
-static enum walk_answer visit(void *context, const struct walk_entry *entry)
-{
-    struct slice *slice = context;
-    bool in_place = slice->spool->in_place;
-    char path[PATH_MAX];
-    if (entry->name[0] == '.')
-        return WALK_PAST;
-    if (entry->kind == DT_DIR || name_is_reason(entry->name) != in_place)
-        return WALK_ON;
-    size_t length = in_place ? name_reason_stem(entry->path) : strlen(entry->path);
-    snprintf(path, sizeof path, "%.*s", (int)length, entry->path);
-    size_t skipped = 0;
-    while (skipped < slice->requeued->n_skipped &&
-           strcmp(slice->requeued->skipped[skipped], path) != 0)
-        skipped++;
-    if (skipped == slice->requeued->n_skipped)
-        add_name(&slice->names, &slice->count, path);
-    return slice->count >= REQUEUE_SLICE ? WALK_STOP : WALK_ON;
-}
-
 static void requeue_named(const struct spool *spool, struct requeued *requeued, const char *failed)
 {
     struct fate fate;
     struct fault fault = FAULT_INIT;
-    char name[PATH_MAX];
+    char name[PATH_MAX], **names = requeued->names;
     fate_find_failed(&fate, spool, failed);
     bool good = strcmp(fate.state, "failed") == 0 && put_back_one(spool, &fate, name, &fault) == 0;
     fate_finish(&fate);
     if (good) {
         requeued->n_done++;
-        add_name(&requeued->names, &requeued->n_names, name);
-        return;
-    }
-    if (fault.code != FAULT_NONE && fault.code != FAULT_NO_INPUT) {
+        if ((names = realloc(names, (requeued->n_names + 1) * sizeof *names)) != NULL) {
+            requeued->names = names;
+            requeued->n_names += (names[requeued->n_names] = strdup(name)) != NULL;
+        }
+    } else if (fault.code != FAULT_NONE && fault.code != FAULT_NO_INPUT) {
         requeued->n_failed++;
         fault_set(&requeued->fault, fault.code, "%s", fault.text);
     }
-    add_name(&requeued->skipped, &requeued->n_skipped, failed);
 }
 
 bool requeue_failed(const struct spool *spool, struct requeued *requeued)
 {
-    struct slice slice = {.spool = spool, .requeued = requeued};
-    if (requeued->n_skipped >= SKIPPED_MAX)
-        return false;
-    walk(spool->failed_fd, visit, NULL, &slice);
-    for (size_t i = 0; i < slice.count; i++) {
-        requeue_named(spool, requeued, slice.names[i]);
-        free(slice.names[i]);
-    }
-    if (slice.count > 0)
+    struct spool_files page = {.after = requeued->after, .limit = REQUEUE_SLICE};
+    if ((page.files = calloc(page.limit, sizeof *page.files)) != NULL)
+        spool_list(spool, true, &page);
+    bool more = page.count == page.limit;
+    for (size_t i = 0; i < page.count; i++)
+        requeue_named(spool, requeued, page.files[i].name);
+    if (page.count > 0) {
         sync_names(spool);
-    free(slice.names);
-    return slice.count >= REQUEUE_SLICE;
+        snprintf(requeued->after, sizeof requeued->after, "%s", page.files[page.count - 1].name);
+    }
+    spool_files_finish(&page);
+    return more;
 }
 
-void requeued_forget(struct requeued *requeued, bool with_skipped)
+void requeued_forget(struct requeued *requeued, bool with_place)
 {
     for (size_t i = 0; i < requeued->n_names; i++)
         free(requeued->names[i]);
     free(requeued->names);
     requeued->names = NULL;
     requeued->n_names = 0;
-    for (size_t i = 0; with_skipped && i < requeued->n_skipped; i++)
-        free(requeued->skipped[i]);
-    if (!with_skipped)
-        return;
-    free(requeued->skipped);
-    requeued->skipped = NULL;
-    requeued->n_skipped = 0;
+    if (with_place)
+        requeued->after[0] = '\0';
 }

@@ -14,19 +14,18 @@ int requeue_one(const struct spool *spool, const struct fate *fate, char name[PA
 struct requeued {
     unsigned n_done, n_failed;
     size_t n_names;
-    char **names; /* in IN; owned, as those below */
-    size_t n_skipped;
-    char **skipped;     /* below failed: left out by the next call */
-    struct fault fault; /* the first one */
+    char **names; /* in IN; owned */
+    char after[PATH_MAX]; /* the last name of those so far: the next call goes on behind it */
+    struct fault fault;   /* the first one */
 };
 
-/* Requeues up to REQUEUE_SLICE of the files in failed that are not among `skipped`, and adds them
- * to `requeued`. Returns true when there may be more. */
-#define REQUEUE_SLICE 128
+/* Requeues the next files in failed in the order of their names, REQUEUE_SLICE at most, and adds
+ * them to `requeued`. Returns true when there may be more. */
+#define REQUEUE_SLICE 512
 bool requeue_failed(const struct spool *spool, struct requeued *requeued);
 
-/* Forgets the names and, at the end of a folder, those that were skipped in it. */
-void requeued_forget(struct requeued *requeued, bool with_skipped);
+/* Forgets the names and, at the end of a folder, how far it had come there. */
+void requeued_forget(struct requeued *requeued, bool with_place);
 
 /* Gives such a reason its name back if its file is still in failed; otherwise removes it. */
 void requeue_clear_up(const struct spool *spool, int directory_fd, const char *name);

@@ -428,27 +428,67 @@ int spool_scan(const struct spool *spool, const char *const *ignore, identity_vi
     return result < 0 ? fault_set_errno(fault, FAULT_IO, spool->in_path) : (int)fault->code;
 }
 
-struct count {
-    enum spool_counted what;
-    size_t files;
+/* ---- what is in done and failed ---- */
+
+void spool_files_offer(struct spool_files *page, struct spool_file file)
+{
+    if (strcmp(file.name, page->after) <= 0 ||
+        (page->count == page->limit &&
+         strcmp(file.name, page->files[page->count - 1].name) >= 0))
+        return;
+    size_t low = 0, high = page->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (strcmp(page->files[middle].name, file.name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if ((file.name = strdup(file.name)) == NULL)
+        return;
+    if (page->count == page->limit)
+        free(page->files[--page->count].name);
+    memmove(&page->files[low + 1], &page->files[low], (page->count - low) * sizeof *page->files);
+    page->files[low] = file;
+    page->count++;
+}
+
+void spool_files_finish(struct spool_files *page)
+{
+    for (size_t i = 0; i < page->count; i++)
+        free(page->files[i].name);
+    free(page->files);
+    *page = (struct spool_files){0};
+}
+
+struct listing {
+    bool failed, in_place;
+    struct spool_files *page;
+    size_t count;
 };
 
-static enum walk_answer visit_counted(void *context, const struct walk_entry *entry)
+static enum walk_answer visit_ended(void *context, const struct walk_entry *entry)
 {
-    struct count *count = context;
+    struct listing *listing = context;
+    bool reasons = listing->failed && listing->in_place;
+    char path[PATH_MAX];
     if (entry->name[0] == '.')
         return WALK_PAST;
-    if (entry->kind != DT_DIR)
-        count->files += count->what == SPOOL_ALL ||
-                        name_is_reason(entry->name) == (count->what == SPOOL_REASONS);
+    if (entry->kind == DT_DIR || (listing->failed && name_is_reason(entry->name) != reasons))
+        return WALK_ON;
+    listing->count++;
+    snprintf(path, sizeof path, "%.*s",
+             (int)(reasons ? name_reason_stem(entry->path) : strlen(entry->path)), entry->path);
+    if (listing->page)
+        spool_files_offer(listing->page, (struct spool_file){.name = path});
     return WALK_ON;
 }
 
-size_t spool_count(int directory_fd, enum spool_counted what)
+size_t spool_list(const struct spool *spool, bool failed, struct spool_files *page)
 {
-    struct count count = {.what = what};
-    walk(directory_fd, visit_counted, NULL, &count);
-    return count.files;
+    struct listing listing = {failed, spool->in_place, page, 0};
+    walk(failed ? spool->failed_fd : spool->done_fd, visit_ended, NULL, &listing);
+    return listing.count;
 }
 
 /* ---- what a path means ---- */

@@ -119,14 +119,25 @@ int spool_scan(const struct spool *spool, const char *const *ignore, identity_vi
  * stores; without a ledger nothing is removed. */
 void spool_tidy(const struct spool *spool);
 
-/* How many files are below a directory. Reasons (NAME.error.json) are in failed alone. */
-enum spool_counted {
-    SPOOL_ALL,
-    SPOOL_REASONS,
-    SPOOL_BUT_REASONS
+/* A page of a folder's files: the first `limit` names after the name `after`, in order. Its user
+ * gives `files` room for them. */
+struct spool_files {
+    const char *after;
+    size_t limit, count;
+    struct spool_file {
+        char *name; /* owned */
+        const char *state;
+        unsigned attempts;
+    } * files; /* owned */
 };
 
-size_t spool_count(int directory_fd, enum spool_counted what);
+/* Adds a name, which is copied, at its place; that may push the last one out. */
+void spool_files_offer(struct spool_files *page, struct spool_file file);
+void spool_files_finish(struct spool_files *page);
+
+/* Counts the files in done or, with `failed`, in failed, and offers their names below that to the
+ * page (NULL: none). With claims in place a reason in failed stands for its file. */
+size_t spool_list(const struct spool *spool, bool failed, struct spool_files *page);
 
 /* A spot: what a path means to a watched folder, by its text alone: a file in IN, done, failed or
  * work, or a result. Pure. */

@@ -97,7 +97,7 @@ void folder_log_state(const struct folder *folder);
 /* ---- for questions about files ---- */
 
 struct fate;
-struct folder_files;
+struct spool_files;
 struct probe;
 
 /* True while a thread at the folder's disks makes no progress, so that nobody should wait for the
@@ -119,6 +119,6 @@ bool folder_explain(const struct folder *folder, struct fate *fate);
 void folder_explain_gone(const struct folder *folder, struct fate *fate);
 
 /* Adds the files that have become jobs, in the state `state` or in any for NULL. */
-void folder_list_jobs(const struct folder *folder, const char *state, struct folder_files *files);
+void folder_list_jobs(const struct folder *folder, const char *state, struct spool_files *files);
 
 #endif

@@ -277,13 +277,13 @@ static void explain_name(const struct folder_thread *t, struct fate *fate)
         explain_trouble(&t->now, fate);
 }
 
-static void list_names(const struct candidates *candidates, struct folder_files *files)
+static void list_names(const struct candidates *candidates, struct spool_files *files)
 {
     const struct candidate *c;
     for (int i = 0; i < CANDIDATE_STATES; i++)
         TAILQ_FOREACH (c, &candidates->lists[i], in_state)
             if (i != CANDIDATE_TAKEN)
-                folder_files_offer(files, (struct folder_file){c->name, "waiting", 0});
+                spool_files_offer(files, (struct spool_file){c->name, "waiting", 0});
 }
 
 /* ---- questions, on the folder's thread ---- */
@@ -395,11 +395,11 @@ bool folder_explain(const struct folder *folder, struct fate *fate)
 
 /* ---- lists ---- */
 
-void folder_list_jobs(const struct folder *folder, const char *state, struct folder_files *files)
+void folder_list_jobs(const struct folder *folder, const char *state, struct spool_files *files)
 {
     const struct job *job;
     TAILQ_FOREACH (job, &folder->queue->all, in_all)
         if (job->owner == folder && (!state || strcmp(state, job_words[job->state]) == 0))
-            folder_files_offer(files, (struct folder_file){(char *)(uintptr_t)job->label,
+            spool_files_offer(files, (struct spool_file){(char *)(uintptr_t)job->label,
                                                            job_words[job->state], job->attempts});
 }

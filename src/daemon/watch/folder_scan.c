@@ -241,10 +241,8 @@ static void *scan_directories(void *context)
     struct spool *spool = scan->reader.spool;
     if (scan->tidy) {
         spool_tidy(spool);
-        /* of those in failed the files or, where originals stay in place, the reasons */
-        scan->n_done = spool_count(spool->done_fd, SPOOL_ALL);
-        scan->n_failed =
-            spool_count(spool->failed_fd, spool->in_place ? SPOOL_REASONS : SPOOL_BUT_REASONS);
+        scan->n_done = spool_list(spool, false, NULL);
+        scan->n_failed = spool_list(spool, true, NULL);
     }
     if (scan->whole && scan->prune)
         ledger_prune(spool->world->ledger, spool->folder, spool->remembers ? is_there : NULL,

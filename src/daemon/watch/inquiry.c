@@ -3,7 +3,6 @@
  * together (inquiry_answered) until there is an answer. */
 #include "daemon/watch/inquiry.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/name.h"
-#include "base/walk.h"
 #include "daemon/spool/ledger.h"
 #include "daemon/watch/folder.h"
 #include "worker/json_text.h"
@@ -69,21 +67,13 @@ static bool is_about_a_file(enum inquiry_kind kind)
     return kind == INQUIRY_WHY || kind == INQUIRY_REQUEUE;
 }
 
-static void finish_files(struct folder_files *l)
-{
-    for (size_t i = 0; i < l->count; i++)
-        free(l->files[i].name);
-    free(l->files);
-    *l = (struct folder_files){0};
-}
-
 static void destroy(struct inquiry *inquiry)
 {
     struct probe *probe = inquiry->probe;
     if (probe) {
         fate_finish(&probe->fate);
         requeued_forget(&probe->requeued, true);
-        finish_files(&probe->live);
+        spool_files_finish(&probe->live);
         json_decref(probe->page.files);
     }
     free(inquiry->input);
@@ -411,28 +401,6 @@ static void add(struct page *page, const struct fate *fate, const char *input, c
     page->full = room(page) == 0;
 }
 
-void folder_files_offer(struct folder_files *l, struct folder_file file)
-{
-    if (strcmp(file.name, l->after) <= 0 ||
-        (l->count == l->limit && strcmp(file.name, l->files[l->count - 1].name) >= 0))
-        return;
-    size_t low = 0, high = l->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (strcmp(l->files[middle].name, file.name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if ((file.name = strdup(file.name)) == NULL)
-        return;
-    if (l->count == l->limit)
-        free(l->files[--l->count].name);
-    memmove(&l->files[low + 1], &l->files[low], (l->count - low) * sizeof *l->files);
-    l->files[low] = file;
-    l->count++;
-}
-
 /* Puts files under way on the page, which the loop and the folder's thread have named. */
 static void list_live(struct probe *probe)
 {
@@ -440,7 +408,7 @@ static void list_live(struct probe *probe)
     if (!probe->live.files)
         return;
     for (size_t i = 0; i < probe->live.count; i++) {
-        const struct folder_file *file = &probe->live.files[i];
+        const struct spool_file *file = &probe->live.files[i];
         struct fate fate;
         fate_init(&fate);
         fate_set(&fate, file->state, NULL, "%s", "");
@@ -448,29 +416,9 @@ static void list_live(struct probe *probe)
         snprintf(fate.name, sizeof fate.name, "%s", file->name);
         add(page, &fate, probe->input, file->name);
     }
-    finish_files(&probe->live);
+    spool_files_finish(&probe->live);
     if (!page->full)
         next_part(page);
-}
-
-struct failed_names {
-    const struct spool *spool;
-    struct folder_files list; /* owned, with the names */
-};
-
-static enum walk_answer visit_failed(void *context, const struct walk_entry *entry)
-{
-    struct failed_names *n = context;
-    bool in_place = n->spool->in_place;
-    char path[PATH_MAX];
-    if (entry->name[0] == '.')
-        return WALK_PAST;
-    if (entry->kind != DT_DIR && name_is_reason(entry->name) == in_place) {
-        size_t length = in_place ? name_reason_stem(entry->path) : strlen(entry->path);
-        snprintf(path, sizeof path, "%.*s", (int)length, entry->path);
-        folder_files_offer(&n->list, (struct folder_file){.name = path});
-    }
-    return WALK_ON;
 }
 
 /* If the page has room left: what has ended of this folder. Without a spool that is left out; other
@@ -487,19 +435,19 @@ static void list_ended(struct probe *probe, const struct spool *spool)
         if (spool && page->part == PART_FAILED) {
             /* files that have gone since are left out; the cursor moves past them */
             char after[PATH_MAX];
-            struct failed_names n = {spool, {.after = after, .limit = wanted}};
+            struct spool_files list = {.after = after, .limit = wanted};
             snprintf(after, sizeof after, "%s", page->key);
-            n.list.files = calloc(wanted, sizeof *n.list.files);
-            if (n.list.files)
-                walk(spool->failed_fd, visit_failed, NULL, &n);
-            count = n.list.count;
+            list.files = calloc(wanted, sizeof *list.files);
+            if (list.files)
+                spool_list(spool, true, &list);
+            count = list.count;
             for (size_t i = 0; i < count && !page->full; i++) {
-                fate_find_failed(&fate, spool, n.list.files[i].name);
+                fate_find_failed(&fate, spool, list.files[i].name);
                 bool still = strcmp(fate.state, "failed") == 0;
-                add(page, still ? &fate : NULL, probe->input, n.list.files[i].name);
+                add(page, still ? &fate : NULL, probe->input, list.files[i].name);
                 fate_finish(&fate);
             }
-            finish_files(&n.list);
+            spool_files_finish(&list);
         } else if (spool) {
             struct ledger_row *rows = calloc(wanted, sizeof *rows);
             if (rows)
@@ -675,9 +623,9 @@ static void go_on(struct inquiry *inquiry)
     }
     /* jobs that may be on the page, before the folder's thread adds names */
     if (inquiry->kind == INQUIRY_LIST) {
-        finish_files(&probe->live);
+        spool_files_finish(&probe->live);
         if (page->part == PART_LIVE) {
-            probe->live = (struct folder_files){.after = page->key, .limit = room(page)};
+            probe->live = (struct spool_files){.after = page->key, .limit = room(page)};
             probe->live.files = calloc(probe->live.limit, sizeof *probe->live.files);
             if (probe->live.files)
                 folder_list_jobs(folder, page->state, &probe->live);

@@ -20,20 +20,6 @@ enum inquiry_kind {
     INQUIRY_LIST,           /* list a page of files */
 };
 
-/* The first `limit` names after the name `after`, in order. */
-struct folder_files {
-    const char *after;
-    size_t limit, count;
-    struct folder_file {
-        char *name; /* owned */
-        const char *state;
-        unsigned attempts;
-    } * files;
-};
-
-/* Adds a name at its place, which may push the last one out. */
-void folder_files_offer(struct folder_files *files, struct folder_file file);
-
 /* A thread that reads for the folder's. */
 struct folder_reader {
     struct folder_thread *thread;
@@ -84,7 +70,7 @@ struct probe {
 
     /* for a list */
     struct page page;
-    struct folder_files live; /* under way: jobs, then names */
+    struct spool_files live; /* under way: jobs, then names */
     struct fault fault;
 };
 
