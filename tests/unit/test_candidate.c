@@ -137,10 +137,9 @@ static void test_news(void **state)
         {"r", .known = true, .whole = true, .state = CANDIDATE_HINTED},
     };
     struct candidates all;
-    struct fault fault = FAULT_INIT;
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_int_equal(candidates_init(&all, times, &fault), 0);
+        candidates_init(&all, times);
         hear(&all, rows[i].news, 5);
         const struct candidate *c = candidates_find(&all, "a");
         assert_int_equal(c != NULL, rows[i].known);
@@ -161,9 +160,8 @@ static void test_news(void **state)
 static void test_when_they_are_due(void **state)
 {
     struct candidates all;
-    struct fault fault = FAULT_INIT;
     (void)state;
-    assert_int_equal(candidates_init(&all, times, &fault), 0);
+    candidates_init(&all, times);
     candidates_found(&all, "found", &small, 0);
     hear(&all, "cow", 0);
     assert_int_equal(candidates_wake(&all, 0), SETTLE);
@@ -179,10 +177,9 @@ static void test_when_they_are_due(void **state)
 static void test_empty_ones_rest(void **state)
 {
     struct candidates all;
-    struct fault fault = FAULT_INIT;
     char name[16];
     (void)state;
-    assert_int_equal(candidates_init(&all, times, &fault), 0);
+    candidates_init(&all, times);
     for (int i = 0; i < CANDIDATES_EMPTY_MAX + 10; i++) {
         snprintf(name, sizeof name, "%d", i);
         candidates_found(&all, name, &empty, 0);
@@ -203,9 +200,8 @@ static void test_empty_ones_rest(void **state)
 static void test_returned(void **state)
 {
     struct candidates candidates;
-    struct fault fault = FAULT_INIT;
     (void)state;
-    assert_int_equal(candidates_init(&candidates, times, &fault), 0);
+    candidates_init(&candidates, times);
     candidates_hear(&candidates, "a", NEWS_RENAMED, SECOND);
     struct candidate *c = candidates_find(&candidates, "a");
     assert_non_null(c);

@@ -356,17 +356,13 @@ int claim_adopt(struct claim **claim, struct spool *spool, int other_fd, const c
 
 /* ---- it is opened, and begun ---- */
 
-static int open_file(const struct claim *claim)
-{
-    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    return claim->spool->in_place ? disk_open(claim->spool->in_fd, claim->name, flags)
-                                  : openat(claim->spool->instance_fd, claim->path, flags);
-}
-
 int claim_open(struct claim *claim, int *fd, struct fault *fault)
 {
+    const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    const struct spool *spool = claim->spool;
     struct stat status;
-    *fd = open_file(claim);
+    *fd = spool->in_place ? disk_open(spool->in_fd, claim->name, flags)
+                          : openat(spool->instance_fd, claim->path, flags);
     if (*fd < 0)
         return fault_set_errno(fault, errno == ENOENT ? FAULT_NO_INPUT : FAULT_IO, "open");
     int result = 0;
@@ -525,20 +521,25 @@ void claim_result_name(const struct claim *claim, size_t index, name_buffer name
     name_of_result(name, of->base, note->number, result->plane, of->extension);
 }
 
-/* The first file of each result, as the ledger has them. */
-static char *list_results(const struct claim *claim)
+char *claim_print_results(const struct claim *claim, bool paths)
 {
     const struct note *note = &claim->note;
     struct text list = {0};
     for (size_t i = 0; i < note->n_results; i++) {
         const char *folder = note->names[note->results[i].of].folder;
         name_buffer name;
-        if (i > 0 && note->results[i].of == note->results[i - 1].of)
-            continue;
         claim_result_name(claim, i, name);
-        text_printf(&list, "%s%s%s%s", i ? LEDGER_NEXT : "", folder, folder[0] ? LEDGER_BELOW : "",
-                    name);
+        if (paths) {
+            text_printf(&list, "%s%s%.*s%s", folder, folder[0] ? "/" : "",
+                        (int)(claim->base - claim->name), claim->name, name);
+            text_append_bytes(&list, "", 1);
+        } else if (i == 0 || note->results[i].of != note->results[i - 1].of) {
+            text_printf(&list, "%s%s%s%s", i ? LEDGER_NEXT : "", folder,
+                        folder[0] ? LEDGER_BELOW : "", name);
+        }
     }
+    if (paths)
+        text_append_bytes(&list, "", 1);
     if (list.failed)
         text_finish(&list);
     return list.data;
@@ -548,13 +549,12 @@ bool claim_fill_entry(struct claim *claim, struct ledger_entry *entry, const cha
 {
     const struct spool *spool = claim->spool;
     const struct note *note = &claim->note;
-    struct stat status;
     bool done = note->verdict == NOTE_DONE;
+    int fd = -1;
     free(claim->results);
-    claim->results = done ? list_results(claim) : NULL;
-    int fd = claim->identity.inode ? -1 : open_file(claim); /* it was never opened */
-    if (fd >= 0 && fstat(fd, &status) == 0)
-        claim->identity = identity_of(&status);
+    claim->results = done ? claim_print_results(claim, false) : NULL;
+    if (claim->identity.inode == 0) /* it was never opened */
+        claim_open(claim, &fd, NULL);
     file_close(&fd);
     *entry = (struct ledger_entry){
         .folder = spool->folder,

@@ -136,6 +136,10 @@ void claim_result_name(const struct claim *claim, size_t index, name_buffer name
 /* The note's names up to this result; false without memory. */
 bool note_add_name(struct note *note, size_t of);
 
+/* Its results: the first file of each, as the ledger has them, or with `paths` all files by their
+ * paths below OUT, as job->results. The caller frees the text; NULL without memory. */
+char *claim_print_results(const struct claim *claim, bool paths);
+
 /* Fills an entry for the ledger from a claim with a verdict. It points to the claim and to `reason`
  * (NULL: none). False when the file is gone, so that nothing can be said about it. */
 bool claim_fill_entry(struct claim *claim, struct ledger_entry *entry, const char *reason);

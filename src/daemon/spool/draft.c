@@ -33,18 +33,13 @@ struct names {
     name_buffer empty; /* in OUT, where there are no hard links: an empty file */
 };
 
-/* The picture's result that a file is of: one that the note knows, or a draft. */
-static unsigned result_of(const struct claim *claim, size_t index)
-{
-    return index < claim->note.n_results ? claim->note.results[index].of : claim->drafts[index].of;
-}
-
 static void names_of(struct names *names, const struct claim *claim, size_t index)
 {
     const struct note *note = &claim->note;
+    unsigned of = index < note->n_results ? note->results[index].of : claim->drafts[index].of;
     char tag[80];
     name_buffer plain;
-    name_of_result(plain, claim->base, 0, "", note->names[result_of(claim, index)].extension);
+    name_of_result(plain, claim->base, 0, "", note->names[of].extension);
     snprintf(tag, sizeof tag, "%.47s-%zu", note->tag, index);
     name_of_temporary(names->temporary, plain, tag);
     names->final[0] = '\0';
@@ -97,7 +92,7 @@ static int place_of(struct disk_place *place, const struct claim *claim, unsigne
     return result;
 }
 
-/* Those of all results, each opened once. */
+/* Those of all results. Results that go to one folder share its descriptor. */
 struct places {
     size_t n;
     unsigned same[WATCH_RESULTS_MAX]; /* the first result that goes there, too */
@@ -126,14 +121,10 @@ static int open_places(struct places *places, const struct claim *claim, mode_t 
             leave_places(places);
             return -1;
         }
+        places->list[of] = places->list[same];
         places->n++;
     }
     return 0;
-}
-
-static int fd_of(const struct places *places, const struct claim *claim, size_t index)
-{
-    return places->list[places->same[result_of(claim, index)]].fd;
 }
 
 /* ---- drafts ---- */
@@ -185,7 +176,7 @@ void drafts_discard(struct claim *claim)
     struct disk_place place;
     struct names names;
     for (size_t i = 0; i < claim->n_drafts; i++) {
-        if (place_of(&place, claim, result_of(claim, i), 0) != 0)
+        if (place_of(&place, claim, claim->drafts[i].of, 0) != 0)
             continue;
         names_of(&names, claim, i);
         unlinkat(place.fd, names.temporary, 0);
@@ -212,7 +203,7 @@ static bool is_taken(void *context, unsigned number)
         const struct note_name *of = &note->names[note->results[i].of];
         name_buffer name;
         name_of_result(name, of->base, number, note->results[i].plane, of->extension);
-        if (disk_may_have(fd_of(results->places, results->claim, i), name))
+        if (disk_may_have(results->places->list[note->results[i].of].fd, name))
             return true;
     }
     return false;
@@ -240,12 +231,12 @@ static int choose_number(struct claim *claim, const struct places *places, struc
     size_t taken = 0;
     while (refused && taken + 1 < note->n_results) {
         claim_result_name(claim, taken, name);
-        if (disk_may_have(fd_of(places, claim, taken), name))
+        if (disk_may_have(places->list[note->results[taken].of].fd, name))
             break;
         taken++;
     }
     claim_result_name(claim, taken, name);
-    int fd = fd_of(places, claim, taken);
+    int fd = places->list[note->results[taken].of].fd;
     if (refused)
         return fault_set(fault, FAULT_EXISTS, "%s is there already (on_exists: fail)", name);
     errno = 0;
@@ -268,7 +259,7 @@ int drafts_prepare(struct claim *claim, struct fault *fault)
     for (size_t i = 0; result == 0 && i < claim->n_drafts; i++) {
         struct draft *draft = &claim->drafts[i];
         struct names names;
-        int out_fd = fd_of(&places, claim, i);
+        int out_fd = places.list[draft->of].fd;
         names_of(&names, claim, i);
 
         /* Nobody may write to it any more: what is synced later is what is placed. */
@@ -371,7 +362,7 @@ static void remove_results(const struct claim *claim, const struct places *place
     for (size_t i = 0; i < claim->note.n_results; i++) {
         const struct note_result *result = &claim->note.results[i];
         struct names names;
-        int fd = fd_of(places, claim, i);
+        int fd = places->list[claim->note.results[i].of].fd;
         ino_t placed, reserved = 0;
         names_of(&names, claim, i);
         is_reserved(claim, fd, &names, result, &reserved);
@@ -429,7 +420,7 @@ int results_place(struct claim *claim, struct fault *fault)
     if (open_places(&places, claim, 0777) != 0)
         return blame_out(claim, fault);
     for (size_t i = 0; i < note->n_results && result == 0;) {
-        if (place_one(claim, fd_of(&places, claim, i), i) == 0) {
+        if (place_one(claim, places.list[note->results[i].of].fd, i) == 0) {
             i++;
             continue;
         }
@@ -445,7 +436,7 @@ int results_place(struct claim *claim, struct fault *fault)
          * and all get another number, which the note must have before they do. */
         for (i = 0; i < note->n_results; i++) {
             struct names names;
-            int fd = fd_of(&places, claim, i);
+            int fd = places.list[claim->note.results[i].of].fd;
             names_of(&names, claim, i);
             if (!is_result(fd, names.temporary, &note->results[i], NULL) &&
                 is_result(fd, names.final, &note->results[i], NULL) &&
@@ -509,7 +500,7 @@ int results_sync(const struct claim *claim)
         return -1;
     for (size_t i = 0; i < claim->note.n_results && result == 0; i++) {
         struct names names;
-        int out_fd = fd_of(&places, claim, i);
+        int out_fd = places.list[claim->note.results[i].of].fd;
         names_of(&names, claim, i);
         int fd = openat(out_fd, names.temporary, flags);
         if (fd < 0 && is_result(out_fd, names.final, &claim->note.results[i], NULL))
@@ -549,7 +540,7 @@ void results_release(const struct claim *claim, struct results_synced *synced)
         return;
     for (size_t i = 0; i < claim->note.n_results; i++) {
         struct names names;
-        int fd = fd_of(&places, claim, i);
+        int fd = places.list[claim->note.results[i].of].fd;
         names_of(&names, claim, i);
         bool in_out = fstatat(fd, names.in_out, &status, AT_SYMLINK_NOFOLLOW) == 0 ||
                       fstatat(fd, names.empty, &status, AT_SYMLINK_NOFOLLOW) == 0;

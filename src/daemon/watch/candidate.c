@@ -1,12 +1,8 @@
 #include "daemon/watch/candidate.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-
-#include "base/hash.h"
-
-#define BUCKETS_FIRST 256
 
 /* A file that somebody keeps open for writing is taken when it has not changed for this many times
  * `stable`: programs leak descriptors. */
@@ -46,25 +42,18 @@ enum candidate_verdict candidate_judge(struct candidate_facts *facts,
     return due ? CANDIDATE_TAKE : CANDIDATE_WAIT;
 }
 
-int candidates_init(struct candidates *candidates, struct candidate_times times,
-                    struct fault *fault)
+void candidates_init(struct candidates *candidates, struct candidate_times times)
 {
-    *candidates = (struct candidates){.times = times, .n_buckets = BUCKETS_FIRST};
+    *candidates = (struct candidates){.times = times};
     for (int i = 0; i < CANDIDATE_STATES; i++)
         TAILQ_INIT(&candidates->lists[i]);
-    if (getrandom(&candidates->seed, sizeof candidates->seed, 0) < 0)
-        candidates->seed = (uintptr_t)candidates;
-    candidates->buckets = calloc(candidates->n_buckets, sizeof *candidates->buckets);
-    return candidates->buckets ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for names");
 }
 
 void candidates_finish(struct candidates *candidates)
 {
-    for (int i = 0; i < CANDIDATE_STATES && candidates->buckets; i++)
+    for (int i = 0; i < CANDIDATE_STATES; i++)
         while (!TAILQ_EMPTY(&candidates->lists[i]))
             candidates_remove(candidates, TAILQ_FIRST(&candidates->lists[i]));
-    free(candidates->buckets);
-    *candidates = (struct candidates){0};
 }
 
 void candidates_clear(struct candidates *candidates)
@@ -75,62 +64,33 @@ void candidates_clear(struct candidates *candidates)
     candidates->overflowed = false;
 }
 
-/* The link that leads to the candidate of that name or, where there is none, would. */
-static struct candidate **link_of(const struct candidates *candidates, const char *name)
+static int compare(const void *a, const void *b)
 {
-    uint64_t hash = hash_bytes(HASH_INIT ^ candidates->seed, name, strlen(name));
-    hash ^= hash >> 32; /* FNV's low bits are the weaker ones for short names */
-    struct candidate **link = &candidates->buckets[hash & (candidates->n_buckets - 1)];
-    while (*link && strcmp((*link)->name, name) != 0)
-        link = &(*link)->next_in_bucket;
-    return link;
+    return strcmp(((const struct candidate *)a)->name, ((const struct candidate *)b)->name);
 }
 
 struct candidate *candidates_find(const struct candidates *candidates, const char *name)
 {
-    return *link_of(candidates, name);
-}
-
-/* Doubles the number of buckets. Without memory for that, their chains just get longer. */
-static void grow(struct candidates *candidates)
-{
-    size_t n_old = candidates->n_buckets;
-    struct candidate **old = candidates->buckets;
-    struct candidate **buckets = calloc(2 * n_old, sizeof *buckets);
-    if (!buckets)
-        return;
-    candidates->buckets = buckets;
-    candidates->n_buckets = 2 * n_old;
-    for (size_t i = 0; i < n_old; i++) {
-        for (struct candidate *c = old[i], *next; c; c = next) {
-            struct candidate **link = link_of(candidates, c->name);
-            next = c->next_in_bucket;
-            c->next_in_bucket = NULL;
-            *link = c;
-        }
-    }
-    free(old);
+    struct candidate wanted = {.name = (char *)(uintptr_t)name}, **found;
+    found = tfind(&wanted, &candidates->by_name, compare);
+    return found ? *found : NULL;
 }
 
 /* Finds or adds a name (state CANDIDATE_HINTED, no facts). NULL when there is no room. */
 static struct candidate *add_candidate(struct candidates *candidates, const char *name)
 {
-    struct candidate *c = *link_of(candidates, name);
+    struct candidate *c = candidates_find(candidates, name);
     if (c)
         return c;
     if (candidates->count < CANDIDATES_MAX)
         c = calloc(1, sizeof *c);
-    if (c && (c->name = strdup(name)) == NULL) {
+    if (!c || (c->name = strdup(name)) == NULL ||
+        tsearch(c, &candidates->by_name, compare) == NULL) {
+        free(c ? c->name : NULL);
         free(c);
-        c = NULL;
-    }
-    if (!c) {
         candidates->overflowed = true;
         return NULL;
     }
-    if (candidates->count >= candidates->n_buckets)
-        grow(candidates);
-    *link_of(candidates, name) = c;
     c->state = CANDIDATE_HINTED;
     TAILQ_INSERT_TAIL(&candidates->lists[CANDIDATE_HINTED], c, in_state);
     candidates->counts[CANDIDATE_HINTED]++;
@@ -140,7 +100,7 @@ static struct candidate *add_candidate(struct candidates *candidates, const char
 
 void candidates_remove(struct candidates *candidates, struct candidate *candidate)
 {
-    *link_of(candidates, candidate->name) = candidate->next_in_bucket;
+    tdelete(candidate, &candidates->by_name, compare);
     TAILQ_REMOVE(&candidates->lists[candidate->state], candidate, in_state);
     candidates->counts[candidate->state]--;
     candidates->count--;
@@ -171,7 +131,7 @@ void candidates_hear(struct candidates *candidates, const char *name, enum candi
 {
     /* the file will stay in the folder after this, so its name has to be kept */
     bool comes = news == NEWS_CREATED || news == NEWS_RENAMED || news == NEWS_CLOSED;
-    struct candidate *c = comes ? add_candidate(candidates, name) : *link_of(candidates, name);
+    struct candidate *c = comes ? add_candidate(candidates, name) : candidates_find(candidates, name);
     if (!c)
         return;
     if (news == NEWS_RENAMED && c->returned > 0) { /* caused by our own rename */

@@ -94,23 +94,20 @@ struct candidate {
     unsigned returned; /* events still to come that our own rename back causes */
     uint64_t due;
     TAILQ_ENTRY(candidate) in_state;
-    struct candidate *next_in_bucket;
 };
 
 TAILQ_HEAD(candidate_list, candidate);
 
 struct candidates {
     struct candidate_times times;
-    size_t count, n_buckets;
-    struct candidate **buckets;
-    uint64_t seed; /* of the hash function */
+    size_t count;
+    void *by_name; /* a tree of them, by tsearch(3) */
     struct candidate_list lists[CANDIDATE_STATES];
     size_t counts[CANDIDATE_STATES];
     bool overflowed; /* a name did not fit: scan again when there is room */
 };
 
-int candidates_init(struct candidates *candidates, struct candidate_times times,
-                    struct fault *fault);
+void candidates_init(struct candidates *candidates, struct candidate_times times);
 void candidates_finish(struct candidates *candidates);
 
 /* Forgets all names but those that are taken. None is looked at. */

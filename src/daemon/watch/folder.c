@@ -44,7 +44,7 @@ static void hand_over(struct folder_job *fj, enum letter_kind kind)
 /* A file that was just claimed is open already. */
 static void open_job(struct job *job)
 {
-    struct folder_job *fj = folder_job_of(job);
+    struct folder_job *fj = (struct folder_job *)job;
     if (!job->ready) {
         hand_over(fj, LETTER_OPEN);
         return;
@@ -57,14 +57,14 @@ static void open_job(struct job *job)
 
 static void began(struct job *job)
 {
-    struct folder_job *fj = folder_job_of(job);
+    struct folder_job *fj = (struct folder_job *)job;
     fj->alone = job->lane == JOB_LAST;
     hand_over(fj, LETTER_BEGAN);
 }
 
 static void need_output(struct job *job, unsigned of, const char *plane)
 {
-    struct folder_job *fj = folder_job_of(job);
+    struct folder_job *fj = (struct folder_job *)job;
     struct fault fault = FAULT_INIT;
     if (fj->folder->state == FOLDER_ABANDONED) {
         fault_set(&fault, FAULT_IO, "the folder does not answer");
@@ -110,7 +110,7 @@ static void lay_down(struct folder_job *fj)
 /* Decides how the try ended, which decides what becomes of the file (enum folder_end). */
 static void job_done(struct job *job, const struct message *report)
 {
-    struct folder_job *fj = folder_job_of(job);
+    struct folder_job *fj = (struct folder_job *)job;
     enum fault_code code = job->fault.code;
     if (fj->folder->state == FOLDER_ABANDONED) {
         lay_down(fj);
@@ -145,7 +145,7 @@ static void job_done(struct job *job, const struct message *report)
 
 static void give_back(struct job *job)
 {
-    struct folder_job *fj = folder_job_of(job);
+    struct folder_job *fj = (struct folder_job *)job;
     if (fj->folder->state == FOLDER_ABANDONED) {
         lay_down(fj);
         return;
@@ -347,7 +347,7 @@ static bool forget(struct folder *folder)
     for (job = empty ? TAILQ_FIRST(&folder->queue->all) : NULL; job; job = next) {
         next = TAILQ_NEXT(job, in_all);
         if (job->owner == folder && (job->state == JOB_OPENING || job->state == JOB_SETTLING))
-            leave_queue(folder_job_of(job));
+            leave_queue((struct folder_job *)job);
     }
     t->flags |= empty ? FOLDER_FORGET : 0;
     pthread_mutex_unlock(&t->lock);
@@ -370,7 +370,7 @@ static void abandon(struct folder *folder)
     for (job = TAILQ_FIRST(&folder->queue->all); job; job = next) {
         next = TAILQ_NEXT(job, in_all);
         if (job->owner == folder && job->state != JOB_SENT && job->state != JOB_BEGUN)
-            lay_down(folder_job_of(job));
+            lay_down((struct folder_job *)job);
     }
     stopped(folder, FOLDER_ABANDONED);
 }

@@ -65,7 +65,7 @@ STAILQ_HEAD(folder_jobs, folder_job);
 /* The thread makes and frees it, unless the loop frees it at the end (folder_job_free). Between the
  * letters each member belongs to one of them. */
 struct folder_job {
-    struct job job; /* the loop's while it is in the queue; the thread reads what stays the same
+    struct job job; /* first; the loop's while it is in the queue; the thread reads what stays the same
                        until its letter comes back */
     struct folder *folder; /* the loop's */
     unsigned n_alone;      /* how often the daemon went down at it while it was the only job */
@@ -95,11 +95,6 @@ struct folder_job {
     struct fault end_fault; /* of a step of its end */
     STAILQ_ENTRY(folder_job) next; /* among those that end together */
 };
-
-static inline struct folder_job *folder_job_of(struct job *job)
-{
-    return (struct folder_job *)((char *)job - offsetof(struct folder_job, job));
-}
 
 /* ---- what the thread shows ---- */
 

@@ -97,24 +97,6 @@ static bool hear(struct folder_thread *t)
 
 /* ---- looks: what is complete becomes a job ---- */
 
-/* The first picture that vanishes from a folder surprises people, so the log says once where it
- * goes. */
-static void tell_first(struct folder_thread *t, const struct claim *claim)
-{
-    const struct spool *spool = claim->spool;
-    int rule = spool->rules->originals;
-    log_info("%s/%s is the first file taken here: originals %s%s%s when their results are in %s; "
-             "%s%s/failed%s",
-             t->settings->input, claim->name,
-             rule == ORIGINALS_DONE     ? "go to "
-             : rule == ORIGINALS_DELETE ? "are deleted"
-                                        : "stay in their folder",
-             rule == ORIGINALS_DONE ? spool->hidden_path : "",
-             rule == ORIGINALS_DONE ? "/done" : "", t->settings->output,
-             spool->in_place ? "reasons of failures go to " : "those that fail go to ",
-             spool->hidden_path, spool->in_place ? "" : " with the reason");
-}
-
 /* Opens input and first output anew, whatever an earlier try left. `end` says so if the file has
  * ended without another try. */
 static void open_job(struct folder_thread *t, struct folder_job *fj, struct fault *fault)
@@ -230,14 +212,29 @@ void folder_thread_add(struct folder_thread *t, struct claim *claim, bool last_c
                            .attempts = note->attempts,
                            .crashes = note->crashes};
     t->n_jobs++;
+
+    /* The first picture that vanishes from a folder surprises people, so the log says once where it
+     * goes. */
+    const struct spool *spool = claim->spool;
+    int rule = spool->rules->originals;
     if (!t->told_first)
-        tell_first(t, claim);
+        log_info("%s/%s is the first file taken here: originals %s%s%s when their results are in "
+                 "%s; %s%s/failed%s",
+                 t->settings->input, name,
+                 rule == ORIGINALS_DONE     ? "go to "
+                 : rule == ORIGINALS_DELETE ? "are deleted"
+                                            : "stay in their folder",
+                 rule == ORIGINALS_DONE ? spool->hidden_path : "",
+                 rule == ORIGINALS_DONE ? "/done" : "", t->settings->output,
+                 spool->in_place ? "reasons of failures go to " : "those that fail go to ",
+                 spool->hidden_path, spool->in_place ? "" : " with the reason");
     t->told_first = true;
+
     /* What cannot be opened now is opened in its turn. So is what an earlier run has left, which
      * may be any number of files, and what stays in the folder, where it may be changed until then.
      */
     struct letter *letter = &fj->letters[LETTER_OPEN];
-    if (!claim->recovered && !claim->spool->in_place && t->n_open < t->most_open) {
+    if (!claim->recovered && !spool->in_place && t->n_open < t->most_open) {
         open_job(t, fj, &letter->fault);
         fault_clear(&letter->fault);
         fj->end = END_NONE;
@@ -450,18 +447,14 @@ static void take_letters(struct folder_thread *t, struct letters *letters)
  * next round and are ended together, so that one sync serves them all: of results and notes, of
  * decisions, of names in OUT.
  *
- * A step that fails, for instance because the disk is full, leaves its fault in end_fault. No later
- * step then runs for that job, its file stays claimed, and it is tried again: from the start or,
- * once the verdict is written, from the step that failed (recovery_resume). */
-
-static bool is_well(const struct folder_job *fj, enum folder_end end)
-{
-    return fj->end == end && fj->end_fault.code == FAULT_NONE;
-}
+ * A step that fails, for instance because the disk is full, leaves its fault in end_fault, and the
+ * job's end is END_RETRIED then. No later step runs for that job, its file stays claimed, and it is
+ * tried again: from the start or, once the verdict is written, from the step that failed
+ * (recovery_resume). */
 
 static bool is_decided(const struct folder_job *fj)
 {
-    return is_well(fj, END_DONE) || is_well(fj, END_FAILED);
+    return fj->end == END_DONE || fj->end == END_FAILED;
 }
 
 /* Decides that the file fails if its try says so, or if a result's name is taken and the folder's
@@ -479,17 +472,19 @@ static void fail_if_so(struct folder_job *fj, bool only_prepare)
         snprintf(fj->step, sizeof fj->step, "%s", code == FAULT_CRASHED ? "worker" : "write");
         fj->end = END_FAILED;
     }
-    if (!is_well(fj, END_FAILED))
-        return;
-    char *text = fate_print_reason(claim->name, &job->fault, fj->step, job->attempts, job->chain,
-                                   job->format);
-    if (!text)
-        fault_set(&fj->end_fault, FAULT_MEMORY, "no memory for a reason");
-    else if (claim_note_failure(claim, text, &fj->end_fault) == 0 &&
-             (only_prepare ? claim_prepare_note(claim, &fj->end_fault)
-                           : claim_write_note(claim, claim->spool->syncs, &fj->end_fault)) != 0)
-        claim->note.verdict = NOTE_OPEN;
-    free(text);
+    if (fj->end == END_FAILED && fj->end_fault.code == FAULT_NONE) {
+        char *text = fate_print_reason(claim->name, &job->fault, fj->step, job->attempts,
+                                       job->chain, job->format);
+        if (!text)
+            fault_set(&fj->end_fault, FAULT_MEMORY, "no memory for a reason");
+        else if (claim_note_failure(claim, text, &fj->end_fault) == 0 &&
+                 (only_prepare ? claim_prepare_note(claim, &fj->end_fault)
+                               : claim_write_note(claim, claim->spool->syncs, &fj->end_fault)) != 0)
+            claim->note.verdict = NOTE_OPEN;
+        free(text);
+    }
+    if (fj->end_fault.code != FAULT_NONE)
+        fj->end = END_RETRIED;
 }
 
 /* Everything up to the decision: what it depends on is written, and its note beside the one that
@@ -548,26 +543,24 @@ static void prepare(struct folder_thread *t, struct folder_job *fj)
     default:
         break;
     }
-    if (!is_well(fj, END_DONE))
+    if (fj->end != END_DONE || fj->end_fault.code != FAULT_NONE)
         drafts_discard(claim);
     fail_if_so(fj, true);
 }
 
-/* Nothing was decided, so the results go. */
-static void do_again(struct folder_job *fj, int error, const char *path)
+/* A step of a job that was to be decided, or is, has failed: it is done again. Before the decision
+ * its results go; a sync that fails after it undoes the verdict. */
+static void do_again(struct folder_job *fj, int error, const char *path, bool decided)
 {
     errno = error;
     fault_set_errno(&fj->end_fault, FAULT_IO, path);
-    drafts_discard(fj->claim);
-    fj->claim->note.verdict = NOTE_OPEN;
-}
-
-/* A failed sync undoes the verdict of every job that it was to cover. */
-static void not_synced(struct folder_job *fj, int error, const char *path)
-{
-    errno = error;
-    fault_set_errno(&fj->end_fault, FAULT_IO, path);
-    results_void(fj->claim);
+    fj->end = END_RETRIED;
+    if (decided) {
+        results_void(fj->claim);
+    } else {
+        drafts_discard(fj->claim);
+        fj->claim->note.verdict = NOTE_OPEN;
+    }
 }
 
 /* From the end of the work to the decision. */
@@ -603,14 +596,14 @@ static void decide(struct folder_thread *t, struct folder_jobs *jobs)
         int of_note = items ? items[count++].error : 0;
         if (of_results || of_note)
             do_again(fj, of_results ? of_results : of_note,
-                     of_results ? claim->spool->out_path : claim->spool->hidden_path);
+                     of_results ? claim->spool->out_path : claim->spool->hidden_path, false);
     }
 
     /* The commit point. From here on the note knows the results; names and the original follow in
      * later steps. */
     STAILQ_FOREACH (fj, jobs, next) {
         if (is_decided(fj) && claim_decide(fj->claim, &fj->end_fault) != 0)
-            do_again(fj, errno, fj->claim->spool->hidden_path);
+            do_again(fj, errno, fj->claim->spool->hidden_path, false);
         if (is_decided(fj))
             drafts_forget(fj->claim);
         folder_thread_moves(t);
@@ -627,28 +620,11 @@ static void decide(struct folder_thread *t, struct folder_jobs *jobs)
         if (is_decided(fj) && fj->claim->spool->syncs) {
             int error = items ? items[count++].error : ENOMEM;
             if (error != 0)
-                not_synced(fj, error, fj->claim->spool->hidden_path);
+                do_again(fj, error, fj->claim->spool->hidden_path, true);
         }
         claim_close_note(fj->claim);
     }
     free(items);
-}
-
-/* The paths of a claim's results below OUT, as job->results; NULL without memory. */
-static char *list_results(const struct claim *claim)
-{
-    struct text list = {0};
-    const char *slash = strrchr(claim->name, '/');
-    int folders = slash ? (int)(slash + 1 - claim->name) : 0;
-    for (size_t i = 0; i < claim->note.n_results; i++) {
-        const char *below = claim->note.names[claim->note.results[i].of].folder;
-        name_buffer name;
-        claim_result_name(claim, i, name);
-        text_printf(&list, "%s%s%.*s%s", below, *below ? "/" : "", folders, claim->name, name);
-        text_append_bytes(&list, "", 1);
-    }
-    text_append_bytes(&list, "", 1);
-    return list.data;
 }
 
 /* From the decision to the end: everything gets its place. */
@@ -658,7 +634,7 @@ static void publish(struct folder_thread *t, struct folder_jobs *jobs)
     size_t most = 1, count = 0;
     STAILQ_FOREACH (fj, jobs, next) {
         struct claim *claim = fj->claim;
-        int placed = is_well(fj, END_DONE) ? results_place(claim, &fj->end_fault) : FAULT_NONE;
+        int placed = fj->end == END_DONE ? results_place(claim, &fj->end_fault) : FAULT_NONE;
         if (placed == FAULT_EXISTS || placed == FAULT_CREATE)
             results_withdraw(claim);
         if (fj->end == END_DONE)
@@ -673,13 +649,13 @@ static void publish(struct folder_thread *t, struct folder_jobs *jobs)
     int error = 0;
     STAILQ_FOREACH (fj, jobs, next) {
         const struct spool *spool = fj->claim->spool;
-        if (!is_well(fj, END_DONE))
+        if (fj->end != END_DONE)
             continue;
         if (synced != spool || spool->rules->recursive)
             error = results_sync_names(fj->claim) == 0 ? 0 : errno;
         synced = spool;
         if (error != 0)
-            not_synced(fj, error, spool->out_path);
+            do_again(fj, error, spool->out_path, true);
     }
 
     /* The files are entered in the ledger before the originals move: a file that stays in its
@@ -704,19 +680,22 @@ static void publish(struct folder_thread *t, struct folder_jobs *jobs)
     /* The originals leave, each with its note. */
     STAILQ_FOREACH (fj, jobs, next) {
         struct claim *claim = fj->claim;
-        if (fault.code != FAULT_NONE && needed && is_decided(fj))
+        bool done = fj->end == END_DONE;
+        if (fault.code != FAULT_NONE && needed && is_decided(fj)) {
             fault_set(&fj->end_fault, fault.code, "%s", fault.text);
-        if (is_well(fj, END_DONE)) {
-            fj->results = list_results(claim);
-            claim_done(claim, &fj->end_fault);
-        } else if (is_well(fj, END_FAILED)) {
-            claim_failed(claim, &fj->end_fault);
+            fj->end = END_RETRIED;
         }
+        if (is_decided(fj) && done) {
+            free(fj->results);
+            fj->results = claim_print_results(claim, true);
+        }
+        if (is_decided(fj) && (done ? claim_done : claim_failed)(claim, &fj->end_fault) != 0)
+            fj->end = END_RETRIED;
         folder_thread_moves(t);
     }
     struct results_synced released = {0};
     STAILQ_FOREACH (fj, jobs, next)
-        if (is_well(fj, END_DONE))
+        if (fj->end == END_DONE)
             results_release(fj->claim, &released);
 }
 
@@ -734,7 +713,7 @@ static void end_jobs(struct folder_thread *t)
         fault_clear(&letter->fault);
         if ((fj->end == END_RETRIED || fj->end_fault.code != FAULT_NONE) &&
             !is_left_behind(t, fj)) {
-            letter->fault = fj->end == END_RETRIED ? fj->job.fault : fj->end_fault;
+            letter->fault = fj->end_fault.code != FAULT_NONE ? fj->end_fault : fj->job.fault;
             fj->end = END_RETRIED;
         }
         fault_clear(&fj->end_fault);
@@ -794,26 +773,6 @@ uint64_t folder_thread_moved(struct folder_thread *t)
             since = reader->moved;
     pthread_mutex_unlock(&t->lock);
     return since;
-}
-
-/* Shows the loop how things are, which wakes it only where somebody waits for that. */
-static void show(struct folder_thread *t)
-{
-    const struct candidates *c = &t->candidates;
-    const struct folder_figures *before = &t->figures;
-    struct folder_figures *now = &t->now;
-    memcpy(now->names, c->counts, sizeof now->names);
-    now->mode = !t->spool ? "gone" : t->watch_fd >= 0 ? "inotify" : "poll";
-    now->quiet = t->whole_scanned && !t->scanning &&
-                 c->count == c->counts[CANDIDATE_TAKEN] + c->counts[CANDIDATE_EMPTY];
-    pthread_mutex_lock(&t->lock);
-    bool news = now->scanned != before->scanned || now->n_backs != before->n_backs ||
-                (now->quiet && !before->quiet);
-    t->figures = *now;
-    t->wants_room = c->counts[CANDIDATE_READY] > 0;
-    if (news && t->async)
-        uv_async_send(t->async);
-    pthread_mutex_unlock(&t->lock);
 }
 
 /* Sleeps until the next round is due, or there is news. */
@@ -904,8 +863,22 @@ static bool go_round(struct folder_thread *t)
     if (!STAILQ_EMPTY(&t->waiting))
         folder_begin_reading(t);
 
+    /* The loop sees how things are now, and is woken only where somebody waits for that. */
     if (!t->stopping || t->n_jobs > 0 || t->n_reading > 0 || t->scanning) {
-        show(t);
+        const struct candidates *c = &t->candidates;
+        struct folder_figures *now = &t->now;
+        memcpy(now->names, c->counts, sizeof now->names);
+        now->mode = !t->spool ? "gone" : t->watch_fd >= 0 ? "inotify" : "poll";
+        now->quiet = t->whole_scanned && !t->scanning &&
+                     c->count == c->counts[CANDIDATE_TAKEN] + c->counts[CANDIDATE_EMPTY];
+        pthread_mutex_lock(&t->lock);
+        bool news = now->scanned != t->figures.scanned || now->n_backs != t->figures.n_backs ||
+                    (now->quiet && !t->figures.quiet);
+        t->figures = *now;
+        t->wants_room = c->counts[CANDIDATE_READY] > 0;
+        if (news && t->async)
+            uv_async_send(t->async);
+        pthread_mutex_unlock(&t->lock);
         return true;
     }
     if (t->spool) {
@@ -975,12 +948,12 @@ int folder_thread_create(struct folder_thread **thread, struct folder *folder, s
     STAILQ_INIT(&t->ends);
     LIST_INIT(&t->readers);
     pthread_mutex_init(&t->lock, NULL);
-    int result = candidates_init(
-        &t->candidates, (struct candidate_times){settings->settle, settings->stable}, fault);
+    candidates_init(&t->candidates, (struct candidate_times){settings->settle, settings->stable});
     sigaction(WAKE, &(struct sigaction){.sa_handler = on_wake, .sa_flags = SA_RESTART}, NULL);
     sigfillset(&all); /* signals go to the loop's thread */
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (result == 0 && pthread_create(&id, NULL, run, t) != 0)
+    int result = 0;
+    if (pthread_create(&id, NULL, run, t) != 0)
         result = fault_set(fault, FAULT_MEMORY, "no thread can be started");
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (result == 0) {
