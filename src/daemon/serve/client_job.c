@@ -156,6 +156,8 @@ static int enter_queue(struct client_job *job, struct fault *fault)
                             .chain = job->chain,
                             .format = job->request.format,
                             .input = job->request.input,
+                            .in_fd = -1,
+                            .out_fd = -1,
                             .lane = JOB_NORMAL};
     job->in_queue = true;
     job->how.account->n_jobs++;

@@ -333,7 +333,7 @@ int claim_adopt(struct claim **claim, struct spool *spool, int other_fd, const c
      * it may be counted twice but never lost. */
     struct fault why = FAULT_INIT;
     struct note *note = &c->note;
-    c->recovered = true;
+    c->recovered = c->keeps_in_out = true;
     if (read_note(folder_fd, note, &why) != 0)
         log_about(claim_subject(c), LOG_LEVEL_WARNING, "%s: done again from the start", why.text);
     fault_clear(&why);

@@ -72,6 +72,7 @@ struct claim {
                                  it, of the instance that had it */
     size_t n_drafts;
     struct draft *drafts; /* owned */
+    bool keeps_in_out;    /* reservations of its results may lie in OUT (draft.c) */
     char *results;        /* as claim_fill_entry lists them; owned */
     struct note note;
     STAILQ_ENTRY(claim) next; /* among those that are taken over */

@@ -154,8 +154,10 @@ int drafts_add(struct claim *claim, unsigned of, const char *plane, const char *
     snprintf(draft->plane, sizeof draft->plane, "%s", plane);
     note->n_results = 0; /* those of an earlier verdict, which was taken back */
     names_of(&names, claim, claim->n_drafts);
-    unlinkat(place.fd, names.temporary, 0); /* left by an earlier try */
-    unreserve(&names, claim, place.fd);
+    if (note->attempts > 0 || claim->recovered) { /* left by an earlier try */
+        unlinkat(place.fd, names.temporary, 0);
+        unreserve(&names, claim, place.fd);
+    }
     draft->fd =
         openat(place.fd, names.temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     disk_place_leave(&place);
@@ -275,8 +277,11 @@ int drafts_prepare(struct claim *claim, struct fault *fault)
         /* Its reservation: a hard link, which the sync of the result covers, or an empty file where
          * there are no hard links, which is synced here. */
         bool reserved =
-            linkat(out_fd, names.temporary, claim->spool->instance_fd, names.kept, 0) == 0 ||
-            linkat(out_fd, names.temporary, out_fd, names.in_out, 0) == 0;
+            linkat(out_fd, names.temporary, claim->spool->instance_fd, names.kept, 0) == 0;
+        if (!reserved) {
+            claim->keeps_in_out = true;
+            reserved = linkat(out_fd, names.temporary, out_fd, names.in_out, 0) == 0;
+        }
         if (!reserved) {
             int fd = openat(out_fd, names.empty,
                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);

@@ -58,9 +58,9 @@ struct results_synced {
     int result;
 };
 
-/* Removes the reservations, once the original has moved. Before one that lies in OUT goes, which
- * may be on another disk, the claim's end is synced. One that stays after a failed sync is removed
- * with the instance. */
+/* Removes the reservations that lie in OUT (claim->keeps_in_out), once the original has moved: the
+ * others went with the claim's folder. Before one goes, which may be on another disk, the claim's
+ * end is synced. One that stays after a failed sync is removed with the instance. */
 void results_release(const struct claim *claim, struct results_synced *synced);
 
 /* What a result of this file is called by the folder's settings on that day. */

@@ -41,18 +41,9 @@ static void hand_over(struct folder_job *fj, enum letter_kind kind)
     arm_timer(folder, true);
 }
 
-/* A file that was just claimed is open already. */
 static void open_job(struct job *job)
 {
-    struct folder_job *fj = (struct folder_job *)job;
-    if (!job->ready) {
-        hand_over(fj, LETTER_OPEN);
-        return;
-    }
-    job->ready = false;
-    job->in_fd = fj->in_fd;
-    job->out_fd = fj->out_fd;
-    queue_opened(fj->folder->queue, job);
+    hand_over((struct folder_job *)job, LETTER_OPEN);
 }
 
 static void began(struct job *job)
@@ -191,6 +182,8 @@ static void take_letter(struct letter *letter)
         job->origin = "watch";
         job->owner = folder;
         job->stalled = &folder->stalled;
+        job->in_fd = fj->in_fd;
+        job->out_fd = fj->out_fd;
         job->ready = fj->in_fd >= 0;
         if (folder->n_jobs++ == 0)
             rate_begin(&folder->past.rate, clock_now());

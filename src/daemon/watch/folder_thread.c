@@ -457,10 +457,11 @@ static bool is_decided(const struct folder_job *fj)
     return fj->end == END_DONE || fj->end == END_FAILED;
 }
 
-/* Decides that the file fails if its try says so, or if a result's name is taken and the folder's
- * rule forbids that, or OUT can never have it, or the worker did not let go of a result. The note
- * with the reason is written, or only prepared, to be synced with others. */
-static void fail_if_so(struct folder_job *fj, bool only_prepare)
+/* A try has failed, or a step of its end has. The file fails if the try says so, or if a result's
+ * name is taken and the folder's rule forbids that, or OUT can never have it, or the worker did not
+ * let go of a result: then the note with the reason is written, or only prepared, to be synced with
+ * others. After other faults it is tried again. */
+static void fail(struct folder_job *fj, bool only_prepare)
 {
     struct claim *claim = fj->claim;
     const struct job *job = &fj->job;
@@ -545,7 +546,8 @@ static void prepare(struct folder_thread *t, struct folder_job *fj)
     }
     if (fj->end != END_DONE || fj->end_fault.code != FAULT_NONE)
         drafts_discard(claim);
-    fail_if_so(fj, true);
+    if (fj->end == END_FAILED || fj->end_fault.code != FAULT_NONE)
+        fail(fj, true);
 }
 
 /* A step of a job that was to be decided, or is, has failed: it is done again. Before the decision
@@ -637,8 +639,8 @@ static void publish(struct folder_thread *t, struct folder_jobs *jobs)
         int placed = fj->end == END_DONE ? results_place(claim, &fj->end_fault) : FAULT_NONE;
         if (placed == FAULT_EXISTS || placed == FAULT_CREATE)
             results_withdraw(claim);
-        if (fj->end == END_DONE)
-            fail_if_so(fj, false);
+        if (placed != 0)
+            fail(fj, false);
         most++;
         folder_thread_moves(t);
     }
@@ -695,7 +697,7 @@ static void publish(struct folder_thread *t, struct folder_jobs *jobs)
     }
     struct results_synced released = {0};
     STAILQ_FOREACH (fj, jobs, next)
-        if (fj->end == END_DONE)
+        if (fj->end == END_DONE && fj->claim->keeps_in_out)
             results_release(fj->claim, &released);
 }
 

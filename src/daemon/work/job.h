@@ -81,8 +81,8 @@ struct job {
                             empty one behind the last; NULL: not known */
     const bool *stalled; /* set by the owner: while true others' jobs are opened first, and this one
                             only if it is ready; NULL: never */
-    bool ready;          /* its source has it open: the first `open` is answered at once */
-    int in_fd, out_fd;   /* while the job is open; owned by the source */
+    bool ready;          /* its source has it open already: the first try needs no `open` */
+    int in_fd, out_fd;   /* while the job is open, else −1; owned by the source */
     enum job_lane lane;
     unsigned attempts; /* how often a worker was given it */
     unsigned crashes;  /* how often a worker died at it while it had no other job */

@@ -421,7 +421,12 @@ bool queue_turn(struct queue *queue, struct worker *main, struct worker *quarant
     while (!queue->draining && !queue->held && (job = next_to_open(queue, quiet)) != NULL) {
         turns_took(job->lane == JOB_SUSPECT ? &queue->suspect_turns : &queue->turns, job);
         enter(queue, job, JOB_OPENING);
-        job->source->open(job);
+        bool ready = job->ready;
+        job->ready = false;
+        if (ready)
+            enter(queue, job, JOB_OPEN);
+        else
+            job->source->open(job);
     }
     for (job = queue->draining || queue->held ? NULL : TAILQ_FIRST(open); job; job = next) {
         next = TAILQ_NEXT(job, in_list);
@@ -503,7 +508,6 @@ void queue_add(struct queue *queue, struct job *job)
     static const bool never = false;
     job->id = ++queue->last_id;
     job->stalled = job->stalled ? job->stalled : &never;
-    job->in_fd = job->out_fd = -1;
     job->state = JOB_QUEUED;
     job->added = job->since = clock_now();
     job->not_before = job->lane == JOB_LAST ? clock_now() + LAST_WAITS : 0;
