@@ -35,7 +35,7 @@ static void test_batch(void **state)
 {
     struct rate rate = {0};
     (void)state;
-    rate_begin(&rate, 3600 * S);
+    rate.begun = 3600 * S;
     work(&rate, 3600, 3602, 10);
     expect(&rate, 3602, 1, 10); /* at least 10 s, of which 2 had work */
     work(&rate, 3602, 3620, 90);
@@ -50,13 +50,13 @@ static void test_pauses(void **state)
 {
     struct rate rate = {0};
     (void)state;
-    rate_begin(&rate, 100 * S);
+    rate.begun = 100 * S;
     work(&rate, 100, 101, 50);
     expect(&rate, 159, 50.0 / 59, 59);
     expect(&rate, 160, 0, 59);
     work(&rate, 220, 221, 6); /* at the same places of the ring as those of 100 */
     expect(&rate, 230, 6.0 / 59, 59);
-    rate_begin(&rate, 1000 * S);
+    rate.begun = 1000 * S;
     work(&rate, 1000, 1001, 12);
     expect(&rate, 1001, 1.2, 10);
 }

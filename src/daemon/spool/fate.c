@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/name.h"
 #include "base/text.h"
+#include "base/walk.h"
 #include "daemon/spool/ledger.h"
 #include "worker/json_text.h"
 
@@ -272,33 +273,16 @@ static bool is_left_alone(struct fate *fate, const struct spool *spool, mode_t m
     return !S_ISREG(mode);
 }
 
-struct work {
-    const char *name;
-    bool found;
-    int fd;
-};
-
-static int visit_serial(void *context, const char *name, unsigned char kind)
+/* Whether a claim, INSTANCE/SERIAL in work, has the file of this name. */
+static enum walk_answer visit_work(void *name, const struct walk_entry *entry)
 {
-    struct work *work = context;
     char path[NAME_BYTES * 2];
     struct stat status;
-    snprintf(path, sizeof path, "%.30s/%s", name, path_name(work->name));
-    work->found = fstatat(work->fd, path, &status, AT_SYMLINK_NOFOLLOW) == 0;
-    return work->found;
-}
-
-static int visit_instance(void *context, const char *name, unsigned char kind)
-{
-    struct work *work = context;
-    int above = work->fd, fd = disk_open_directory(above, name, 0);
-    if (fd < 0)
-        return 0;
-    work->fd = fd;
-    disk_list(fd, visit_serial, work);
-    work->fd = above;
-    close(fd);
-    return work->found;
+    if (!strchr(entry->path, '/'))
+        return WALK_ON;
+    snprintf(path, sizeof path, "%.30s/%s", entry->name, (const char *)name);
+    return fstatat(entry->directory_fd, path, &status, AT_SYMLINK_NOFOLLOW) == 0 ? WALK_STOP
+                                                                                : WALK_PAST;
 }
 
 static void set_claimed(struct fate *fate)
@@ -318,10 +302,8 @@ static void find_input(struct fate *fate, const struct spool *spool)
 
     /* It is not there: claimed, or ended, or never seen. */
     if (disk_stat(spool->in_fd, fate->name, &status) != 0) {
-        struct work work = {.name = fate->name, .fd = spool->work_fd};
-        if (!spool->in_place)
-            disk_list(spool->work_fd, visit_instance, &work);
-        if (work.found) {
+        void *base = (void *)(uintptr_t)path_name(fate->name);
+        if (!spool->in_place && walk(spool->work_fd, visit_work, NULL, base) == 1) {
             set_claimed(fate);
         } else if (ledger_find(ledger, spool->folder, fate->name, NULL, &row)) {
             bool failed = strcmp(row.state, "failed") == 0;

@@ -8,12 +8,6 @@
  * `stable`: programs leak descriptors. */
 #define PATIENCE 30
 
-/* True when the file was closed after writing, and whoever opened it since has closed it again. */
-static bool is_left(const struct candidate_heard *heard)
-{
-    return heard->closed && !heard->open;
-}
-
 enum candidate_verdict candidate_judge(struct candidate_facts *facts,
                                        const struct candidate_heard *heard, enum spool_sight sight,
                                        const struct identity *identity, enum spool_writer writer,
@@ -27,16 +21,17 @@ enum candidate_verdict candidate_judge(struct candidate_facts *facts,
     if (identity->size == 0)
         return CANDIDATE_REST;
     facts->written = writer == SPOOL_WRITTEN;
+    bool left = heard->closed && !heard->open; /* closed, also by whoever opened it since */
     if (!facts->has_seen || !identity_equal(&facts->seen, identity)) {
         facts->has_seen = true;
         facts->seen = *identity;
         /* Time counts from the close: writing before it says nothing about the file now. */
-        facts->since = is_left(heard) && heard->touched > facts->since ? heard->touched : now;
+        facts->since = left && heard->touched > facts->since ? heard->touched : now;
         facts->truncated = false;
     }
     uint64_t unchanged = now - facts->since;
     uint64_t touched = heard->touched > facts->since ? heard->touched : facts->since;
-    bool told = heard->whole || (is_left(heard) && now - touched >= times->settle);
+    bool told = heard->whole || (left && now - touched >= times->settle);
     bool due = facts->written ? unchanged >= PATIENCE * times->stable
                               : unchanged >= times->stable || (!facts->truncated && told);
     return due ? CANDIDATE_TAKE : CANDIDATE_WAIT;
@@ -122,8 +117,8 @@ void candidates_move(struct candidates *candidates, struct candidate *candidate,
 static bool settles(const struct candidates *candidates, const struct candidate *c)
 {
     const struct candidate_times *times = &candidates->times;
-    return is_left(&c->heard) && !c->facts.truncated && !c->facts.unreadable && !c->facts.written &&
-           times->settle > 0 && times->settle < times->stable;
+    return c->heard.closed && !c->heard.open && !c->facts.truncated && !c->facts.unreadable &&
+           !c->facts.written && times->settle > 0 && times->settle < times->stable;
 }
 
 void candidates_hear(struct candidates *candidates, const char *name, enum candidate_news news,

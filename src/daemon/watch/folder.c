@@ -186,7 +186,7 @@ static void take_letter(struct letter *letter)
         job->out_fd = fj->out_fd;
         job->ready = fj->in_fd >= 0;
         if (folder->n_jobs++ == 0)
-            rate_begin(&folder->past.rate, clock_now());
+            folder->past.rate.begun = clock_now();
         queue_add(queue, job);
         if (folder->state == FOLDER_STOPPING)
             queue_withdraw(queue, folder);

@@ -395,11 +395,6 @@ void metrics_measure_process(struct metrics *metrics)
 
 /* ---- rates ---- */
 
-void rate_begin(struct rate *rate, uint64_t now)
-{
-    rate->begun = now / SECOND;
-}
-
 void rate_count(struct rate *rate, uint64_t now)
 {
     uint64_t second = now / SECOND;
@@ -412,7 +407,7 @@ void rate_count(struct rate *rate, uint64_t now)
 
 double rate_read(const struct rate *rate, uint64_t now, double *window)
 {
-    uint64_t second = now / SECOND, first = rate->begun, count = 0;
+    uint64_t second = now / SECOND, first = rate->begun / SECOND, count = 0;
     uint64_t earliest = second < RATE_WINDOW ? 0 : second - RATE_WINDOW + 1;
     uint64_t latest = second < RATE_LEAST ? 0 : second - RATE_LEAST;
     first = first < earliest ? earliest : first > latest ? latest : first;

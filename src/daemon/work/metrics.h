@@ -70,13 +70,10 @@ void metrics_print(const struct metrics *metrics, struct text *text);
 #define RATE_LEAST  10
 
 struct rate {
-    uint64_t begun;               /* the second in which the present work began */
+    uint64_t begun;               /* when the present work began; set by whoever has it */
     uint64_t newest;              /* the second up to which is counted */
     uint32_t counts[RATE_WINDOW]; /* of the last seconds, each at its number modulo their count */
 };
-
-/* There was nothing to do before now. */
-void rate_begin(struct rate *rate, uint64_t now);
 
 /* A picture has ended. */
 void rate_count(struct rate *rate, uint64_t now);

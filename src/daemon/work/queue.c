@@ -515,7 +515,7 @@ void queue_add(struct queue *queue, struct job *job)
     TAILQ_INSERT_TAIL(&queue->all, job, in_all);
     count(queue, job, 1);
     if (queue->n_jobs++ == 0)
-        rate_begin(&queue->rate, job->added);
+        queue->rate.begun = job->added;
     queue->n_client_jobs += job->flow != NULL;
     queue_wake(queue);
 }
