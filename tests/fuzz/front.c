@@ -258,7 +258,7 @@ void front_turn(struct fuzz_front *front, unsigned turns)
 bool front_is_empty(const struct fuzz_front *front)
 {
     return front->queue.n_jobs == 0 && front->queue.n_client_jobs == 0 &&
-           front->service.bytes == 0 && LIST_EMPTY(&front->service.accounts);
+           front->service.shares.bytes == 0 && LIST_EMPTY(&front->service.shares.accounts);
 }
 
 void front_end(struct fuzz_front *front)

@@ -161,5 +161,5 @@ void fuzz_one(const uint8_t *data, size_t size)
     if (!is_empty())
         fuzz_fail("of a client that has gone are left: %u requests, %u jobs of %u, %llu bytes",
                   jobs->n_requests, front.queue.n_client_jobs, front.queue.n_jobs,
-                  (unsigned long long)front.service.bytes);
+                  (unsigned long long)front.service.shares.bytes);
 }

@@ -79,7 +79,7 @@ void fuzz_one(const uint8_t *data, size_t size)
     struct fuzz_front front;
     int fd = front_next_fd();
     front_begin(&front, true);
-    struct account *account = service_account(&front.service, 1000);
+    struct account *account = account_of(&front.service.shares, 1000);
     clients.n_jobs = 0;
     for (int i = 0; i < 200 && bytes.size > 0; i++) {
         size_t length;

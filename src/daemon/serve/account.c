@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/number.h"
-#include "daemon/serve/service.h"
 
 /* ---- who counts as whom ---- */
 
@@ -188,17 +187,30 @@ void pace_close(struct pace *pace)
 /* A user may always have one of so many places in the queue, even if others have taken all. */
 #define PLACES_PART 16
 
-struct account *service_account(struct service *service, uid_t uid)
+void shares_init(struct shares *shares, uv_loop_t *loop)
+{
+    LIST_INIT(&shares->accounts);
+    shares->owners = (struct owners){.ranges_file = "/etc/subuid", .users_file = "/etc/passwd"};
+    pace_init(&shares->pace, loop);
+}
+
+void shares_finish(struct shares *shares)
+{
+    owners_finish(&shares->owners);
+    pace_close(&shares->pace);
+}
+
+struct account *account_of(struct shares *shares, uid_t uid)
 {
     struct account *account;
-    LIST_FOREACH (account, &service->accounts, in_list)
+    LIST_FOREACH (account, &shares->accounts, in_list)
         if (account->uid == uid)
             break;
     if (!account && (account = calloc(1, sizeof *account)) != NULL) {
         account->uid = uid;
         account->flow.user = &account->flow;
         TAILQ_INIT(&account->pace.entries);
-        LIST_INSERT_HEAD(&service->accounts, account, in_list);
+        LIST_INSERT_HEAD(&shares->accounts, account, in_list);
     }
     if (account)
         account->n_uses++;
@@ -213,46 +225,46 @@ void account_leave(struct account *account)
     free(account);
 }
 
-bool service_take(struct service *service, struct account *account, uint64_t own, uint64_t bytes)
+bool account_take(struct shares *shares, struct account *account, uint64_t own, uint64_t bytes)
 {
-    uint64_t total = service->bytes_max;
-    bool fits = service->bytes + bytes <= total;
+    uint64_t total = shares->bytes_max;
+    bool fits = shares->bytes + bytes <= total;
     if (account->bytes > own)
-        fits &= account->bytes + bytes <= service_share(total, service->bytes - account->bytes);
+        fits &= account->bytes + bytes <= account_share(total, shares->bytes - account->bytes);
     if (!fits)
         return false;
-    service->bytes += bytes;
+    shares->bytes += bytes;
     account->bytes += bytes;
     return true;
 }
 
-void service_give(struct service *service, struct account *account, uint64_t bytes)
+void account_give(struct shares *shares, struct account *account, uint64_t bytes)
 {
-    service->bytes -= bytes;
+    shares->bytes -= bytes;
     account->bytes -= bytes;
 }
 
-void service_count_result(struct service *service, struct account *account, int64_t bytes)
+void account_count_result(struct shares *shares, struct account *account, int64_t bytes)
 {
-    service->bytes += (uint64_t)bytes;
+    shares->bytes += (uint64_t)bytes;
     account->bytes += (uint64_t)bytes;
     account->results += (uint64_t)bytes;
 }
 
-int service_check_results(const struct service *service, const struct account *account,
+int account_check_results(const struct shares *shares, const struct account *account,
                           struct fault *fault)
 {
-    if (account->results <= service->settings->memory / 2)
+    if (account->results <= shares->memory / 2)
         return 0;
     return fault_set(fault, FAULT_BUSY,
                      "results of %s wait to be read by this user's clients (half of memory %s)",
-                     number_size(account->results), number_size(service->settings->memory));
+                     number_size(account->results), number_size(shares->memory));
 }
 
-int service_check_queue(const struct service *service, const struct account *account,
+int account_check_queue(const struct shares *shares, const struct account *account,
                         struct fault *fault)
 {
-    const struct queue *queue = service->queue;
+    const struct queue *queue = shares->queue;
     unsigned others = queue->n_client_jobs - account->n_jobs;
     if (queue->draining)
         return fault_set(fault, FAULT_BUSY, "the daemon is ending");
@@ -260,7 +272,7 @@ int service_check_queue(const struct service *service, const struct account *acc
         return 0;
     if (queue_room(queue, true) == 0)
         return fault_set(fault, FAULT_BUSY, "the queue is full (%u jobs); try later", queue->limit);
-    if (others > 0 && account->n_jobs >= service_share(queue->limit, others))
+    if (others > 0 && account->n_jobs >= account_share(queue->limit, others))
         return fault_set(fault, FAULT_BUSY,
                          "the queue (%u jobs) has %u of this user and %u of others; try later",
                          queue->limit, account->n_jobs, others);

@@ -5,15 +5,13 @@
 #define SLUICE_DAEMON_SERVE_ACCOUNT_H
 
 #include "base/fault.h"
-#include "daemon/work/job.h"
+#include "daemon/work/queue.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
 #include <sys/types.h>
 #include <time.h>
 #include <uv.h>
-
-struct service;
 
 /* ---- who counts as whom ---- */
 
@@ -104,32 +102,48 @@ struct account {
     LIST_ENTRY(account) in_list;
 };
 
+struct shares {
+    const struct queue *queue;
+    uint64_t memory;    /* of results that are not read, one user may have half */
+    uint64_t bytes_max; /* of inputs and results of clients' jobs, … */
+    uint64_t bytes;     /* … and how many there are */
+    unsigned n_connections[SERVICE_SOCKETS];
+    LIST_HEAD(, account) accounts;
+    struct owners owners;
+    struct pace pace;
+};
+
+/* The caller sets the queue first, and `memory` and `bytes_max`, which may change later. */
+void shares_init(struct shares *shares, uv_loop_t *loop);
+/* The loop must run once more. */
+void shares_finish(struct shares *shares);
+
 /* The account of a user, with a reference counted for the caller. NULL without memory. */
-struct account *service_account(struct service *service, uid_t uid);
+struct account *account_of(struct shares *shares, uid_t uid);
 /* Gives a reference back. Takes NULL. */
 void account_leave(struct account *account);
 
 /* How much of `total` one user may have while others have `others` of it: half of what they leave,
  * so that whoever comes next finds some. */
-static inline uint64_t service_share(uint64_t total, uint64_t others)
+static inline uint64_t account_share(uint64_t total, uint64_t others)
 {
     return total > others ? (total - others) / 2 : 0;
 }
 
 /* Counts `bytes` more for an input for which `own` bytes are counted already. False when the user's
- * share, or the total, is used up. service_give gives them back. */
-bool service_take(struct service *service, struct account *account, uint64_t own, uint64_t bytes);
-void service_give(struct service *service, struct account *account, uint64_t bytes);
+ * share, or the total, is used up. account_give gives them back. */
+bool account_take(struct shares *shares, struct account *account, uint64_t own, uint64_t bytes);
+void account_give(struct shares *shares, struct account *account, uint64_t bytes);
 
 /* A result counts until its client has read it: by so many bytes more or, if negative, less. */
-void service_count_result(struct service *service, struct account *account, int64_t bytes);
+void account_count_result(struct shares *shares, struct account *account, int64_t bytes);
 
 /* FAULT_BUSY: unread results use up the user's share. */
-int service_check_results(const struct service *service, const struct account *account,
+int account_check_results(const struct shares *shares, const struct account *account,
                           struct fault *fault);
 
 /* FAULT_BUSY: the queue has no room for a job of this user. */
-int service_check_queue(const struct service *service, const struct account *account,
+int account_check_queue(const struct shares *shares, const struct account *account,
                         struct fault *fault);
 
 #endif

@@ -41,7 +41,7 @@ static void drop_planes(struct client_job *job)
 {
     for (size_t i = 0; i < job->n_planes; i++) {
         closing_take(job->service->loop, &job->planes[i].fd);
-        service_count_result(job->service, job->how.account, -(int64_t)job->planes[i].size);
+        account_count_result(&job->service->shares, job->how.account, -(int64_t)job->planes[i].size);
     }
     free(job->planes);
     job->planes = NULL;
@@ -146,7 +146,7 @@ struct faults client_job_faults(struct client_job *job, const struct message *re
 
 static int enter_queue(struct client_job *job, struct fault *fault)
 {
-    if (service_check_queue(job->service, job->how.account, fault) != 0)
+    if (account_check_queue(&job->service->shares, job->how.account, fault) != 0)
         return fault->code;
     job->job = (struct job){.source = &source,
                             .origin = job->how.origin,
@@ -214,7 +214,7 @@ int client_job_start(struct client_job **job, struct service *service,
     if (!j) {
         closing_take(service->loop, &(int){how->in_fd});
         closing_take(service->loop, &(int){how->out_fd});
-        service_give(service, how->account, how->bytes);
+        account_give(&service->shares, how->account, how->bytes);
         if (how->reception)
             reception_drop(how->reception);
         return fault_set(fault, FAULT_MEMORY, "no memory for a job");
@@ -256,7 +256,7 @@ static void open_job(struct job *queued)
         drop_planes(job);
     if (!job->how.ended) { /* its worker died, and its client has gone */
         fault_set(&queued->fault, FAULT_INTERRUPTED, "the client has gone");
-    } else if (service_check_results(job->service, job->how.account, &queued->fault) == 0 &&
+    } else if (account_check_results(&job->service->shares, job->how.account, &queued->fault) == 0 &&
                out < 0 && add_plane(job, 0, "", &queued->fault) == 0) {
         out = job->planes[0].fd;
     }
@@ -325,7 +325,7 @@ static void done(struct job *queued, const struct message *report)
     for (size_t i = 0; i < job->n_planes; i++) { /* their sizes are known, and count, from now on */
         struct client_plane *plane = &job->planes[i];
         plane->size = fstat(plane->fd, &status) == 0 ? (uint64_t)status.st_size : 0;
-        service_count_result(service, job->how.account, (int64_t)plane->size);
+        account_count_result(&service->shares, job->how.account, (int64_t)plane->size);
     }
 
     /* Chains are counted by their names; one that is not configured is "custom", so that clients
@@ -381,7 +381,7 @@ void client_job_destroy(struct client_job **job)
     drop_planes(j);
     closing_take(j->service->loop, &j->how.in_fd);
     closing_take(j->service->loop, &j->how.out_fd);
-    service_give(j->service, j->how.account, j->how.bytes);
+    account_give(&j->service->shares, j->how.account, j->how.bytes);
     account_leave(j->how.account);
     request_finish(&j->request);
     text_finish(&j->counted);

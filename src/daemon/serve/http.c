@@ -194,10 +194,10 @@ static void drive(uv_timer_t *timer)
     struct http *http = timer->data;
     MHD_UNSIGNED_LONG_LONG wait;
     http->kicked = false;
-    pace_begin(&http->service->pace);
+    pace_begin(&http->service->shares.pace);
     MHD_run(http->daemon);
     close_spent(http);
-    pace_end(&http->service->pace);
+    pace_end(&http->service->shares.pace);
     if (http->closed)
         return;
     if (http->kicked)

@@ -216,7 +216,7 @@ static enum MHD_Result begin(struct http_request *request, const char *method)
 static void drop_body(struct http_request *request)
 {
     closing_take(request->connection->http->service->loop, &request->body_fd);
-    service_give(request->connection->http->service, request->connection->account,
+    account_give(&request->connection->http->service->shares, request->connection->account,
                  request->body_taken);
     request->body_taken = 0;
 }
@@ -229,7 +229,7 @@ static enum MHD_Result take_body(struct http_request *request, const char *data,
     if (request->body_fd >= 0 && request->problem.status == 0) {
         if (request->body_bytes + size > service->settings->max_file)
             refuse_large(request);
-        else if (!service_take(service, request->connection->account, request->body_taken, size))
+        else if (!account_take(&service->shares, request->connection->account, request->body_taken, size))
             refuse_memory(request, false);
         else
             request->body_taken += size;
@@ -264,7 +264,7 @@ enum MHD_Result http_request_go_on(void *context, struct MHD_Connection *mhd, co
     bool takes_time = *size > 0 || (handles && request->route->takes_turns);
     if (takes_time && !request->admitted) {
         request->turn.run = http_admit;
-        if (!pace_enter(&connection->http->service->pace, &connection->account->pace,
+        if (!pace_enter(&connection->http->service->shares.pace, &connection->account->pace,
                         &request->turn)) { /* http_admit has libmicrohttpd call again */
             request->turn_since = clock_now();
             MHD_suspend_connection(mhd);
@@ -309,7 +309,7 @@ void http_request_end(void *context, struct MHD_Connection *mhd, void **context_
     if (request->inquiry)
         inquiry_cancel(&request->inquiry);
     if (request->turn.user)
-        pace_leave(&http->service->pace, &request->turn);
+        pace_leave(&http->service->shares.pace, &request->turn);
     drop_body(request);
     if (request->response)
         MHD_destroy_response(request->response);

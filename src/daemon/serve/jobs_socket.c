@@ -45,7 +45,7 @@ static void break_client(struct jobs_client *client)
     if (client->broken || client->closed)
         return;
     client->broken = true;
-    pace_leave(&client->server->service->pace, &client->turn);
+    pace_leave(&client->server->service->shares.pace, &client->turn);
     client->server->n_leaving++;
     uv_poll_stop(&client->poll);
     want_sweep(client->server);
@@ -73,7 +73,7 @@ static void free_outgoing(struct jobs_client *client, struct jobs_outgoing *mess
 {
     text_finish(&message->json);
     closing_take(client->server->service->loop, &message->fd);
-    service_count_result(client->server->service, client->account, -(int64_t)message->held);
+    account_count_result(&client->server->service->shares, client->account, -(int64_t)message->held);
     client->held -= message->held;
     free(message);
 }
@@ -143,7 +143,7 @@ static void send_message(struct jobs_client *client, struct text *json, int fd, 
         break_client(client);
     if (!message || client->broken || client->closed) {
         closing_take(client->server->service->loop, &fd);
-        service_count_result(client->server->service, client->account, -(int64_t)held);
+        account_count_result(&client->server->service->shares, client->account, -(int64_t)held);
         text_finish(json);
         free(message);
         return;
@@ -313,13 +313,13 @@ static int start_job(struct jobs_client *client, struct request *request,
         result =
             fault_set(fault, FAULT_BUSY, "%d requests of this client are under way", REQUESTS_MAX);
     if (result == 0)
-        result = service_check_queue(service, client->account, fault);
+        result = account_check_queue(&service->shares, client->account, fault);
     if (result == 0 && receipt->files.code != FAULT_NONE)
         result = fault_set(fault, receipt->files.code, "%s", receipt->files.text);
     if (result == 0 && receipt->size > service->settings->max_file)
         result = fault_set(fault, FAULT_LIMIT, "input: %s; max_file is %s (--max-file)",
                            number_size(receipt->size), number_size(service->settings->max_file));
-    if (result == 0 && !service_take(service, client->account, 0, receipt->size))
+    if (result == 0 && !account_take(&service->shares, client->account, 0, receipt->size))
         result = fault_set(fault, FAULT_BUSY,
                            "inputs and unread results take all memory that this user may have");
     if (result != 0) {
@@ -533,7 +533,7 @@ static bool receive_one(struct jobs_client *client)
 
 static void read_some(struct jobs_client *client)
 {
-    struct pace *pace = &client->server->service->pace;
+    struct pace *pace = &client->server->service->shares.pace;
     bool more = true;
     pace_begin(pace);
     for (int i = 0; more && i < MESSAGES_A_TURN && (i == 0 || !pace_is_over(pace)); i++)
@@ -553,7 +553,7 @@ static void on_turn(struct pace_entry *turn)
 static void on_client(uv_poll_t *poll, int status, int events)
 {
     struct jobs_client *client = poll->data;
-    struct pace *pace = &client->server->service->pace;
+    struct pace *pace = &client->server->service->shares.pace;
     if (status < 0 || (events & UV_DISCONNECT)) {
         break_client(client);
         return;
@@ -607,7 +607,7 @@ static void cut_client(struct jobs_client *client)
     if (!client->broken)
         send_outgoing(client); /* whatever still fits */
     client->closed = true;
-    pace_leave(&client->server->service->pace, &client->turn);
+    pace_leave(&client->server->service->shares.pace, &client->turn);
     uv_poll_stop(&client->poll);
     reception_cancel(&client->reception);
     cancel_requests(client);
@@ -705,7 +705,7 @@ int jobs_socket_open(struct jobs_socket **socket, struct service *service,
         return fault_set(fault, FAULT_MEMORY, "no memory for a socket");
     s->service = service;
     LIST_INIT(&s->clients);
-    receptions_init(&s->receptions, service->loop, &service->pace);
+    receptions_init(&s->receptions, service->loop, &service->shares.pace);
     service->receptions = &s->receptions;
     s->listener = (struct listener){.socket = SERVICE_JOBS,
                                     .service = service,

@@ -26,7 +26,7 @@
 void listener_left(struct listener *listener, struct account *account)
 {
     account->n_connections[listener->socket]--;
-    listener->service->n_connections[listener->socket]--;
+    listener->service->shares.n_connections[listener->socket]--;
     account_leave(account);
 }
 
@@ -53,23 +53,23 @@ static bool accept_one(struct listener *listener)
     if (fd < 0)
         return errno == ECONNABORTED || errno == EINTR;
     getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &length);
-    struct peer peer = {owner_of(&listener->service->owners, cred.uid), cred.pid};
+    struct peer peer = {owner_of(&listener->service->shares.owners, cred.uid), cred.pid};
     struct service *service = listener->service;
-    struct account *account = service_account(service, peer.uid);
+    struct account *account = account_of(&service->shares, peer.uid);
 
     /* It counts, unless its user has his share, or all places are taken. A few are assured for each
      * of so many users; root, and whom the daemon runs as, are not counted among these. */
     unsigned *count = account ? &account->n_connections[listener->socket] : NULL, n_users = 0;
-    unsigned *all = &service->n_connections[listener->socket];
+    unsigned *all = &service->shares.n_connections[listener->socket];
     const struct account *other;
-    LIST_FOREACH (other, &service->accounts, in_list)
+    LIST_FOREACH (other, &service->shares.accounts, in_list)
         n_users += other->n_connections[listener->socket] > 0 && other->uid != 0 &&
                    other->uid != geteuid();
     bool ours = peer.uid == 0 || peer.uid == geteuid();
     bool one_too_many = account && *count == 0 && !ours && n_users >= LISTENER_USERS_MAX;
     if (account && *count >= LISTENER_ASSURED)
         one_too_many = *all >= LISTENER_TOTAL ||
-                       (peer.uid != 0 && *count >= service_share(LISTENER_TOTAL, *all - *count));
+                       (peer.uid != 0 && *count >= account_share(LISTENER_TOTAL, *all - *count));
     if (one_too_many) {
         account_leave(account);
         account = NULL;

@@ -11,7 +11,7 @@
 #include <uv.h>
 
 #define LISTENER_USERS_MAX 64   /* beside root and the daemon's own user, who always find a place */
-#define LISTENER_TOTAL     2048 /* connections; the most for a user except root is service_share */
+#define LISTENER_TOTAL     2048 /* connections; the most for a user except root is account_share */
 #define LISTENER_ASSURED   16   /* connections that each user gets even if others have taken all */
 #define LISTENER_MOST      (LISTENER_TOTAL + (LISTENER_USERS_MAX + 2) * LISTENER_ASSURED)
 

@@ -24,20 +24,20 @@
 /* There is room for one input of the largest size, and for as much again. */
 void service_limit(struct service *service)
 {
-    service->bytes_max = service->settings->max_file + service->settings->memory;
+    service->shares.memory = service->settings->memory;
+    service->shares.bytes_max = service->settings->max_file + service->settings->memory;
 }
 
 void service_init(struct service *service)
 {
     service->started = clock_now();
     service_limit(service);
+    service->shares.queue = service->queue;
+    shares_init(&service->shares, service->loop);
     service->description_fd = -1;
-    LIST_INIT(&service->accounts);
-    service->owners = (struct owners){.ranges_file = "/etc/subuid", .users_file = "/etc/passwd"};
     service->inquiries = (struct inquiries){
         .loop = service->loop, .queue = service->queue, .folders = &service->folders};
     inquiries_init(&service->inquiries);
-    pace_init(&service->pace, service->loop);
 }
 
 void service_make_id(struct service *service, char id[REQUEST_ID_SIZE])
@@ -51,8 +51,7 @@ void service_make_id(struct service *service, char id[REQUEST_ID_SIZE])
 void service_finish(struct service *service)
 {
     inquiries_close(&service->inquiries);
-    owners_finish(&service->owners);
-    pace_close(&service->pace);
+    shares_finish(&service->shares);
     text_finish(&service->status.text);
     text_finish(&service->short_status.text);
     text_finish(&service->figures.text);
@@ -270,7 +269,7 @@ void service_measure(const struct service *service)
     unsigned users = 0;
     if (!service->settings) /* no sockets */
         return;
-    LIST_FOREACH (account, &service->accounts, in_list)
+    LIST_FOREACH (account, &service->shares.accounts, in_list)
         users++;
     const struct {
         enum metric metric;
@@ -278,11 +277,11 @@ void service_measure(const struct service *service)
         double value;
     } rows[] = {
         {METRIC_QUEUE_JOBS, NULL, service->queue->n_jobs},
-        {METRIC_CONNECTIONS, "socket=\"http\"", service->n_connections[SERVICE_HTTP]},
-        {METRIC_CONNECTIONS, "socket=\"jobs\"", service->n_connections[SERVICE_JOBS]},
+        {METRIC_CONNECTIONS, "socket=\"http\"", service->shares.n_connections[SERVICE_HTTP]},
+        {METRIC_CONNECTIONS, "socket=\"jobs\"", service->shares.n_connections[SERVICE_JOBS]},
         {METRIC_USERS, NULL, users},
-        {METRIC_CLIENT_BYTES, NULL, (double)service->bytes},
-        {METRIC_CLIENT_BYTES_MAX, NULL, (double)service->bytes_max},
+        {METRIC_CLIENT_BYTES, NULL, (double)service->shares.bytes},
+        {METRIC_CLIENT_BYTES_MAX, NULL, (double)service->shares.bytes_max},
         {METRIC_RECEIVERS, "state=\"well\"", receivers(service, NULL, false)},
         {METRIC_RECEIVERS, "state=\"hanging\"", receivers(service, NULL, true)},
     };
@@ -315,7 +314,7 @@ static json_t *users_json(const struct service *service)
 {
     json_t *list = json_array();
     const struct account *a;
-    LIST_FOREACH (a, &service->accounts, in_list)
+    LIST_FOREACH (a, &service->shares.accounts, in_list)
         json_array_append_new(
             list,
             json_pack("{s:I, s:i, s:i, s:I, s:I, s:i, s:i, s:i}", "uid", (json_int_t)a->uid,
@@ -355,9 +354,9 @@ static json_t *status_json(const struct service *service)
                   (double)(clock_now() - service->started) * 1e-9, "done",
                   (json_int_t)queue->n_done, "failed", (json_int_t)queue->n_failed, "queue", jobs,
                   "folders", folders, "worker", worker_json(present), "workers", workers,
-                  "connections", "http", (int)service->n_connections[SERVICE_HTTP], "jobs",
-                  (int)service->n_connections[SERVICE_JOBS], "users", users_json(service), "shared",
-                  "bytes", (json_int_t)service->bytes, "limit", (json_int_t)service->bytes_max,
+                  "connections", "http", (int)service->shares.n_connections[SERVICE_HTTP], "jobs",
+                  (int)service->shares.n_connections[SERVICE_JOBS], "users", users_json(service), "shared",
+                  "bytes", (json_int_t)service->shares.bytes, "limit", (json_int_t)service->shares.bytes_max,
                   "receivers", "well", (int)receivers(service, NULL, false), "hanging",
                   (int)receivers(service, NULL, true), "binned", (int)binned(service, NULL));
     set_rate(status, &queue->rate, left);

@@ -40,13 +40,8 @@ struct service {
     json_t *description; /* stages and devices, as the worker last described them; NULL: not yet */
     int description_fd;  /* the file that the worker describes them in */
     struct inquiries inquiries;
-    uint64_t bytes; /* size of inputs and results of clients' jobs, … */
-    uint64_t bytes_max; /* … and the most of it */
-    LIST_HEAD(, account) accounts;
-    struct owners owners;
-    struct pace pace;
+    struct shares shares;
     struct told status, short_status, figures;
-    unsigned n_connections[SERVICE_SOCKETS];
     const struct receptions *receptions; /* of the jobs socket; NULL: there is none */
     time_t ids_since;
     uint64_t n_ids;
