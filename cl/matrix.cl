@@ -69,7 +69,7 @@ DEFINE_ADD_PRODUCT(FN(add_us), u, s)
 DEFINE_ADD_PRODUCT(FN(add_su), s, u)
 DEFINE_ADD_PRODUCT(FN(add_ss), s, s)
 
-/* What kernels do with the words that they multiply and get. Weights have such an order (src/stage/matrix.h) that a
+/* What kernels do with the words that they multiply and get. Weights have such an order (src/stage/weighted.h) that a
  * work-item gets sums of two rows at a time, which become a factor: of each the second and the third byte, in words of
  * four rows. Of the result it gets four neighbours. */
 #define MIDDLE_BYTES(a, b) permute((uint)(a), (uint)(b), 0x6521u)

@@ -1,10 +1,11 @@
 /* gauss along rows on GPUs: sums around each sample of the source's rows, into scratch memory. The grid counts samples
  * of the result's rows, and rows of the source. `table`: weights from distance 0 to radius, in 2^14ths or f32. */
 #include <border.cl>
-#ifdef SRC_IS_float
-#define IN_UNITS(sum) (sum)
+#include "weighted.cl"
+#ifdef SRC_IS_ushort
+#define SUM int
 #else
-#define IN_UNITS(sum) (((int)(sum) + (1 << 7)) >> 8)
+#define SUM float /* of bytes below 2^24 */
 #endif
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(MIDDLE, middle), int width, int radius,
@@ -25,5 +26,9 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(MIDDLE, middle), int wi
             sum += (SUM)table[i] * (low + high);
         }
     }
-    ROW(middle, y)[x] = (MIDDLE)IN_UNITS(sum);
+#ifdef SRC_IS_float
+    ROW(middle, y)[x] = sum;
+#else
+    ROW(middle, y)[x] = (MIDDLE)(((int)sum + (1 << 7)) >> 8);
+#endif
 }

@@ -1,5 +1,5 @@
 /* gauss and unsharp of bytes for GPUs with few registers (Mali), for a RADIUS of at most 12: computes the same
- * as gauss_across.cl and gauss_down.cl, behind gauss_sums.cl. WEIGHT_OF(d) is the weight at distance d, in 2^14ths: with
+ * as gauss_across.cl and gauss_down.cl. WEIGHT_OF(d) is the weight at distance d, in 2^14ths: with
  * weights in the text and no loops a sample is loaded and converted once for all results of a work-item. (Mesa would
  * read an array of constants from memory.) Offsets are unsigned, so that an address is the base plus one sum of 32
  * bits. */
@@ -7,24 +7,25 @@
 #include <edge.cl>
 #include <memory.cl>
 #include <words.cl>
-#include "gauss_sums.cl"
+#include "gauss_sharpen.cl"
+#include "weighted.cl"
 
 #if defined(KERNEL_across)
 /* Along rows: 8 results from CHUNKS loads of 16 samples, the first of which is BEFORE samples in front of the middle of
  * the first result's window. The grid counts samples of the result's rows. `start` is where the first load of the row
  * begins, a multiple of 4. Sums are below 2^23; a result is floor(sum / 256 + 1/2): with 1/512 in addition none lies
  * half way between two whole numbers, and adding ROUNDER leaves the nearest in the lowest bits. */
-#define FOUR(at, w)                                                                                \
+#define UNPACK(at, w)                                                                              \
     v[at] = (float)((w) & 255u), v[at + 1] = (float)((w) >> 8 & 255u),                             \
     v[at + 2] = (float)((w) >> 16 & 255u), v[at + 3] = (float)((w) >> 24);
-#define LOAD_16(k)                                                                                   \
+#define LOAD_16(k)                                                                                 \
     if (k < CHUNKS) {                                                                              \
         uint4 w = inside ? UNALIGNED_IN(uint, 4, src_base + in)                                    \
                          : FN(gather)(src_base + row, first + 16 * k, width, border);              \
-        FOUR(16 * k, w.s0)                                                                         \
-        FOUR(16 * k + 4, w.s1)                                                                     \
-        FOUR(16 * k + 8, w.s2)                                                                     \
-        FOUR(16 * k + 12, w.s3)                                                                    \
+        UNPACK(16 * k, w.s0)                                                                       \
+        UNPACK(16 * k + 4, w.s1)                                                                   \
+        UNPACK(16 * k + 8, w.s2)                                                                   \
+        UNPACK(16 * k + 12, w.s3)                                                                  \
         in += 16u;                                                                                 \
     }
 #define TAP(j, i)                                                                                  \
@@ -67,21 +68,23 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle), int w
  * samples of the result, and groups of its rows, of which there are `count`; the other arguments are those of
  * gauss_down.cl. (The source is read for alpha and to sharpen, and then stands beside the result.) */
 #define LINES (ROWS + 2 * RADIUS)
-#define LINE(at) CONVERT(WORK, as_short8(*(__global const uint4 *)(middle_base + (at))))
 #define DISTANCE(j, k) ((k) > RADIUS + (j) ? (k) - RADIUS - (j) : RADIUS + (j) - (k))
 #define ADD_TO(j, k)                                                                               \
     if (DISTANCE(j, k) <= RADIUS)                                                                  \
-        SUM_ADD(j, v, WEIGHT_OF(DISTANCE(j, k)))
-#define ENTER(k)                                                                                   \
+        sum##j = FN(add_low)(sum##j, v, WEIGHT_OF(DISTANCE(j, k)));
+#define ADD_LINE(k)                                                                                   \
     if (k < LINES) {                                                                               \
-        V(WORK) v = LINE(in);                                                                      \
+        V(WORK) v = FN(sums_at)(middle_base + in);                                                                      \
         in += (uint)middle_stride;                                                                 \
         ADD_TO(0, k)                                                                               \
         ADD_TO(1, k)                                                                               \
     }
-#define ENTER_4(k) ENTER(k) ENTER(k + 1) ENTER(k + 2) ENTER(k + 3)
-#define GIVE_ROW(j) FN(give)(src_base + src_offset + (row + j) * src_stride + x, ROW(dst, y + j) + x, SUM_FINISH(j), \
-                         grid_width - x GIVEN);
+#define ADD_4(k) ADD_LINE(k) ADD_LINE(k + 1) ADD_LINE(k + 2) ADD_LINE(k + 3)
+
+inline V(WORK) FN(sums_at)(__global const MIDDLE *at)
+{
+    return CONVERT(WORK, as_short8(*(__global const uint4 *)at));
+}
 
 inline void FN(give)(__global const SRC *from, __global SRC *to, V(SRC) out, int count NUMBERS)
 {
@@ -103,13 +106,13 @@ inline void FN(give)(__global const SRC *from, __global SRC *to, V(SRC) out, int
 inline V(SRC) FN(edge)(PLANE_IN(MIDDLE, middle), int x, int row, int height, int border,
                        __global const WEIGHT *restrict table)
 {
-    SUM_START(0)
+    V(WORK) sum = ROUNDING;
     for (int i = -RADIUS; i <= RADIUS; i++) {
         int at = border_near(row + i, height, border);
         if (at >= 0)
-            SUM_ADD(0, LINE(middle_offset + at * middle_stride + x), table[abs(i)])
+            sum = FN(add_low)(sum, FN(sums_at)(middle_base + (middle_offset + at * middle_stride + x)), table[abs(i)]);
     }
-    return SUM_FINISH(0);
+    return FN(of_column)(0, sum);
 }
 
 __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst), PLANE_IN(SRC, src),
@@ -120,16 +123,15 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst), PLANE_
     IN_GRID(x, GRID_Y)
     if (row < RADIUS || row + ROWS + RADIUS > height) {
         for (int j = 0; j < min(ROWS, count - y); j++)
-            FN(give)(src_base + src_offset + (row + j) * src_stride + x, ROW(dst, y + j) + x,
+            FN(give)(ROW(src, row + j) + x, ROW(dst, y + j) + x,
                      FN(edge)(middle_base, middle_offset, middle_stride, x, row + j, height, border, table),
                      grid_width - x GIVEN);
         return;
     }
     uint in = (uint)(middle_offset + (row - RADIUS) * middle_stride + x);
-    SUM_START(0)
-    SUM_START(1)
-    ENTER_4(0) ENTER_4(4) ENTER_4(8) ENTER_4(12) ENTER_4(16) ENTER_4(20) ENTER_4(24)
-    GIVE_ROW(0)
-    GIVE_ROW(1)
+    V(WORK) sum0 = ROUNDING, sum1 = ROUNDING;
+    ADD_4(0) ADD_4(4) ADD_4(8) ADD_4(12) ADD_4(16) ADD_4(20) ADD_4(24)
+    FN(give)(ROW(src, row) + x, ROW(dst, y) + x, FN(of_column)(0, sum0), grid_width - x GIVEN);
+    FN(give)(ROW(src, row + 1) + x, ROW(dst, y + 1) + x, FN(of_column)(0, sum1), grid_width - x GIVEN);
 }
 #endif

@@ -1,9 +1,9 @@
 /* gauss and unsharp down columns on GPUs: sums of what gauss_across.cl has made. The grid counts samples of the result,
- * in vectors of LANES where rows are aligned. Behind gauss_sums.cl. */
+ * in vectors of LANES where rows are aligned. */
 #include <alpha.cl>
 #include <border.cl>
-#include "gauss_sums.cl"
-#define LINE(y) CONVERT(WORK, *(__global const V(MIDDLE) *)(ROW(middle, y) + x))
+#include "gauss_sharpen.cl"
+#include "weighted.cl"
 
 /* ALPHA: channels of pixels that end in alpha, which is copied; else 0. `skip`: samples of a row of the source in
  * front of the result's first one. */
@@ -14,18 +14,20 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst), PLANE_
 {
     POSITION(x, y)
     int row = y + centre;
-    SUM_START(0)
-    SUM_ADD(0, LINE(row), table[0])
+    V(WORK) high = 0, low = ROUNDING;
+#define SUMS_AT(y) CONVERT(WORK, *(__global const V(MIDDLE) *)(ROW(middle, y) + x))
+    V(WORK) own = SUMS_AT(row);
+    ADD_ROW(high, low, own, table[0]);
     for (int i = 1; i <= radius; i++) {
         int a = border_near(row - i, height, border), b = border_near(row + i, height, border);
         V(WORK) v = 0;
         if (a >= 0)
-            v = LINE(a);
+            v = SUMS_AT(a);
         if (b >= 0)
-            v += LINE(b);
-        SUM_ADD(0, v, table[i])
+            v += SUMS_AT(b);
+        ADD_ROW(high, low, v, table[i]);
     }
-    V(SRC) out = SUM_FINISH(0);
+    V(SRC) out = FN(of_column)(high, low);
 #if defined(TABLE) || defined(REAL) || ALPHA
     V(SRC) in = *(__global const V(SRC) *)(ROW(src, row) + x + skip);
 #endif

@@ -1,4 +1,4 @@
-/* gauss and unsharp of bytes by products of matrices, behind cl/matrix.cl and gauss_sums.cl. 32
+/* gauss and unsharp of bytes by products of matrices, behind cl/matrix.cl. 32
  * work-items blur a strip of 16 columns from top to bottom, 16 rows at a time. A sum along rows is weights (a) times
  * samples of eight rows (b); a sum down columns is weights (a) times sums along rows (b). Nothing is exchanged between
  * the two: what a work-item holds of the first sums it holds of the second factor, if weights are put in an order that
@@ -7,7 +7,7 @@
  * Weights and sums along rows have 16 bits, and are multiplied by their lower and upper bytes. A window is 32 * STEPS
  * columns by as many rows around the 16 by 16 of the result, with weights of 0 where the filter does not reach. */
 #include <border.cl>
-#include "gauss_sums.cl"
+#include "gauss_sharpen.cl"
 #include "matrix.cl"
 #define ITEMS  128
 #define MARGIN (16 * STEPS - 8)

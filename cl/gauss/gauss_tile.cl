@@ -1,4 +1,4 @@
-/* gauss and unsharp on GPUs with local memory, behind gauss_sums.cl: a work-group sums a tile's rows along, into local
+/* gauss and unsharp on GPUs with local memory: a work-group sums a tile's rows along, into local
  * memory, and then down. A work-item takes four pixels of one channel at once, and down columns of four rows; each
  * sample that it looks at is weighted for all of these.
  *
@@ -7,27 +7,42 @@
  * weights are loaded from nowhere. */
 #include <border.cl>
 #include <words.cl>
-#include "gauss_sums.cl"
+#include "gauss_sharpen.cl"
+#include "weighted.cl"
 #define ITEMS 256
 #define QUADS (BLOCKS * CH)
 #define TAPS  (2 * RADIUS + 4)
 
-#if defined(SRC_IS_uchar) /* sums are below 2^22: behind 2^23 they are in a float's last bits, which needs no conversion */
+/* Sums along a row: of bytes they are below 2^22, and behind 2^23 in a float's last bits, which needs no conversion. */
+#if defined(SRC_IS_uchar)
 #define LINE_WEIGHT float
 #define LINE_START  (8388608.0f + 128.0f)
-#define LINE_SUM(s) CONVERT(MIDDLE, CAT(as_int, LANES)(s) >> 8 & 0x7fff)
-#define LINE_ADD(s, v, w) s = mad((V(float))(v), w, s)
 #elif defined(SRC_IS_ushort)
 #define LINE_WEIGHT int
-#define LINE_START  0
-#define LINE_SUM(s) (((s) + (1 << 7)) >> 8)
-#define LINE_ADD(s, v, w) s += (V(int))(v) * w
+#define LINE_START  (1 << 7)
 #else
 #define LINE_WEIGHT float
 #define LINE_START  0
-#define LINE_SUM(s) (s)
-#define LINE_ADD(s, v, w) s += (V(float))(v) * w
 #endif
+inline V(LINE_WEIGHT) FN(add_along)(V(LINE_WEIGHT) sum, LINE_WEIGHT v, V(LINE_WEIGHT) w)
+{
+#ifdef SRC_IS_uchar
+    return mad((V(float))v, w, sum);
+#else
+    return sum + (V(LINE_WEIGHT))v * w;
+#endif
+}
+
+inline V(MIDDLE) FN(in_64ths)(V(LINE_WEIGHT) sum)
+{
+#if defined(SRC_IS_uchar)
+    return CONVERT(MIDDLE, CAT(as_int, LANES)(sum) >> 8 & 0x7fff);
+#elif defined(SRC_IS_ushort)
+    return sum >> 8;
+#else
+    return sum;
+#endif
+}
 
 __constant LINE_WEIGHT FN(line_weights)[] = {WEIGHTS};
 __constant WORK FN(weights)[] = {WEIGHTS};
@@ -50,7 +65,7 @@ inline V(MIDDLE) FN(along)(__global const SRC *row, int first, int width, int bo
 #endif
         UNROLLED_ON_GPUS for (int i = 0; i < TAPS; i++) {
             w = (V(LINE_WEIGHT))(WEIGHT_OF(line_weights, i), w.s012);
-            LINE_ADD(sum, SAMPLE_AT(i), w);
+            sum = FN(add_along)(sum, SAMPLE_AT(i), w);
         }
     } else {
         _Pragma("unroll 4")
@@ -58,10 +73,10 @@ inline V(MIDDLE) FN(along)(__global const SRC *row, int first, int width, int bo
             int pixel = border_index(first + i, width, border);
             w = (V(LINE_WEIGHT))(WEIGHT_OF(line_weights, i), w.s012);
             if (pixel >= 0)
-                LINE_ADD(sum, (LINE_WEIGHT)row[pixel * CH], w);
+                sum = FN(add_along)(sum, (LINE_WEIGHT)row[pixel * CH], w);
         }
     }
-    return LINE_SUM(sum);
+    return FN(in_64ths)(sum);
 }
 
 /* Four pixels of a channel from `in` on, the last one over again where the row has no more. */
@@ -116,21 +131,22 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int
         if (count <= 0 || y >= out_height)
             continue;
         __local const V(MIDDLE) *at = tile + i / QUADS * 4 * QUADS + quad;
-        SUM_START(0) SUM_START(1) SUM_START(2) SUM_START(3)
-        WORK w0 = 0, w1 = 0, w2 = 0, w3 = 0;
+        V(WORK) high[4], low[4];
+        WORK w[4] = {0, 0, 0, 0};
+        UNROLLED_ON_GPUS for (int r = 0; r < 4; r++)
+            high[r] = 0, low[r] = ROUNDING;
         UNROLLED_ON_GPUS for (int k = 0; k < TAPS; k++) {
             V(WORK) v = CONVERT(WORK, at[k * QUADS]);
-            w3 = w2, w2 = w1, w1 = w0, w0 = WEIGHT_OF(weights, k);
-            SUM_ADD(0, v, w0) SUM_ADD(1, v, w1) SUM_ADD(2, v, w2) SUM_ADD(3, v, w3)
+            w[3] = w[2], w[2] = w[1], w[1] = w[0], w[0] = WEIGHT_OF(weights, k);
+            UNROLLED_ON_GPUS for (int r = 0; r < 4; r++)
+                ADD_ROW(high[r], low[r], v, w[r]);
         }
-#define ROW_OF(k)                                                                                  \
-    if (y + k < out_height) {                                                                      \
-        V(SRC) out = SUM_FINISH(k), in = 0;                                                            \
-        if (SHARPENS || (ALPHA && channel == CH - 1))                                              \
-            in = FN(pixels)(ROW(src, y + k + centre) + (x + centre) * CH + channel, count);        \
-        out = ALPHA && channel == CH - 1 ? in : SHARPENED(in, out);                                \
-        FN(put)(ROW(dst, y + k) + x * CH + channel, out, count);                                   \
-    }
-        ROW_OF(0) ROW_OF(1) ROW_OF(2) ROW_OF(3)
+        UNROLLED_ON_GPUS for (int r = 0; r < 4 && y + r < out_height; r++) {
+            V(SRC) out = FN(of_column)(high[r], low[r]), in = 0;
+            if (SHARPENS || (ALPHA && channel == CH - 1))
+                in = FN(pixels)(ROW(src, y + r + centre) + (x + centre) * CH + channel, count);
+            out = ALPHA && channel == CH - 1 ? in : SHARPENED(in, out);
+            FN(put)(ROW(dst, y + r) + x * CH + channel, out, count);
+        }
     }
 }

@@ -8,10 +8,8 @@
  * samples at a time; then a column holds pairs, and the table's first samples and counts along rows are numbers of
  * pairs. */
 #include <memory.cl>
-#include <round.cl>
 #include "resize_table.cl"
 #define ROWS 16
-
 
 #ifdef FIXED
 #define COLUMN      int16
@@ -23,7 +21,7 @@
 #define WEIGHT_ALONG      float
 #endif
 
-#if defined(WITH_ALPHA) && !defined(SRC_IS_float)
+#ifdef EXACT_ALPHA
 #define SUMS_OF_PIXEL (CH + 1)
 #else
 #define SUMS_OF_PIXEL CH
@@ -193,15 +191,15 @@ inline void FN(sum)(__global const COLUMN *columns, __global const float *weight
     float16 total[CH], lost[CH];
     UNROLLED for (int c = 0; c < CH; c++)
         total[c] = lost[c] = 0;
-    for (int k = 0; k < count || k == 0; k += 16) {
+    for (int k = 0; k < count || k == 0; k += SUM_BLOCK) {
         float16 block[CH];
         UNROLLED for (int c = 0; c < CH; c++)
             block[c] = 0;
-        for (int i = k; i < min(k + 16, count); i++)
+        for (int i = k; i < min(k + SUM_BLOCK, count); i++)
             UNROLLED for (int c = 0; c < CH; c++)
                 block[c] += (float16)(weights[i]) * columns[i * CH + c];
         UNROLLED for (int c = 0; c < CH; c++)
-            ADD_BLOCK(float16, block[c], total[c], lost[c])
+            ADD_BLOCK(block[c], total[c], lost[c])
     }
     UNROLLED for (int c = 0; c < CH; c++)
         sums[c * NEXT_CHANNEL] = total[c];
@@ -212,7 +210,7 @@ inline void FN(sum)(__global const COLUMN *columns, __global const float *weight
  * copied. */
 struct FN(line) {
     __global const int *table;
-    int at, n, taps, fixed_at, fixed_n, fixed_taps;
+    struct FN(axis) axis, fixed;
     int width, pixels, pitch; /* samples of a source row; pixels of the result's; see MIDDLE_AT */
     int capacity;
     __global COLUMN *columns;
@@ -227,8 +225,8 @@ VECTORS_OF_512_BITS CALLED inline void FN(across)(struct FN(line) a, __global co
     __global SRC *copied = (__global SRC *)(a.columns + a.capacity);
     int base = 0, done = 0; /* scratch memory has columns base … done - 1 */
     for (int x = 0; x < a.pixels; x += 8) {
-        int begin = FIRST_TAP(a.at, a.n, x) * CH;
-        int end = (FIRST_TAP(a.at, a.n, x + 7) + TAP_COUNT(a.at, a.n, x + 7)) * CH;
+        int begin = FN(first)(table, a.axis, x) * CH;
+        int end = (FN(first)(table, a.axis, x + 7) + FN(count)(table, a.axis, x + 7)) * CH;
         if (begin >= done) {
             base = done = begin / COLUMNS * COLUMNS;
         } else if (end + COLUMNS > base + a.capacity) {
@@ -246,15 +244,13 @@ VECTORS_OF_512_BITS CALLED inline void FN(across)(struct FN(line) a, __global co
         }
         COLUMN sums[8 * SUMS_OF_PIXEL];
         for (int i = 0; i < 8; i++) {
-            int pixel = x + i, count = TAP_COUNT(a.at, a.n, pixel);
-            int first = FIRST_TAP(a.at, a.n, pixel) * CH - base;
+            int pixel = x + i, count = FN(count)(table, a.axis, pixel);
+            int first = FN(first)(table, a.axis, pixel) * CH - base;
             FN(sum)(a.columns + first,
-                    (__global const WEIGHT_ALONG *)WEIGHTS_AT(a.at, a.n) + pixel * a.taps, count,
+                    (__global const WEIGHT_ALONG *)(table + a.axis.at + 2 * a.axis.n) + pixel * a.axis.taps, count,
                     sums + i * NEXT_PIXEL);
-#if SUMS_OF_PIXEL > CH
-            /* Alpha, exact. */
-            __global const short *fixed =
-                (__global const short *)WEIGHTS_AT(a.fixed_at, a.fixed_n) + pixel * a.fixed_taps;
+#ifdef EXACT_ALPHA
+            __global const short *fixed = FN(fixed_weights)(table, a.fixed, pixel);
             int16 alpha = 1 << 7;
             for (int k = 0; k < count; k++)
                 alpha += convert_int16(a.columns[first + k * CH + CH - 1]) * (int16)(fixed[k]);
@@ -280,7 +276,6 @@ VECTORS_OF_512_BITS CALLED inline void FN(across)(struct FN(line) a, __global co
 
 /* Down columns: AT_ONCE samples of a row of the result, or pixels if there is alpha. `in` is in the first row of sums.
  * Of integers a result is sat((sum + 2^19) >> 20). */
-#define RESULTS_16 CAT(SRC, 16)
 #if defined(FIXED) && defined(SRC_IS_uchar)
 #define AT_ONCE 32
 /* Two rows at a time; the last weight may be 0. A word has an even sample and the odd one behind it. */
@@ -302,48 +297,6 @@ inline void FN(down)(__global const short *in, int stride, __global const short 
 #define AT_ONCE 16
 #endif
 
-#if SUMS_OF_PIXEL > CH || defined(FIXED) && !defined(SRC_IS_uchar)
-/* Sums of u16 do not fit 32 bits, so they are kept in two parts, 4096 * high + low. */
-inline void FN(down_exact)(__global const MIDDLE *in, int stride, __global const short *weights,
-                           int count, RESULTS_16 *result)
-{
-    int16 high = 0, low = 1 << 19;
-    for (int k = 0; k < count; k++) {
-        int16 v = *(__global const int16 *)(in + k * stride);
-        high += (v >> 12) * (int16)(weights[k]);
-        low += (v & 4095) * (int16)(weights[k]);
-    }
-    *result = CAT3(convert_, SRC, 16_sat)((high + (low >> 12)) >> 8);
-}
-#endif
-
-#ifndef FIXED
-inline float16 FN(down_real)(__global const float *in, int stride, __global const float *weights,
-                             int count)
-{
-    float16 block = 0, total = 0, lost = 0;
-    for (int k = 0; k < count; k++) {
-        block += (float16)(weights[k]) * *(__global const float16 *)(in + k * stride);
-        if (k % SUM_BLOCK == SUM_BLOCK - 1)
-            ADD_BLOCK(float16, block, total, lost)
-    }
-    ADD_BLOCK(float16, block, total, lost)
-    return total;
-}
-#endif
-
-#ifdef WITH_ALPHA
-#define REALS  float16
-#define WHOLES int16
-#include "resize_alpha.cl"
-#endif
-
-#if SUMS_OF_PIXEL > CH
-#define AXIS(a) int a##_fixed_at, int a##_fixed_n, int a##_fixed_taps, int a##_at, int a##_n, int a##_taps
-#else
-#define AXIS(a) int a##_at, int a##_n, int a##_taps
-#endif
-
 /* Scratch memory has `size` vectors for each item. The result has `pixels` by `lines` pixels, the source `width`
  * samples by `height` rows. */
 VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
@@ -352,20 +305,19 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
                      __global const int *restrict table, AXIS(x), AXIS(y))
 {
     IN_GRID(SPAN_BEGIN, GRID_Y)
-    struct FN(line) line = {.table = table, .at = x_at, .n = x_n, .taps = x_taps, .width = width,
-                            .pixels = pixels, .pitch = pitch, .capacity = capacity,
-                            .columns = scratch + GRID_Y * size};
-#if SUMS_OF_PIXEL > CH
-    line.fixed_at = x_fixed_at;
-    line.fixed_n = x_fixed_n;
-    line.fixed_taps = x_fixed_taps;
+    struct FN(axis) down = {y_at, y_n, y_taps};
+    struct FN(line) line = {.table = table, .axis = {x_at, x_n, x_taps}, .width = width, .pixels = pixels,
+                            .pitch = pitch, .capacity = capacity, .columns = scratch + GRID_Y * size};
+#ifdef EXACT_ALPHA
+    struct FN(axis) fixed = {x_fixed_at, x_fixed_n, x_fixed_taps}, fixed_down = {y_fixed_at, y_fixed_n, y_fixed_taps};
+    line.fixed = fixed;
 #endif
     __global MIDDLE *middle = (__global MIDDLE *)(line.columns + capacity + COPIED);
     int y = GRID_Y * band, end = min(y + band, lines);
     /* There are sums of the source's rows base … done - 1. */
-    int base = FIRST_TAP(y_at, y_n, y), done = base;
+    int base = FN(first)(table, down, y), done = base;
     for (; y < end; y++) {
-        int first = FIRST_TAP(y_at, y_n, y), count = TAP_COUNT(y_at, y_n, y);
+        int first = FN(first)(table, down, y), count = FN(count)(table, down, y);
         for (done = max(done, first); done < first + count; done += ROWS) {
             if (done + ROWS > base + rows) {
                 int moved = (first - base) * stride;
@@ -376,23 +328,20 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
             FN(across)(line, ROW(src, done), src_stride, height - 1 - done,
                        middle + (done - base) * stride, stride);
         }
-        __global const WEIGHT *weights =
-            (__global const WEIGHT *)WEIGHTS_AT(y_at, y_n) + y * y_taps;
+        __global const WEIGHT *weights = (__global const WEIGHT *)(table + y_at + 2 * y_n) + y * y_taps;
         __global const MIDDLE *in = middle + (first - base) * stride;
         __global SRC *out = ROW(dst, y);
 #ifdef WITH_ALPHA
         for (int x = 0; x < pixels; x += AT_ONCE) {
-            RESULTS_16 results[CH];
-            float16 alpha = FN(down_real)(in + x + (CH - 1) * pitch, stride, weights, count), none = 0;
+            V(SRC) results[CH];
+            float16 alpha = FN(real_down)(in + x + (CH - 1) * pitch, stride, weights, count);
             for (int c = 0; c < CH - 1; c++) {
-                float16 v = FN(down_real)(in + x + c * pitch, stride, weights, count);
-                v = alpha > none ? COLOUR(v, alpha) : none;
-                results[c] = CAT3(convert_, SRC, 16)(v);
+                float16 v = FN(real_down)(in + x + c * pitch, stride, weights, count);
+                results[c] = CONVERT(SRC, FN(colour)(v, alpha));
             }
-#if SUMS_OF_PIXEL > CH
-            FN(down_exact)(in + x + CH * pitch, stride,
-                           (__global const short *)WEIGHTS_AT(y_fixed_at, y_fixed_n) + y * y_fixed_taps,
-                           count, &results[CH - 1]);
+#ifdef EXACT_ALPHA
+            results[CH - 1] = FN(exact_down)((__global const int *)in + x + CH * pitch, stride,
+                                             FN(fixed_weights)(table, fixed_down, y), count);
 #else
             results[CH - 1] = alpha;
 #endif
@@ -417,13 +366,13 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
         }
 #else
         for (int x = 0; x < pixels * CH; x += AT_ONCE) {
-            RESULTS_16 results[AT_ONCE / 16] __attribute__((aligned(64)));
+            V(SRC) results[AT_ONCE / 16] __attribute__((aligned(64)));
 #ifndef FIXED
-            results[0] = FN(down_real)(in + x, stride, weights, count);
+            results[0] = FN(real_down)(in + x, stride, weights, count);
 #elif defined(SRC_IS_uchar)
             FN(down)(in + x, stride, weights, count, results);
 #else
-            FN(down_exact)(in + x, stride, weights, count, results);
+            results[0] = FN(exact_down)(in + x, stride, weights, count);
 #endif
             if (x + AT_ONCE <= pixels * CH)
                 for (int i = 0; i < AT_ONCE; i += 16)

@@ -8,19 +8,31 @@
 #include <edge.cl>
 #include <memory.cl>
 #include <words.cl>
-#define FIRST_OF(w)  ((int)((w) << 16) >> 16)
-#define SECOND_OF(w) ((int)(w) >> 16)
-#define WEIGHTS(at)  (*(__global const UNALIGNED(uint, 4) *)((__global const uchar *)table + (at)))
+/* The two weights in a word. */
+inline int FN(first_of)(uint w)
+{
+    return (int)(w << 16) >> 16;
+}
+
+inline int FN(second_of)(uint w)
+{
+    return (int)w >> 16;
+}
+
+inline uint4 FN(weights_at)(__global const int *table, uint at)
+{
+    return *(__global const UNALIGNED(uint, 4) *)((__global const uchar *)table + at);
+}
 
 #if defined(KERNEL_across)
 /* Along rows, of one channel, in ROWS rows; each load has four steps. The first sample is a multiple of four. The grid
  * counts pairs, and groups of rows; scratch memory has room for all pairs and for all rows of the last group. Sums are
  * below 2^24, so f32 is exact. A result is floor(sum / 256 + 1/2): with 1/512 in addition none lies half way between
  * two whole numbers, and adding ROUNDER leaves the nearest in the lowest bits. */
-#define FOUR(w)                                                                                    \
-    (float4)((float)((w) & 255u), (float)((w) >> 8 & 255u), (float)((w) >> 16 & 255u), (float)((w) >> 24))
-#define REALS(v, w)                                                                                \
-    (float4)((float)FIRST_OF(v), (float)SECOND_OF(v), (float)FIRST_OF(w), (float)SECOND_OF(w))
+inline float4 FN(reals)(uint v, uint w)
+{
+    return (float4)((float)FN(first_of)(v), (float)FN(second_of)(v), (float)FN(first_of)(w), (float)FN(second_of)(w));
+}
 #define IN_64THS(sum) (ushort)as_uint(fma(sum, 1.0f / 256, 1.0f / 512) + ROUNDER)
 
 inline float FN(add)(float sum, float4 v, float4 w)
@@ -33,12 +45,12 @@ inline float FN(add)(float sum, float4 v, float4 w)
 
 #define ADD_STEP(part)                                                                             \
     {                                                                                              \
-        uint4 w = WEIGHTS(weights);                                                                \
-        float4 first = REALS(w.s0, w.s1), second = REALS(w.s2, w.s3);                              \
+        uint4 w = FN(weights_at)(table, weights);                                                  \
+        float4 first = FN(reals)(w.s0, w.s1), second = FN(reals)(w.s2, w.s3);                      \
         weights += 16u * (uint)n;                                                                  \
         UNROLLED for (int r = 0; r < ROWS; r++)                                                    \
         {                                                                                          \
-            float4 v = FOUR(words[r].part);                                                        \
+            float4 v = floats_of(words[r].part);                                                   \
             sums[r].s0 = FN(add)(sums[r].s0, v, first);                                            \
             sums[r].s1 = FN(add)(sums[r].s1, v, second);                                           \
         }                                                                                          \
@@ -83,22 +95,15 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
 #elif defined(KERNEL_down)
 /* Down columns, of LANES samples, over the rows that were made along rows. The first of them belongs to row `row` of
  * the source. The grid counts samples of the result, and pairs of its rows, of which there are `count`. */
-#define ADD_ROW(weight, first, second)                                                             \
-    {                                                                                              \
-        V(int) v = convert_int8(as_short8(UNALIGNED_IN(uint, 4, (__global const uchar *)middle_base + in))); \
-        in += 2u * (uint)middle_stride;                                                            \
-        upper += v * (V(int))(weight(first));                                                      \
-        lower += v * (V(int))(weight(second));                                                     \
-    }
-
+#define CLAMPS
+#include "weighted.cl"
 inline void FN(put)(__global uchar *to, V(int) sum, int count)
 {
-    V(uchar) v = CAT3(convert_uchar, LANES, _sat)(sum >> 20);
-    if (count >= LANES) {
+    V(uchar) v = FN(of_column)(0, sum);
+    if (count >= LANES)
         *(__global V(uchar) *)to = v;
-        return;
-    }
-    edge_put_8(to, as_ulong(v), count);
+    else
+        edge_put_8(to, as_ulong(v), count);
 }
 
 __kernel void KERNEL(GRID, PLANE_IN(short, middle), PLANE_OUT(uchar, dst),
@@ -107,14 +112,18 @@ __kernel void KERNEL(GRID, PLANE_IN(short, middle), PLANE_OUT(uchar, dst),
     POSITION(x, pair)
     uint weights = 4u * (uint)(at + n) + 16u * (uint)pair;
     uint in = 2u * (uint)(middle_offset + (table[at + pair] - row) * middle_stride + x);
-    V(int) upper = 1 << 19, lower = 1 << 19;
+    V(int) upper = ROUNDING, lower = ROUNDING;
     for (int k = 0; k < steps; k++) {
-        uint4 w = WEIGHTS(weights);
+        uint4 w = FN(weights_at)(table, weights);
         weights += 16u * (uint)n;
-        ADD_ROW(FIRST_OF, w.s0, w.s2)
-        ADD_ROW(SECOND_OF, w.s0, w.s2)
-        ADD_ROW(FIRST_OF, w.s1, w.s3)
-        ADD_ROW(SECOND_OF, w.s1, w.s3)
+        UNROLLED for (int i = 0; i < 4; i++)
+        {
+            uint first = i < 2 ? w.s0 : w.s1, second = i < 2 ? w.s2 : w.s3;
+            V(int) v = convert_int8(as_short8(UNALIGNED_IN(uint, 4, (__global const uchar *)middle_base + in)));
+            in += 2u * (uint)middle_stride;
+            upper = FN(add_low)(upper, v, i % 2 == 0 ? FN(first_of)(first) : FN(second_of)(first));
+            lower = FN(add_low)(lower, v, i % 2 == 0 ? FN(first_of)(second) : FN(second_of)(second));
+        }
     }
     __global uchar *to = ROW(dst, 2 * pair) + x;
     FN(put)(to, upper, grid_width - x);

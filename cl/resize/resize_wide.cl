@@ -8,16 +8,22 @@
 #include <memory.cl>
 #include <words.cl>
 
+/* What four samples of a channel and four weights are: bytes, of which dp4a multiplies and adds four, so that weights are
+ * divided into their lower and their upper bytes; or floats, exact, because sums are below 2^24. RED, GREEN and BLUE are
+ * those of four pixels in three words. (Mesa compiles each of these conversions to one instruction; conversions of
+ * vectors take three for each lane.) */
 #ifdef HAS_PTX
-/* dp4a adds four products of bytes, so weights are divided into their lower and their upper bytes. */
 #define SUM             int
-#define SAMPLES         uint
 #define WEIGHTS         uint2
-#define WEIGHTS_OF(w)   (uint2)(permute((w).s0, (w).s1, 0x6420u), permute((w).s0, (w).s1, 0x7531u))
 #define GREY(a)         (a)
 #define RED(a, b, c)    permute(permute(a, b, 0x0630u), c, 0x5210u)
 #define GREEN(a, b, c)  permute(permute(a, b, 0x0741u), c, 0x6210u)
 #define BLUE(a, b, c)   permute(permute(a, b, 0x0052u), c, 0x7410u)
+inline uint2 FN(weights_of)(uint2 w)
+{
+    return (uint2)(permute(w.s0, w.s1, 0x6420u), permute(w.s0, w.s1, 0x7531u));
+}
+
 inline int FN(add)(int sum, uint samples, uint2 w)
 {
     int upper;
@@ -26,20 +32,24 @@ inline int FN(add)(int sum, uint samples, uint2 w)
     return sum + (upper << 8);
 }
 #else
-/* Sums are below 2^24, so f32 is exact. Mesa compiles each of these conversions to one instruction; conversions of
- * vectors take three for each lane. */
 #define SUM             float
-#define SAMPLES         float4
 #define WEIGHTS         float4
-#define BYTE(w, i)      (float)((w) >> 8 * (i) & 255u)
-#define FIRST_OF(w)     (float)((int)((w) << 16) >> 16)
-#define SECOND_OF(w)    (float)((int)(w) >> 16)
-#define WEIGHTS_OF(w)                                                                              \
-    (float4)(FIRST_OF((w).s0), SECOND_OF((w).s0), FIRST_OF((w).s1), SECOND_OF((w).s1))
-#define GREY(a)         (float4)(BYTE(a, 0), BYTE(a, 1), BYTE(a, 2), BYTE(a, 3))
-#define RED(a, b, c)    (float4)(BYTE(a, 0), BYTE(a, 3), BYTE(b, 2), BYTE(c, 1))
-#define GREEN(a, b, c)  (float4)(BYTE(a, 1), BYTE(b, 0), BYTE(b, 3), BYTE(c, 2))
-#define BLUE(a, b, c)   (float4)(BYTE(a, 2), BYTE(b, 1), BYTE(c, 0), BYTE(c, 3))
+#define GREY(a)         floats_of(a)
+#define RED(a, b, c)    FN(picked)(a, 0, a, 3, b, 2, c, 1)
+#define GREEN(a, b, c)  FN(picked)(a, 1, b, 0, b, 3, c, 2)
+#define BLUE(a, b, c)   FN(picked)(a, 2, b, 1, c, 0, c, 3)
+inline float4 FN(picked)(uint a, int i, uint b, int j, uint c, int k, uint d, int l)
+{
+    return (float4)((float)(a >> 8 * i & 255u), (float)(b >> 8 * j & 255u), (float)(c >> 8 * k & 255u),
+                    (float)(d >> 8 * l & 255u));
+}
+
+inline float4 FN(weights_of)(uint2 w)
+{
+    return (float4)((float)((int)(w.s0 << 16) >> 16), (float)((int)w.s0 >> 16), (float)((int)(w.s1 << 16) >> 16),
+                    (float)((int)w.s1 >> 16));
+}
+
 inline float FN(add)(float sum, float4 samples, float4 w)
 {
     sum = fma(samples.s0, w.s0, sum);
@@ -50,13 +60,14 @@ inline float FN(add)(float sum, float4 samples, float4 w)
 #endif
 
 /* The next words of a row, three of them. Elsewhere than on NVIDIA one load of four words takes no longer than one of one. */
-#define ONE_BY_ONE(from)                                                                           \
-    (uint4)((from)[min(word, last)], (from)[min(word + 1, last)], (from)[min(word + 2, last)], 0u)
-#ifdef HAS_PTX
-#define THREE_WORDS(from) ONE_BY_ONE(from)
-#else
-#define THREE_WORDS(from) (word + 3 <= last ? UNALIGNED_IN(uint, 4, (from) + word) : ONE_BY_ONE(from))
+inline uint4 FN(three_words)(__global const uint *from, int word, int last)
+{
+#ifndef HAS_PTX
+    if (word + 3 <= last)
+        return UNALIGNED_IN(uint, 4, from + word);
 #endif
+    return (uint4)(from[min(word, last)], from[min(word + 1, last)], from[min(word + 2, last)], 0u);
+}
 
 /* `last` is the last word of a row that may be read. With three channels the last steps may go beyond it; their weights
  * are 0 there. */
@@ -77,28 +88,23 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
         sums[i] = 0;
     __global const uint *in = (__global const uint *)src_base;
 #if CH == 1
-#define ADD_STEP(part)                                                                             \
-    {                                                                                              \
-        WEIGHTS w = WEIGHTS_OF(*weights);                                                          \
-        weights += n;                                                                              \
-        UNROLLED for (int r = 0; r < ROWS; r++)                                                    \
-            sums[r] = FN(add)(sums[r], GREY(words[r].part), w);                                    \
-    }
     for (int k = 0; k < steps; k += 4, word += 4) {
         uint4 words[ROWS];
         UNROLLED for (int r = 0; r < ROWS; r++)
             words[r] = UNALIGNED_IN(uint, 4, in + begin[r] + word);
-        ADD_STEP(s0)
-        ADD_STEP(s1)
-        ADD_STEP(s2)
-        ADD_STEP(s3)
+        UNROLLED for (int i = 0; i < 4; i++, weights += n) {
+            WEIGHTS w = FN(weights_of)(*weights);
+            UNROLLED for (int r = 0; r < ROWS; r++) {
+                uint4 v = words[r];
+                sums[r] = FN(add)(sums[r], GREY(i == 0 ? v.s0 : i == 1 ? v.s1 : i == 2 ? v.s2 : v.s3), w);
+            }
+        }
     }
 #else
     for (int k = 0; k < steps; k++, word += 3, weights += n) {
-        WEIGHTS w = WEIGHTS_OF(*weights);
+        WEIGHTS w = FN(weights_of)(*weights);
         UNROLLED for (int r = 0; r < ROWS; r++) {
-            __global const uint *from = in + begin[r];
-            uint4 v = THREE_WORDS(from);
+            uint4 v = FN(three_words)(in + begin[r], word, last);
             sums[3 * r] = FN(add)(sums[3 * r], RED(v.s0, v.s1, v.s2), w);
             sums[3 * r + 1] = FN(add)(sums[3 * r + 1], GREEN(v.s0, v.s1, v.s2), w);
             sums[3 * r + 2] = FN(add)(sums[3 * r + 2], BLUE(v.s0, v.s1, v.s2), w);

@@ -11,31 +11,31 @@
 #include "base/text.h"
 #include "stage/common.h"
 #include "stage/gauss/unsharp.h"
-#include "stage/matrix.h"
 #include "stage/strips.h"
+#include "stage/weighted.h"
 
 struct task {
     struct stage_plan *plan;
     const struct gauss_config *config;
     const struct gauss_sharpen *sharpen;
     struct view in, out;
+    uint32_t radius;
+    int border;     /* as kernels take it */
+    int32_t centre; /* where in the source the result's pixel (0, 0) lies, each way */
+    double weights[GAUSS_RADIUS_MAX + 1]; /* from distance 0 on */
+    int32_t fixed[GAUSS_RADIUS_MAX + 1];  /* the same in 2^14ths */
     unsigned scratch, middle;
 };
 
 /* The weights that kernels read: pairs of them, the last filled up with 0. */
 static unsigned add_weights(const struct task *task)
 {
-    double weights[GAUSS_RADIUS_MAX + 1];
-    int32_t fixed[GAUSS_RADIUS_MAX + 1];
     int16_t shorts[GAUSS_RADIUS_MAX + 2] = {0};
     float reals[GAUSS_RADIUS_MAX + 2] = {0};
-    int64_t radius = task->config->radius;
-    size_t count = (size_t)radius / 2 * 2 + 2;
-    gauss_weights(task->config->sigma, radius, weights);
-    gauss_fixed_weights(weights, radius, fixed);
-    for (int64_t i = 0; i <= radius; i++) {
-        shorts[i] = (int16_t)fixed[i];
-        reals[i] = (float)weights[i];
+    size_t count = task->radius / 2 * 2 + 2;
+    for (uint32_t i = 0; i <= task->radius; i++) {
+        shorts[i] = (int16_t)task->fixed[i];
+        reals[i] = (float)task->weights[i];
     }
     return task->in.plane.type == SAMPLE_F32
                ? stage_plan_table(task->plan, reals, count * sizeof *reals)
@@ -90,28 +90,13 @@ static void add_sharpening(const struct task *task, struct pass *pass)
     }
 }
 
-/* Between both directions a sample of u8 is 2^-6 of one in 16 bits, of u16 in 32. */
-static enum sample_type middle_type(enum sample_type type)
-{
-    return type == SAMPLE_U8 ? SAMPLE_I16 : type == SAMPLE_U16 ? SAMPLE_I32 : SAMPLE_F32;
-}
-
-/* Defines the types of sums along rows, as they are stored, of weights, and of sums down columns.
- */
-static void define_types(struct pass *pass, enum sample_type type)
-{
-    pass_define(pass, "MIDDLE", "%s", pass_type_name(middle_type(type)));
-    pass_define(pass, "WEIGHT", "%s", type == SAMPLE_F32 ? "float" : "short");
-    pass_define(pass, "WORK", "%s", type == SAMPLE_F32 ? "float" : "int");
-}
-
 static void add_rows(struct task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
-    uint32_t radius = (uint32_t)task->config->radius, lines = 2 * radius + 1;
+    uint32_t radius = task->radius, lines = 2 * radius + 1;
     size_t size = sample_size(in->type), middle = size == 4 ? 4 : 2 * size;
     struct stage_window window = {radius, radius, radius, radius,
-                                   (enum border)task->config->border};
+                                  (enum border)task->config->border};
     /* Of a wide window all lines are read for each row, more often than the source is. */
     size_t cache = radius < 12 ? STRIPS_SECOND_CACHE : STRIPS_FIRST_CACHE;
     struct strips_need need = {lines * middle, cache, 4.0 * lines, radius};
@@ -123,7 +108,6 @@ static void add_rows(struct task *task)
                                      &window, &task->scratch, bytes);
     pass_name(pass, "rows");
     pass->lanes = 16; /* that are sharpened at once */
-    define_types(pass, in->type);
     pass->work = 4.0 * lines * strips.width * (strips.band + radius);
     pass_buffer(pass, add_weights(task));
     add_sharpening(task, pass);
@@ -135,21 +119,14 @@ static void add_across(struct task *task, const struct view *middle)
     struct pass *pass =
         pass_begin(task->plan, "gauss_across", "", FORM_SCALAR, 1,
                    middle->plane.width * middle->plane.channels, middle->plane.height);
-    bool crop = task->config->border == BORDER_CROP;
     pass_define_type(pass, "SRC", in->type);
-    define_types(pass, in->type);
     pass_channels(pass, in->channels, in->channels);
-    pass_define(pass, "SUM", "%s",
-                in->type == SAMPLE_U16 ? "int" : "float"); /* of bytes below 2^24 */
-    pass->work = 4.0 * (double)task->config->radius + 8;
+    pass->work = 4.0 * task->radius + 8;
     pass->bytes_read = plane_bytes(in);
     pass->bytes_written = plane_bytes(&middle->plane);
     pass_view(pass, &task->in);
     pass_view(pass, middle);
-    pass_int(pass, (int32_t)in->width);
-    pass_int(pass, (int32_t)task->config->radius);
-    pass_int(pass, stage_border((enum border)task->config->border));
-    pass_int(pass, crop ? (int32_t)task->config->radius : 0);
+    pass_ints(pass, in->width, task->radius, task->border, task->centre);
     pass_buffer(pass, add_weights(task));
 }
 
@@ -157,29 +134,25 @@ static void add_down(struct task *task, const struct view *middle)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     const uint32_t lanes = 4;
-    bool crop = task->config->border == BORDER_CROP, alpha = plane_has_alpha(in);
+    bool alpha = plane_has_alpha(in);
     uint32_t samples = out->width * out->channels;
     /* The source's samples stand beside those of the result unless that is cropped. */
-    bool aligned = pass_is_aligned(in) && !crop;
+    bool aligned = pass_is_aligned(in) && task->centre == 0;
     bool wide = pass_is_aligned(out) && samples >= lanes && (aligned || !(alpha || task->sharpen));
     struct pass *pass = pass_begin(task->plan, "gauss_down", "", wide ? FORM_VECTOR : FORM_SCALAR,
                                    wide ? lanes : 1, samples, out->height);
     pass_define_type(pass, "SRC", in->type);
-    define_types(pass, in->type);
     pass_define(pass, "ALPHA", "%u", alpha ? in->channels : 0);
     pass_name(pass, alpha ? in->channels == 2 ? "alpha2" : "alpha4" : "plain");
     pass_name(pass, kernel_form_name(pass->form));
-    pass->work = (4.0 * (double)task->config->radius + 8) * (wide ? lanes : 1);
+    pass->work = (4.0 * task->radius + 8) * (wide ? lanes : 1);
     pass->bytes_read = plane_bytes(&middle->plane);
     pass->bytes_written = plane_bytes(out);
     pass_view(pass, middle);
     pass_view(pass, &task->out);
     pass_view(pass, &task->in);
-    pass_int(pass, crop ? (int32_t)(task->config->radius * in->channels) : 0);
-    pass_int(pass, (int32_t)in->height);
-    pass_int(pass, (int32_t)task->config->radius);
-    pass_int(pass, stage_border((enum border)task->config->border));
-    pass_int(pass, crop ? (int32_t)task->config->radius : 0);
+    pass_ints(pass, (uint32_t)task->centre * in->channels, in->height, task->radius, task->border,
+              task->centre);
     pass_buffer(pass, add_weights(task));
     add_sharpening(task, pass);
 }
@@ -187,17 +160,12 @@ static void add_down(struct task *task, const struct view *middle)
 /* The weights from distance 0 on, as text. */
 static void define_weights(const struct task *task, struct pass *pass)
 {
-    double weights[GAUSS_RADIUS_MAX + 1];
-    int32_t fixed[GAUSS_RADIUS_MAX + 1];
     struct text list = {0};
-    int64_t radius = task->config->radius;
-    gauss_weights(task->config->sigma, radius, weights);
-    gauss_fixed_weights(weights, radius, fixed);
-    for (int64_t i = 0; i <= radius; i++)
+    for (uint32_t i = 0; i <= task->radius; i++)
         if (task->in.plane.type == SAMPLE_F32)
-            text_printf(&list, "%af,", (double)(float)weights[i]);
+            text_printf(&list, "%af,", (double)(float)task->weights[i]);
         else
-            text_printf(&list, "%" PRId32 ",", fixed[i]);
+            text_printf(&list, "%" PRId32 ",", task->fixed[i]);
     pass_define(pass, "WEIGHTS", "%s", text_string(&list));
     text_finish(&list);
 }
@@ -219,7 +187,7 @@ static uint32_t tile_blocks(uint32_t channels, uint32_t radius)
 static bool add_tile(struct task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
-    const uint32_t channels = in->channels, radius = (uint32_t)task->config->radius;
+    const uint32_t channels = in->channels, radius = task->radius;
     const uint32_t blocks = tile_blocks(channels, radius);
     size_t line = (in->type == SAMPLE_U8 ? 8 : 16) * (size_t)blocks * channels;
     uint32_t most = (uint32_t)(task->plan->profile->local_memory / line);
@@ -228,7 +196,6 @@ static bool add_tile(struct task *task)
     rows = rows > enough ? enough : rows;
     if (task->plan->profile->generic || radius > TILE_RADIUS_MAX || rows < 16 || rows < radius)
         return false;
-    bool crop = task->config->border == BORDER_CROP;
     uint32_t lines = rows + 2 * radius, strips = (out->width + 4 * blocks - 1) / (4 * blocks);
     struct pass *pass = pass_begin(task->plan, "gauss_tile", "", FORM_SCALAR, 1,
                                    strips * TILE_ITEMS, (out->height + rows - 1) / rows);
@@ -236,7 +203,6 @@ static bool add_tile(struct task *task)
     pass->group[1] = 1;
     pass->lanes = 4;
     pass_define_type(pass, "SRC", in->type);
-    define_types(pass, in->type);
     pass_channels(pass, channels, channels);
     pass_define(pass, "RADIUS", "%u", radius);
     pass_define(pass, "BLOCKS", "%u", blocks);
@@ -244,17 +210,12 @@ static bool add_tile(struct task *task)
     pass_define(pass, "ALIGNED", "%d", pass_is_aligned(out));
     define_weights(task, pass);
     if (in->type == SAMPLE_U8 && channels == 1 && pass_is_aligned(in))
-        pass_define(pass, "PHASE", "%u", crop ? 0 : (4 - radius % 4) % 4);
+        pass_define(pass, "PHASE", "%u", task->centre ? 0 : (4 - radius % 4) % 4);
     pass_define(pass, "SHARPENS", "%d", task->sharpen != NULL);
     pass->work = 8.0 * (2 * radius + 4) * blocks * channels * (lines + rows) / TILE_ITEMS;
     pass_views(pass, &task->in, &task->out);
-    pass_int(pass, (int32_t)in->width);
-    pass_int(pass, (int32_t)in->height);
-    pass_int(pass, (int32_t)out->width);
-    pass_int(pass, (int32_t)out->height);
-    pass_int(pass, (int32_t)rows);
-    pass_int(pass, stage_border((enum border)task->config->border));
-    pass_int(pass, crop ? (int32_t)radius : 0);
+    pass_ints(pass, in->width, in->height, out->width, out->height, rows, task->border,
+              task->centre);
     add_sharpening(task, pass);
     return true;
 }
@@ -271,7 +232,7 @@ enum {
 static bool takes_columns(const struct task *task)
 {
     const struct plane *in = &task->in.plane;
-    uint32_t radius = (uint32_t)task->config->radius;
+    uint32_t radius = task->radius;
     bool beside = task->config->border != BORDER_CROP || !(plane_has_alpha(in) || task->sharpen);
     return task->plan->profile->takes_columns && !task->plan->profile->generic &&
            in->type == SAMPLE_U8 && radius <= COLUMNS_RADIUS &&
@@ -279,23 +240,13 @@ static bool takes_columns(const struct task *task)
            pass_is_aligned(&task->out.plane) && beside;
 }
 
-static void fixed_weights(const struct task *task, int32_t fixed[GAUSS_RADIUS_MAX + 1])
-{
-    double weights[GAUSS_RADIUS_MAX + 1];
-    gauss_weights(task->config->sigma, task->config->radius, weights);
-    gauss_fixed_weights(weights, task->config->radius, fixed);
-}
-
 /* WEIGHT_OF(d) for constants d, which compilers fold. */
 static void define_weight_of(const struct task *task, struct pass *pass)
 {
-    int32_t fixed[GAUSS_RADIUS_MAX + 1];
     struct text choice = {0};
-    int64_t radius = task->config->radius;
-    fixed_weights(task, fixed);
-    for (int64_t i = 0; i < radius; i++)
-        text_printf(&choice, "(d) == %d ? %" PRId32 " : ", (int)i, fixed[i]);
-    text_printf(&choice, "%" PRId32, fixed[radius]);
+    for (uint32_t i = 0; i < task->radius; i++)
+        text_printf(&choice, "(d) == %u ? %" PRId32 " : ", i, task->fixed[i]);
+    text_printf(&choice, "%" PRId32, task->fixed[task->radius]);
     pass_define(pass, "WEIGHT_OF(d)", "(%s)", text_string(&choice));
     text_finish(&choice);
 }
@@ -308,9 +259,8 @@ static struct pass *begin_columns(const struct task *task, const char *direction
     struct pass *pass = pass_begin(task->plan, "gauss_columns", direction, FORM_VECTOR,
                                    COLUMNS_LANES, grid_width, grid_height);
     pass_define_type(pass, "SRC", in->type);
-    define_types(pass, in->type);
     pass_channels(pass, in->channels, in->channels);
-    pass_define(pass, "RADIUS", "%u", (uint32_t)task->config->radius);
+    pass_define(pass, "RADIUS", "%u", task->radius);
     define_weight_of(task, pass);
     return pass;
 }
@@ -318,41 +268,33 @@ static struct pass *begin_columns(const struct task *task, const char *direction
 static void add_columns_across(const struct task *task, const struct view *middle)
 {
     const struct plane *in = &task->in.plane;
-    uint32_t reach = (uint32_t)task->config->radius * in->channels;
-    bool crop = task->config->border == BORDER_CROP;
-    uint32_t before = crop ? reach : (reach + 3) / 4 * 4;
+    uint32_t reach = task->radius * in->channels;
+    uint32_t before = task->centre ? reach : (reach + 3) / 4 * 4;
     struct pass *pass =
         begin_columns(task, "across", middle->plane.width * in->channels, middle->plane.height);
     pass_define(pass, "BEFORE", "%u", before);
     pass_define(pass, "CHUNKS", "%u", (before + COLUMNS_LANES + reach + 15) / 16);
-    pass->work = COLUMNS_LANES * (4.0 * (double)task->config->radius + 8);
+    pass->work = COLUMNS_LANES * (4.0 * task->radius + 8);
     pass->bytes_read = plane_bytes(in);
     pass->bytes_written = plane_bytes(&middle->plane);
     pass_view(pass, &task->in);
     pass_view(pass, middle);
-    pass_int(pass, (int32_t)in->width);
-    pass_int(pass, stage_border((enum border)task->config->border));
-    pass_int(pass, crop ? 0 : -(int32_t)before);
+    pass_ints(pass, in->width, task->border, task->centre ? 0 : -(int32_t)before);
 }
 
 static void add_columns_down(const struct task *task, const struct view *middle)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
-    int32_t radius = (int32_t)task->config->radius;
-    bool crop = task->config->border == BORDER_CROP;
     struct pass *pass = begin_columns(task, "down", out->width * out->channels,
                                       (out->height + COLUMNS_ROWS - 1) / COLUMNS_ROWS);
     pass_define(pass, "ROWS", "%d", COLUMNS_ROWS);
-    pass->work = COLUMNS_ROWS * COLUMNS_LANES * (4.0 * radius + 8);
+    pass->work = COLUMNS_ROWS * COLUMNS_LANES * (4.0 * task->radius + 8);
     pass->bytes_read = plane_bytes(&middle->plane);
     pass->bytes_written = plane_bytes(out);
     pass_view(pass, middle);
     pass_view(pass, &task->out);
     pass_view(pass, &task->in);
-    pass_int(pass, (int32_t)in->height);
-    pass_int(pass, (int32_t)out->height);
-    pass_int(pass, stage_border((enum border)task->config->border));
-    pass_int(pass, crop ? radius : 0);
+    pass_ints(pass, in->height, out->height, task->border, task->centre);
     pass_buffer(pass, add_weights(task));
     add_sharpening(task, pass);
 }
@@ -368,18 +310,15 @@ enum {
  * down columns. */
 static unsigned add_matrices(const struct task *task, uint32_t steps)
 {
-    int32_t fixed[GAUSS_RADIUS_MAX + 1];
     uint32_t words[2 * MATRIX_STEPS_MAX][MATRIX_WORDS] = {0};
-    int64_t radius = task->config->radius;
-    fixed_weights(task, fixed);
     for (uint32_t at = 0; at < 32 * steps; at++)
         for (uint32_t i = 0; i < 16; i++) {
             int64_t distance = llabs((int64_t)at - (16 * steps - 8) - i);
-            if (distance > radius)
+            if (distance > task->radius)
                 continue;
             uint32_t step = at / 32, column = at % 8 / 4 * 16 + at % 32 / 8 * 4 + at % 4;
-            matrix_set(words[step], matrix_row_of(i), column, fixed[distance]);
-            matrix_set(words[steps + step], i, matrix_column_of(at % 32), fixed[distance]);
+            matrix_set(words[step], matrix_row_of(i), column, task->fixed[distance]);
+            matrix_set(words[steps + step], i, matrix_column_of(at % 32), task->fixed[distance]);
         }
     return stage_plan_table(task->plan, words, 2 * steps * sizeof words[0]);
 }
@@ -388,7 +327,7 @@ static unsigned add_matrices(const struct task *task, uint32_t steps)
 static bool add_products(struct task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
-    const uint32_t radius = (uint32_t)task->config->radius, steps = (radius + 8 + 15) / 16;
+    const uint32_t radius = task->radius, steps = (radius + 8 + 15) / 16;
     if (!task->plan->profile->multiplies_bytes || in->type != SAMPLE_U8 || plane_has_alpha(in) ||
         task->config->border == BORDER_CROP || steps > MATRIX_STEPS_MAX || !pass_is_aligned(in) ||
         !pass_is_aligned(out))
@@ -405,14 +344,12 @@ static bool add_products(struct task *task)
     pass->group[1] = 1;
     pass->lanes = 4;
     pass_define_type(pass, "SRC", in->type);
-    define_types(pass, in->type);
     pass_channels(pass, in->channels, in->channels);
     pass_define(pass, "STEPS", "%u", steps);
     pass_define(pass, "SHARPENS", "%d", task->sharpen != NULL);
     pass->work = 8.0 * (2 * radius + 4) * in->channels * rows / 2;
     pass_views(pass, &task->in, &task->out);
-    pass_ints(pass, (int32_t)in->width, (int32_t)in->height, (int32_t)rows,
-              stage_border((enum border)task->config->border));
+    pass_ints(pass, in->width, in->height, rows, task->border);
     pass_buffer(pass, add_matrices(task, steps));
     add_sharpening(task, pass);
     return true;
@@ -422,7 +359,7 @@ static void add_two(struct task *task)
 {
     struct plane shape = task->in.plane;
     shape.width = task->out.plane.width;
-    shape.type = middle_type(shape.type);
+    shape.type = weighted_middle(shape.type);
     struct view middle = stage_plan_view(task->plan, &task->middle, &shape);
     if (takes_columns(task)) {
         add_columns_across(task, &middle);
@@ -436,7 +373,14 @@ static void add_two(struct task *task)
 int gauss_plan(const struct gauss_config *config, const struct gauss_sharpen *sharpen,
                struct stage_plan *plan, struct fault *fault)
 {
-    struct task task = {.plan = plan, .config = config, .sharpen = sharpen};
+    struct task task = {.plan = plan,
+                        .config = config,
+                        .sharpen = sharpen,
+                        .radius = (uint32_t)config->radius,
+                        .border = stage_border((enum border)config->border),
+                        .centre = config->border == BORDER_CROP ? (int32_t)config->radius : 0};
+    gauss_weights(config->sigma, config->radius, task.weights);
+    gauss_fixed_weights(task.weights, config->radius, task.fixed);
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         task.in = (struct view){OPERAND_IN, plan->in->planes[i]};
         task.out = (struct view){OPERAND_OUT, plan->out->planes[i]};

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #include "stage/common.h"
-#include "stage/matrix.h"
 #include "stage/move/move.h"
 #include "stage/resize/resize_table.h"
+#include "stage/weighted.h"
 
 /* How sums are made. */
 enum arithmetic {
@@ -55,9 +55,7 @@ static enum arithmetic arithmetic_of(const struct plane *plane)
 
 static void pass_axis(struct pass *pass, struct resize_part part)
 {
-    pass_int(pass, (int32_t)part.at);
-    pass_int(pass, (int32_t)part.n);
-    pass_int(pass, (int32_t)part.taps);
+    pass_ints(pass, part.at, part.n, part.taps);
 }
 
 /* Adds the weights of an axis as arguments: fixed ones for integers, then real ones if they are
@@ -72,13 +70,10 @@ static void pass_weights(struct task *task, struct pass *pass, const struct resi
         pass_axis(pass, resize_table_real(&task->table, axis));
 }
 
-/* Between the two directions a sample is in units of 2^-6: in 16 bits for u8, in 32 bits for u16;
- * or it is f32. If alpha is an integer, a pixel has its exact sum as one more word. */
+/* Between the two directions. If alpha is an integer, a pixel has its exact sum as one more word. */
 static enum sample_type middle_type(const struct sums *sums)
 {
-    return sums->arithmetic != FIXED            ? SAMPLE_F32
-           : sample_size(sums->plane.type) == 1 ? SAMPLE_I16
-                                                : SAMPLE_I32;
+    return sums->arithmetic == FIXED ? weighted_middle(sums->plane.type) : SAMPLE_F32;
 }
 
 static uint32_t middle_channels(const struct sums *sums)
@@ -93,8 +88,6 @@ static void describe_pass(struct pass *pass, const struct sums *sums)
     pass_define_type(pass, "SRC", sums->plane.type);
     pass_channels(pass, sums->plane.channels, sums->plane.channels);
     pass_define(pass, names[sums->arithmetic], "1");
-    pass_define(pass, "MIDDLE", "%s", pass_type_name(middle_type(sums)));
-    pass_define(pass, "WEIGHT", "%s", sums->arithmetic == FIXED ? "short" : "float");
     if (sums->arithmetic == ALPHA)
         pass_define(pass, "SRC_MAX", "%.1ff", sample_max(sums->plane.type));
     pass_name(pass, kernel_form_name(pass->form));
@@ -180,22 +173,15 @@ static void add_bands(struct task *task, const struct sums *sums)
     task->plan->too_many |= items * size > INT_MAX || (uint64_t)rows * stride > INT_MAX;
     struct pass *pass = pass_begin(task->plan, "resize_bands", "", FORM_ROWS, 1, 1, items);
     describe_pass(pass, sums);
+    pass->lanes = 16;
     pass_set_rows(pass, band, (int32_t)support + ROWS_AT_ONCE, (int32_t)support + ROWS_AT_ONCE,
                   BORDER_EDGE, size * COLUMN_BYTES);
     pass->scaled = true;
     pass->work = row_work * band;
     pass_views(pass, &sums->source, &sums->out);
     pass_buffer(pass, task->columns);
-    pass_int(pass, (int32_t)size);
-    pass_int(pass, (int32_t)columns);
-    pass_int(pass, (int32_t)rows);
-    pass_int(pass, (int32_t)stride);
-    pass_int(pass, (int32_t)pitch);
-    pass_int(pass, (int32_t)band);
-    pass_int(pass, (int32_t)x->count);
-    pass_int(pass, (int32_t)y->count);
-    pass_int(pass, (int32_t)(source->width * source->channels));
-    pass_int(pass, (int32_t)source->height);
+    pass_ints(pass, size, columns, rows, stride, pitch, band, x->count, y->count,
+              source->width * source->channels, source->height);
     pass_buffer(pass, task->table_operand);
     pass_weights(task, pass, x, sums, true);
     pass_weights(task, pass, y, sums, false);
@@ -253,8 +239,7 @@ static struct pass *add_wide(struct task *task, const struct sums *sums)
     pass_buffer(pass, task->table_operand);
     pass_axis(pass, resize_table_steps(&task->table, &sums->layout->x, steps,
                                        channels == 1 ? bytes : stage_round_up(source->width, 4)));
-    pass_int(pass, (int32_t)source->height);
-    pass_int(pass, (int32_t)bytes / 4 - 1);
+    pass_ints(pass, source->height, bytes / 4 - 1);
     return pass;
 }
 
@@ -303,10 +288,8 @@ static bool add_matrices(struct task *task, const struct sums *sums)
     pass->work = (sums->work + work_down(sums)) * source->height / down.n / (2 * tiles);
     pass_views(pass, &sums->source, &sums->out);
     pass_buffer(pass, task->table_operand);
-    pass_ints(pass, (int32_t)along.at, (int32_t)along.n, (int32_t)along.taps / 2, (int32_t)down.at,
-              (int32_t)down.n, (int32_t)down.taps, (int32_t)source->height,
-              (int32_t)stage_round_up(source->width * source->channels, 16) - 16, (int32_t)x->count,
-              (int32_t)y->count);
+    pass_ints(pass, along.at, along.n, along.taps / 2, down.at, down.n, down.taps, source->height,
+              stage_round_up(source->width * source->channels, 16) - 16, x->count, y->count);
     return true;
 }
 
@@ -317,8 +300,9 @@ static struct pass *add_across(struct task *task, const struct sums *sums)
     pass->work = sums->work;
     pass_buffer(pass, task->table_operand);
     pass_weights(task, pass, &sums->layout->x, sums, false);
+    pass_int(pass, (int32_t)sums->middle.plane.width);
     if (sums->arithmetic == ALPHA)
-        pass_int(pass, (int32_t)sums->middle.plane.width);
+        pass->lanes = 4; /* sums of a pixel */
     return pass;
 }
 
@@ -326,21 +310,15 @@ static struct pass *add_down(struct task *task, const struct sums *sums)
 {
     const struct resize_layout *layout = sums->layout;
     bool alpha = sums->arithmetic == ALPHA;
-    enum kernel_form form = FORM_SCALAR;
-    /* Sums of wider samples need more registers than Mali has. */
-    if (task->plan->profile->takes_columns && sums->plane.type == SAMPLE_U8 && !alpha)
-        form = FORM_VECTOR;
     struct pass *pass =
-        pass_begin(task->plan, "resize_down", "", form, form == FORM_VECTOR ? 16 : 0,
+        pass_begin(task->plan, "resize_down", "", FORM_SCALAR, 1,
                    layout->x.count * (alpha ? 1 : sums->plane.channels), layout->y.count);
     describe_pass(pass, sums);
     pass->work = work_down(sums) * (alpha ? sums->plane.channels : 1);
     pass_views(pass, &sums->middle, &sums->out);
     pass_buffer(pass, task->table_operand);
     pass_weights(task, pass, &layout->y, sums, false);
-    pass_int(pass, (int32_t)sums->first_row);
-    if (alpha)
-        pass_int(pass, (int32_t)sums->middle.plane.width);
+    pass_ints(pass, sums->first_row, sums->middle.plane.width);
     return pass;
 }
 
@@ -362,8 +340,7 @@ static struct pass *add_pairs_down(struct task *task, const struct sums *sums)
     pass_views(pass, &sums->middle, &sums->out);
     pass_buffer(pass, task->table_operand);
     pass_axis(pass, resize_table_pairs(&task->table, axis, steps, 1, end));
-    pass_int(pass, (int32_t)sums->first_row);
-    pass_int(pass, (int32_t)axis->count);
+    pass_ints(pass, sums->first_row, axis->count);
     return pass;
 }
 

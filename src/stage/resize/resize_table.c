@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stage/matrix.h"
+#include "stage/weighted.h"
 
 /* The weights of one sample, while the table is made. */
 struct row {

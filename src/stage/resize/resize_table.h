@@ -44,7 +44,7 @@ struct resize_part resize_table_pairs(struct resize_table *table, const struct r
 /* How many steps cover both of any pair. */
 uint32_t resize_table_pair_steps(const struct resize_axis *axis, uint32_t multiple);
 
-/* The weights as matrices (stage/matrix.h), for each `results` neighbouring results, a multiple of
+/* The weights as matrices (stage/weighted.h), for each `results` neighbouring results, a multiple of
  * 16. After n first samples, which are multiples of 16 if `along`, up to a multiple of 4 words: for
  * each of n, and of `taps` times 32 source samples, a matrix for each 16 results. Along rows steps
  * come in pairs, whose samples a work-item loads together. */

@@ -1,8 +1,14 @@
-/* Tables of weights for kernels that multiply matrices of bytes (cl/matrix.cl). */
-#ifndef SLUICE_STAGE_MATRIX_H
-#define SLUICE_STAGE_MATRIX_H
+/* What gauss, unsharp and resize share: the type between sums along rows and down columns
+ * (cl/weighted.cl), and tables of weights for kernels that multiply matrices of bytes
+ * (cl/matrix.cl). */
+#ifndef SLUICE_STAGE_WEIGHTED_H
+#define SLUICE_STAGE_WEIGHTED_H
 
+#include "image/frame.h"
 #include <stdint.h>
+
+/* Samples of u8 or u16 become whole 64ths, in 16 or 32 bits; f32 stays. */
+enum sample_type weighted_middle(enum sample_type type);
 
 /* Words of a matrix of 16 rows and 32 columns of 16-bit weights: for each of 32 work-items four
  * words of lower bytes, then for each four of upper bytes. */

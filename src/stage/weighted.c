@@ -1,4 +1,9 @@
-#include "stage/matrix.h"
+#include "stage/weighted.h"
+
+enum sample_type weighted_middle(enum sample_type type)
+{
+    return type == SAMPLE_U8 ? SAMPLE_I16 : type == SAMPLE_U16 ? SAMPLE_I32 : SAMPLE_F32;
+}
 
 void matrix_set(uint32_t words[MATRIX_WORDS], uint32_t row, uint32_t column, int32_t weight)
 {
