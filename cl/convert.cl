@@ -1,4 +1,5 @@
 #include <double.cl>
+#include <half.cl>
 #include <round.cl>
 #include <share.cl>
 #ifdef KERNEL_channels
@@ -33,27 +34,92 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), long white)
 #endif
     }
 }
+#elif defined(KERNEL_planar)
+/* Writes the channels of pixels, which are only moved, as planes of `rows` rows below each other. The grid counts
+ * pixels. */
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int rows)
+{
+    POSITION(x, y)
+    __global const SRC *in = ROW(src, y) + x * CH;
+    __global SRC *out = ROW(dst, y) + x;
+    int next = rows * dst_stride;
+    for (int end = SPAN_END(x); x < end; x++, in += CH, out++) {
+        out[0] = in[0];
+        out[next] = in[1];
+#if CH > 2
+        out[2 * next] = in[2];
+#endif
+#if CH > 3
+        out[3 * next] = in[3];
+#endif
+    }
+}
 #else
-/* convert: to integers sat(rne(v)), or with SCALED, for floats whose white is 1, sat(rne(v * max)); to floats the
- * nearest f32. SCALED and f64, which comes as its bits, compute one sample at a time. */
+/* convert: to integers sat(rne(v)), or with SCALED, for floats whose white is 1, sat(rne(v * max)), or with QUANTIZES
+ * sat(rne(v / scale) + zero); to floats the nearest f32 or f16. f16 and f64 come as their bits; SCALED and f64 compute
+ * one sample at a time. */
+#if defined(SRC_IS_half) && !KEEPS_TYPE
+DEFINE_FLOAT_OF_HALF
+#endif
+#if defined(DST_IS_half) && !KEEPS_TYPE
+DEFINE_HALF_OF_FLOAT
+#endif
+#if defined(SRC_IS_half)
+#define IN_FLOAT(v) FN(float_of_half)(v)
+#elif defined(SRC_IS_double)
+#define IN_FLOAT(v) float_of_f64(v)
+#else
+#define IN_FLOAT(v) CONVERT(float, v)
+#endif
+
+#ifdef QUANTIZES
+/* The quotient is that of f32, correctly rounded: after one step of Newton's method it is one of the two nearest
+ * numbers, and the second one's remainder, exact in fma, rounds it (P. Markstein, Computation of elementary functions
+ * on the IBM RISC System/6000 processor, 1990). What is limited to 2^18 has no such remainder. */
+inline V(DST) FN(convert_pixel)(V(SRC) v, float scale, float reciprocal, float zero)
+{
+    V(float) from = IN_FLOAT(v);
+#ifdef EXACT_DIVIDE
+    V(float) steps = from / scale;
+#else
+    V(float) by = -scale, times = reciprocal, most = 262144.0f * scale;
+    from = fmin(fmax(from, -most), most);
+    V(float) steps = from * times;
+    steps = fma(fma(steps, by, from), times, steps);
+    steps = fma(fma(steps, by, from), times, steps);
+#endif
+    steps = fmin(fmax(steps, -262144.0f), 262144.0f);
+    return CONVERT(DST, CONVERT(int, IN_RANGE(DST, RNE(steps) + zero)));
+}
+#else
 inline V(DST) FN(convert_pixel)(V(SRC) v)
 {
-#if defined(SCALED) && defined(SRC_IS_double)
-    return (DST)(int)share_of(float_of_f64(v), (float)DST_MAX, 1.0f);
+#if defined(SCALED) && (defined(SRC_IS_double) || defined(SRC_IS_half))
+    return (DST)(int)share_of(IN_FLOAT(v), (float)DST_MAX, 1.0f);
 #elif defined(SCALED)
     return (DST)(int)share_of(v, (float)DST_MAX, 1.0f);
 #elif KEEPS_TYPE
     return v;
 #elif defined(SRC_IS_double) && defined(DST_IS_float)
     return float_of_f64(v);
+#elif defined(SRC_IS_double) && defined(DST_IS_half)
+    return FN(half_of_float)(odd_float_of_f64(v));
 #elif defined(SRC_IS_double)
-    return (DST)saturate_f64(v, 0, DST_MAX);
+    return (DST)saturate_f64(v, DST_MIN, DST_MAX);
+#elif defined(DST_IS_half)
+    return FN(half_of_float)(IN_FLOAT(v));
+#elif defined(SRC_IS_half) && defined(DST_IS_float)
+    return IN_FLOAT(v);
+#elif defined(SRC_IS_half)
+    return WIDE_SATURATE(DST, IN_FLOAT(v));
 #elif defined(DST_IS_float)
     return CONVERT(float, v);
 #elif defined(SRC_IS_float)
     return WIDE_SATURATE(DST, v);
 #else
-    return CONVERT(DST, clamp(v, (V(SRC))(SRC)0, (V(SRC))(SRC)HIGHEST));
+    return CONVERT(DST, clamp(v, (V(SRC))(SRC)LOWEST, (V(SRC))(SRC)HIGHEST));
 #endif
 }
+#endif
+#undef IN_FLOAT
 #endif

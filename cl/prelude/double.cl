@@ -40,3 +40,18 @@ inline int saturate_f64(ulong bits, int low, int high)
     long v = negative ? -(long)kept : (long)kept;
     return (int)clamp(v, (long)low, (long)high);
 }
+
+/* The f32 that is nearest to 0 of the two around the number, with its last bit set if it is another number: rounded once
+ * more to fewer bits, to nearest, it is what the number rounds to. Below 2^-126 it is 0. */
+inline float odd_float_of_f64(ulong bits)
+{
+    uint sign = (uint)(bits >> 63) << 31;
+    int exponent = (int)((bits >> 52) & 0x7ff) - 1023;
+    ulong fraction = bits & 0xfffffffffffffUL;
+    if (exponent > 127)
+        return as_float(sign | 0x7f800000u | (exponent == 1024 && fraction ? 0x400000u : 0u));
+    if (exponent < -126)
+        return as_float(sign);
+    uint kept = (uint)(fraction >> 29) | ((fraction & 0x1fffffffUL) != 0 ? 1u : 0u);
+    return as_float(sign | (uint)(exponent + 127) << 23 | kept);
+}

@@ -9,7 +9,7 @@ function __sluice_chain
     printf '%s\t%s\n' "$before"clahe 'equalize by tiles, with limited contrast: details come out of shadows and of haze'
     printf '%s\t%s\n' "$before"close 'dark specks and gaps taken away: dilate, then erode'
     printf '%s\t%s\n' "$before"colour 'colours mixed anew: a 3x3 matrix times red, green and blue, plus an offset'
-    printf '%s\t%s\n' "$before"convert 'samples of another type with the same values, rounded and limited to its range; other channels'
+    printf '%s\t%s\n' "$before"convert 'samples of another type with the same values, rounded and limited to its range, or quantized; other channels; channels below each other'
     printf '%s\t%s\n' "$before"crop 'a rectangle of the picture'
     printf '%s\t%s\n' "$before"dilate 'light grows: the largest of the samples around each'
     printf '%s\t%s\n' "$before"dwt 'the wavelet transform: a plane of averages and planes of details, level by level'

@@ -254,7 +254,9 @@ enum sluice_type {
     SLUICE_I16 = 4,
     SLUICE_I32 = 5,
     SLUICE_F32 = 6,
-    SLUICE_F64 = 7
+    SLUICE_F64 = 7,
+    SLUICE_F16 =
+        8 /* of IEEE 754; what convert makes and takes, and stages that only move samples take */
 };
 
 /* What the bytes of a frame are. Video formats other than SLUICE_PLANES are for inputs; a chain
@@ -298,7 +300,10 @@ struct sluice_plane {
     size_t offset;          /* of the first row, in bytes from the beginning of the memory */
     size_t stride;          /* from row to row, in bytes */
     int32_t zero_x, zero_y; /* position of index 0; for planes of filter banks alone */
-    uint64_t reserved[2];   /* 0 */
+    uint32_t layers; /* from 1: a tensor of so many planes of equal height below each other, which
+                        `height` counts together (convert:layout=chw); else 0 */
+    uint32_t reserved_1;  /* 0 */
+    uint64_t reserved[1]; /* 0 */
 };
 
 /* What a frame is and where its rows lie in a memory. Offsets, strides and the address of the

@@ -84,7 +84,8 @@ static enum role role_of(const struct plan_step *step)
         return PIXEL;
     if (!step->stage->reach || stage_is_per_pixel(step->stage, step->config))
         return ALONE;
-    return step->stage->reach(step->config).rows > 1 ? WINDOW : LINE;
+    uint32_t rows = step->stage->reach(step->config).rows;
+    return rows == 0 ? ALONE : rows > 1 ? WINDOW : LINE;
 }
 
 /* Whether the step behind this one takes its output, and nobody else does. */

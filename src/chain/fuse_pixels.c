@@ -148,7 +148,7 @@ static void define_then(struct pass *pass, const struct run *run)
     text_printf(defines,
                 "OUT %s\nTHEN(v) %s\nTHEN_WORD(w) as_uint(THEN(CAT3(as_, DST, 4)(w)))\n"
                 "THEN_PARAMETERS ",
-                pass_type_name(run->function.type), run->function.call);
+                pass_type_bits_name(run->function.type), run->function.call);
     for (unsigned i = 0; i < run->function.n_args; i++) {
         text_printf(defines, ", %s arg%u", types[run->function.args[i].kind], i);
         pass->args[pass->n_args++] = run->function.args[i];

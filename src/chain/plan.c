@@ -76,6 +76,20 @@ int plan_step_passes(const struct plan_step *step, const struct device_profile *
     return result;
 }
 
+/* Planes of a tensor that stand below each other are no neighbours. */
+static int check_layers(const struct plan_step *step, struct fault *fault)
+{
+    for (size_t i = 0; i < step->in->n_planes; i++)
+        if (step->in->planes[i].layers > 1 && !step->stage->internal &&
+            !stage_is_per_pixel(step->stage, step->config))
+            return fault_set(
+                fault, FAULT_SHAPE,
+                "%s takes pixels whose channels lie beside each other: put it in front of "
+                "convert:layout=chw",
+                step->stage->name);
+    return 0;
+}
+
 static int shape_of_pixel_stage(const struct plan_step *step, size_t alignment, struct frame *out,
                                 struct fault *fault)
 {
@@ -160,7 +174,10 @@ static int add_step(struct plan *plan, size_t *at, const struct stage *stage, co
     snprintf(step->label, sizeof step->label, "%s", stage->name);
     plan->n_steps++; /* from here on plan_destroy frees it */
     step->out.size = options->guard;
-    int result = stage->types ? stage_require_types(stage->name, step->in, stage->types, fault) : 0;
+    int result = stage_require_types(stage->name, step->in,
+                                     stage->types ? stage->types : STAGE_TYPES_BUT_F16, fault);
+    if (result == 0)
+        result = check_layers(step, fault);
     if (result == 0)
         result = stage_is_per_pixel(stage, config)
                      ? shape_of_pixel_stage(step, alignment, &step->out, fault)

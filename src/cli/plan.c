@@ -32,7 +32,7 @@ static const struct options_row options[] = {
     OPTION_EACH('c', "CHAIN", TEXT, "chain", WISH(chain),
                 "the chain; given again, that of a further result of the same picture"),
     OPTION(0, "TYPE", TEXT, "type", AT(type),
-           "of the picture's samples: u8, i8, u16, i16, i32, f32, f64", DEFAULT("u8")),
+           "of the picture's samples: u8, i8, u16, i16, i32, f16, f32, f64", DEFAULT("u8")),
     OPTION_EACH('f', "FORMAT", TEXT, "format", WISH(format),
                 "of the output; without it the frame stays as the chain leaves it"),
     OPTION(0, "CLASS", TEXT, "profile", AT(profile),
@@ -64,6 +64,8 @@ static void print_frame(const struct frame *frame)
         const struct plane *p = &frame->planes[i];
         fprintf(cli_stdout, "%s%s%s%ux%ux%u %s", i ? ", " : "", p->name, p->name[0] ? " " : "",
                 p->width, p->height, p->channels, sample_name(p->type));
+        if (p->layers > 0)
+            fprintf(cli_stdout, " of %u layers", p->layers);
         if (!sample_is_integer(p->type))
             fprintf(cli_stdout, " white %.9g", plane_white(p));
     }
@@ -226,10 +228,11 @@ static json_t *frame_json(const struct frame *frame)
     json_t *planes = json_array();
     for (size_t i = 0; i < frame->n_planes; i++) {
         const struct plane *p = &frame->planes[i];
-        json_array_append_new(planes, json_pack("{s:s, s:i, s:i, s:i, s:s, s:f}", "name", p->name,
-                                                "width", (int)p->width, "height", (int)p->height,
-                                                "channels", (int)p->channels, "type",
-                                                sample_name(p->type), "white", plane_white(p)));
+        json_array_append_new(
+            planes, json_pack("{s:s, s:i, s:i, s:i, s:o*, s:s, s:f}", "name", p->name, "width",
+                              (int)p->width, "height", (int)p->height, "channels", (int)p->channels,
+                              "layers", p->layers ? json_integer(p->layers) : NULL, "type",
+                              sample_name(p->type), "white", plane_white(p)));
     }
     return planes;
 }
@@ -566,7 +569,8 @@ static int plan(void *options_, char **operands, size_t count)
                           "channels%s%s (see sluice plan --help)",
                           count == 1 ? ", not " : "", count == 1 ? operands[0] : "");
     if (!sample_find(o->type, &plane.type))
-        return cli_refuse(64, "--type=%s: expected u8, i8, u16, i16, i32, f32 or f64", o->type);
+        return cli_refuse(64, "--type=%s: expected u8, i8, u16, i16, i32, f16, f32 or f64",
+                          o->type);
     const char *texts[CHAIN_RESULTS_MAX];
     for (size_t i = 0; i < o->n_wishes; i++)
         texts[i] = o->wishes[i].chain ? o->wishes[i].chain : "";

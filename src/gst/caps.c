@@ -36,7 +36,7 @@ static const struct {
     {GST_VIDEO_FORMAT_RGBA64_LE, SLUICE_U16, 4},
 };
 
-static const char *const type_names[] = {"?", "u8", "i8", "u16", "i16", "i32", "f32", "f64"};
+static const char *const type_names[] = {"?", "u8", "i8", "u16", "i16", "i32", "f32", "f64", "f16"};
 
 /* What a chain does with frames of a format. */
 struct rule {
@@ -233,7 +233,7 @@ static int explain(const struct sluice_chain *chain, const struct sluice_layout 
         snprintf(message, sizeof message,
                  "the chain's result is %s with %u channel%s, which is no video (u8 of 1, 3 and 4 "
                  "channels and u16 of 1 and 4 are)",
-                 type_names[result->planes->type <= SLUICE_F64 ? result->planes->type : 0],
+                 type_names[result->planes->type <= SLUICE_F16 ? result->planes->type : 0],
                  result->planes->channels, result->planes->channels == 1 ? "" : "s");
     if (found) {
         g_strlcat(message, ": append ,", sizeof message);

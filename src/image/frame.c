@@ -90,7 +90,8 @@ bool frame_same_shape(const struct frame *a, const struct frame *b)
     for (size_t i = 0; i < a->n_planes; i++) {
         const struct plane *p = &a->planes[i], *q = &b->planes[i];
         if (strcmp(p->name, q->name) != 0 || p->width != q->width || p->height != q->height ||
-            p->channels != q->channels || p->type != q->type || plane_white(p) != plane_white(q))
+            p->channels != q->channels || p->layers != q->layers || p->type != q->type ||
+            plane_white(p) != plane_white(q))
             return false;
     }
     return true;

@@ -24,6 +24,8 @@ struct plane {
     uint32_t width, height;    /* in pixels, at least 1 */
     uint32_t channels;         /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGB and alpha; interleaved */
     enum sample_type type;
+    uint32_t layers; /* from 1: of a tensor, so many planes of equal height stand below each other,
+                        which files of arrays have as their first dimension; otherwise 0 */
     double white;           /* of floats: the value that means full; 0: unknown (plane_white) */
     int32_t zero_x, zero_y; /* position of index 0, in samples; used by filter banks only */
     uint32_t reduced; /* 2, 4 or 8: a sample stands for so many pixels of the file's picture each
@@ -76,8 +78,8 @@ bool frame_copy(struct frame *to, const struct frame *from);
 /* The index of the plane of that name; −1: there is none. */
 int frame_find_plane(const struct frame *frame, const char *name);
 
-/* True when names, sizes, channels, types and whites are equal. Memory layout and origins may
- * differ.
+/* True when names, sizes, channels, layers, types and whites are equal. Memory layout and origins
+ * may differ.
  */
 bool frame_same_shape(const struct frame *a, const struct frame *b);
 

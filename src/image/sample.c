@@ -16,6 +16,7 @@ static const struct {
     [SAMPLE_I32] = {"i32", 4, true, INT32_MIN, INT32_MAX},
     [SAMPLE_F32] = {"f32", 4, false, 0, 1},
     [SAMPLE_F64] = {"f64", 8, false, 0, 1},
+    [SAMPLE_F16] = {"f16", 2, false, 0, 1},
 };
 
 size_t sample_size(enum sample_type type)
@@ -62,6 +63,35 @@ int64_t sample_saturate(enum sample_type type, double value)
     return (int64_t)(rounded > types[type].max ? types[type].max : rounded);
 }
 
+/* IEEE 754's binary16: sign, 5 bits of exponent with 15 added, 10 of fraction. */
+static double load_f16(uint16_t bits)
+{
+    int exponent = bits >> 10 & 31;
+    double fraction = bits & 1023, v = exponent == 0   ? ldexp(fraction, -24)
+                                       : exponent < 31 ? ldexp(fraction + 1024, exponent - 25)
+                                       : fraction > 0  ? (double)NAN
+                                                       : (double)INFINITY;
+    return bits & 0x8000 ? -v : v;
+}
+
+static uint16_t store_f16(double v)
+{
+    unsigned sign = signbit(v) ? 0x8000 : 0, bits;
+    double size = fabs(v);
+    int exponent;
+    if (isnan(v))
+        bits = 0x7e00;
+    else if (size >= 65520) /* halfway between the largest and what would follow it */
+        bits = 0x7c00;
+    else if (size < 0x1p-14)
+        bits = (unsigned)rint(size * 0x1p24);
+    else { /* what rounds up to 2048 carries into the exponent */
+        double fraction = rint(frexp(size, &exponent) * 2048);
+        bits = ((unsigned)(exponent + 14) << 10) + (unsigned)fraction - 1024;
+    }
+    return (uint16_t)(sign | bits);
+}
+
 double sample_load(enum sample_type type, const void *at)
 {
     switch (type) {
@@ -77,6 +107,8 @@ double sample_load(enum sample_type type, const void *at)
         return *(const int32_t *)at;
     case SAMPLE_F32:
         return *(const float *)at;
+    case SAMPLE_F16:
+        return load_f16(*(const uint16_t *)at);
     default:
         return *(const double *)at;
     }
@@ -102,6 +134,9 @@ void sample_store(enum sample_type type, void *at, double value)
         break;
     case SAMPLE_F32:
         *(float *)at = (float)value;
+        break;
+    case SAMPLE_F16:
+        *(uint16_t *)at = store_f16(value);
         break;
     default:
         *(double *)at = value;

@@ -14,6 +14,7 @@ enum sample_type {
     SAMPLE_I32,
     SAMPLE_F32,
     SAMPLE_F64,
+    SAMPLE_F16, /* for results: stages other than those that only move samples take it by convert */
     SAMPLE_TYPES
 };
 
@@ -36,7 +37,8 @@ double sample_max(enum sample_type type);
  * becomes the least value. Integer types only. */
 int64_t sample_saturate(enum sample_type type, double value);
 
-/* Reads and writes one sample. For integer types the value must be in range. */
+/* Reads and writes one sample. For integer types the value must be in range; floats become the
+ * nearest one, halves the even one, and NaN of f16 0x7e00 with its sign. */
 double sample_load(enum sample_type type, const void *at);
 void sample_store(enum sample_type type, void *at, double value);
 

@@ -8,7 +8,7 @@
 /* Offsets below this and strides of 31 bits cannot overflow when they are added up. */
 #define OFFSET_MAX ((uint64_t)1 << 48)
 
-_Static_assert(SLUICE_U8 == SAMPLE_U8 + 1 && SLUICE_F64 == SAMPLE_F64 + 1, "types");
+_Static_assert(SLUICE_U8 == SAMPLE_U8 + 1 && SLUICE_F16 == SAMPLE_F16 + 1, "types");
 _Static_assert((int)SLUICE_NV12 == VIDEO_NV12 && (int)SLUICE_BGRA == VIDEO_BGRA, "formats");
 _Static_assert((int)SLUICE_BT709 == VIDEO_BT709 && (int)SLUICE_BT2020 == VIDEO_BT2020, "matrices");
 _Static_assert((int)SLUICE_FULL == VIDEO_FULL, "ranges");
@@ -20,20 +20,27 @@ static int read_plane(const struct sluice_plane *from, size_t index, struct plan
 {
     if (from->width < 1 || from->height < 1 || from->width > INT32_MAX ||
         from->height > INT32_MAX || from->channels < 1 || from->channels > PLANE_CHANNELS_MAX ||
-        from->type < SLUICE_U8 || from->type > SLUICE_F64)
+        from->type < SLUICE_U8 || from->type > SLUICE_F16)
         return library_error(error, SLUICE_E_USAGE,
                              "plane %zu: %u×%u pixels of %u channels of type %u: sides are 1 to "
                              "2147483647, channels 1 to %d, types 1 to %d",
                              index, from->width, from->height, from->channels, from->type,
-                             PLANE_CHANNELS_MAX, SLUICE_F64);
+                             PLANE_CHANNELS_MAX, SLUICE_F16);
     if (!(from->white >= 0 && from->white <= 1e30) || !memchr(from->name, 0, sizeof from->name))
         return library_error(error, SLUICE_E_USAGE,
                              "plane %zu: white is a number from 0 on, and a name ends with NUL",
                              index);
+    if (from->layers > 0 && (from->channels != 1 || from->height % from->layers != 0))
+        return library_error(
+            error, SLUICE_E_USAGE,
+            "plane %zu: %u layers in %u rows of %u channels: they have one channel, "
+            "and equal heights",
+            index, from->layers, from->height, from->channels);
     *plane = (struct plane){.width = from->width,
                             .height = from->height,
                             .channels = from->channels,
                             .type = (enum sample_type)(from->type - 1),
+                            .layers = from->layers,
                             .white = from->white,
                             .zero_x = from->zero_x,
                             .zero_y = from->zero_y};
@@ -190,6 +197,7 @@ void library_show(const struct frame *frame, struct sluice_layout *layout)
                                               .height = from->height,
                                               .channels = from->channels,
                                               .type = (uint32_t)from->type + 1,
+                                              .layers = from->layers,
                                               .white = from->white,
                                               .offset = from->offset,
                                               .stride = from->stride,

@@ -35,6 +35,10 @@ int stage_shape_same(const void *config, const struct frame *in, size_t alignmen
     (1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16 | 1u << SAMPLE_I32 |  \
      1u << SAMPLE_F32)
 
+/* Those of stages that say nothing about types, and of stages that only move samples. */
+#define STAGE_TYPES_ALL     ((1u << SAMPLE_TYPES) - 1)
+#define STAGE_TYPES_BUT_F16 (STAGE_TYPES_ALL & ~(1u << SAMPLE_F16))
+
 /* FAULT_SHAPE unless the type is in `types`, a bit set (1 << SAMPLE_U8). The text names the stage,
  * the type, and `convert` as a solution. */
 int stage_require_type(const char *stage, enum sample_type type, unsigned types,

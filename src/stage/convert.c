@@ -7,11 +7,28 @@
 #include "stage/common.h"
 
 static const struct param_choice type_choices[] = {
-    {"same", CONVERT_SAME}, {"u8", SAMPLE_U8}, {"u16", SAMPLE_U16}, {"f32", SAMPLE_F32}, {NULL, 0},
+    {"same", CONVERT_SAME}, {"u8", SAMPLE_U8},   {"i8", SAMPLE_I8}, {"u16", SAMPLE_U16},
+    {"f16", SAMPLE_F16},    {"f32", SAMPLE_F32}, {NULL, 0},
 };
 
 static const struct param_choice channels_choices[] = {
     {"same", CONVERT_SAME}, {"1", 1}, {"3", 3}, {"4", 4}, {NULL, 0},
+};
+
+static const struct param_choice layout_choices[] = {
+    {"same", CONVERT_SAME},
+    {"chw", 1},
+    {NULL, 0},
+};
+
+#define ZERO_MAX 65535
+
+enum {
+    TYPE,
+    CHANNELS,
+    LAYOUT,
+    SCALE,
+    ZERO
 };
 
 static const struct param params[] = {
@@ -21,6 +38,17 @@ static const struct param params[] = {
     PARAM(CHOICE, "channels", offsetof(struct convert_config, channels),
           "1: grey, of colours their luma; 3: red, green and blue; 4: and alpha",
           .choices = channels_choices, DEFAULT("same")),
+    PARAM(CHOICE, "layout", offsetof(struct convert_config, planar),
+          "chw: the channels below each other, as neural networks ask for them; files of arrays "
+          "then have "
+          "the shape (C, H, W)",
+          .choices = layout_choices, DEFAULT("same")),
+    PARAM(REAL, "scale", offsetof(struct convert_config, scale),
+          "quantizes: how far an integer that comes out is from the next; 1 unless given",
+          RANGE(1e-6, 1e6)),
+    PARAM(INTEGER, "zero", offsetof(struct convert_config, zero),
+          "quantizes: the integer that means 0 (zero point); 0 unless given",
+          RANGE(-ZERO_MAX, ZERO_MAX)),
     {0},
 };
 
@@ -31,16 +59,27 @@ enum sample_type convert_type(const struct convert_config *config, const struct 
 
 bool convert_scales(const struct convert_config *config, const struct plane *in)
 {
-    return !sample_is_integer(in->type) && sample_is_integer(convert_type(config, in)) &&
-           plane_white(in) == 1;
+    enum sample_type to = convert_type(config, in);
+    return !config->quantizes && !sample_is_integer(in->type) &&
+           (to == SAMPLE_U8 || to == SAMPLE_U16) && plane_white(in) == 1;
 }
 
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
-    if (*given)
-        return 0;
-    return fault_set(fault, FAULT_CHAIN,
-                     "convert: type is missing: expected u8, u16 or f32; or channels: 1, 3 or 4");
+    struct convert_config *config = config_;
+    config->quantizes = *given & ((param_given)1 << SCALE | (param_given)1 << ZERO);
+    if (!(*given & (param_given)1 << SCALE))
+        config->scale = 1;
+    if (!*given)
+        return fault_set(
+            fault, FAULT_CHAIN,
+            "convert: type is missing: expected u8, i8, u16, f16 or f32; or channels: 1, 3 or "
+            "4; or layout: chw");
+    if (config->quantizes &&
+        (config->type == CONVERT_SAME || !sample_is_integer((enum sample_type)config->type)))
+        return fault_set(fault, FAULT_CHAIN,
+                         "convert: scale and zero are of integers: say type=u8, i8 or u16, too");
+    return 0;
 }
 
 static int pixel(const void *config_, const struct plane *in, struct pixel_function *function,
@@ -49,19 +88,35 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
     const struct convert_config *config = config_;
     enum sample_type type = in->type;
     function->type = convert_type(config, in);
-    function->identity = function->type == type;
+    function->identity = function->type == type && !config->quantizes;
     if (function->identity)
         pixel_define(function, "KEEPS_TYPE", "1");
     /* its bits are taken apart, one sample after the other */
     function->scalar = type == SAMPLE_F64;
-    function->work = type == SAMPLE_F64 ? 20 : 4;
+    function->work = type == SAMPLE_F64                                   ? 20
+                     : type == SAMPLE_F16 || function->type == SAMPLE_F16 ? 12
+                                                                          : 4;
     if (sample_is_integer(function->type)) { /* the part of its range that samples can reach */
-        double most = sample_max(function->type);
+        double least = sample_min(function->type), most = sample_max(function->type);
+        double low = sample_is_integer(type) ? fmax(sample_min(type), least) : least;
         double high = sample_is_integer(type) ? fmin(sample_max(type), most) : most;
+        pixel_define(function, "LOWEST", "%d", (int)low);
         pixel_define(function, "HIGHEST", "%d", (int)high);
+        pixel_define(function, "DST_MIN", "%d", (int)least);
         pixel_define(function, "DST_MAX", "%d", (int)most);
     }
-    if (convert_scales(config, in)) {
+    if (config->quantizes) {
+        pixel_define(function, "QUANTIZES", "1");
+        snprintf(function->variant, sizeof function->variant, "quantized");
+        if (function->plan && function->plan->profile->exact_divide)
+            pixel_define(function, "EXACT_DIVIDE", "1");
+        function->work += 6;
+        const float numbers[] = {(float)config->scale, 1 / (float)config->scale,
+                                 (float)config->zero};
+        for (unsigned i = 0; i < 3; i++)
+            function->args[i] = (struct pass_arg){.kind = PASS_FLOAT, .f = numbers[i]};
+        function->n_args = 3;
+    } else if (convert_scales(config, in)) {
         pixel_define(function, "SCALED", "1");
         snprintf(function->variant, sizeof function->variant, "scaled");
         function->scalar = true;
@@ -69,9 +124,15 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
     return 0;
 }
 
-static bool is_per_pixel(const void *config)
+static bool is_per_pixel(const void *config_)
 {
-    return ((const struct convert_config *)config)->channels == CONVERT_SAME;
+    const struct convert_config *config = config_;
+    return config->channels == CONVERT_SAME && config->planar == CONVERT_SAME;
+}
+
+static uint32_t channels_of(const struct convert_config *config, const struct plane *in)
+{
+    return config->channels == CONVERT_SAME ? in->channels : (uint32_t)config->channels;
 }
 
 static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
@@ -81,8 +142,7 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
     for (size_t i = 0; i < in->n_planes; i++) {
         struct plane plane = in->planes[i];
         plane.type = convert_type(config, &in->planes[i]);
-        if (config->channels != CONVERT_SAME)
-            plane.channels = (uint32_t)config->channels;
+        plane.channels = channels_of(config, &in->planes[i]);
         if (config->channels == 1 && in->planes[i].channels > 2 && plane.type != SAMPLE_U8 &&
             plane.type != SAMPLE_U16 && plane.type != SAMPLE_F32)
             return fault_set(
@@ -90,97 +150,158 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
                 "convert:channels=1 takes colours of type u8, u16 and f32, not %s; say "
                 "type=f32, too",
                 sample_name(plane.type));
+        if (config->planar == 1) {
+            if (plane.height > INT32_MAX / plane.channels)
+                return fault_set(
+                    fault, FAULT_LIMIT,
+                    "convert:layout=chw: %u channels of %u rows are more than 2^31 rows",
+                    plane.channels, plane.height);
+            plane.layers = plane.channels;
+            plane.height *= plane.channels;
+            plane.channels = 1;
+        }
         if (!frame_add_plane(out, &plane, alignment))
             return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
     }
     return 0;
 }
 
-/* White is an argument: the bits of a float or of a double, or an integer. */
-static void add_channels(const struct convert_config *config, struct stage_plan *plan, unsigned i,
-                         unsigned operand, unsigned plane)
+/* A plane on its way: where it lies, and what it is. */
+struct place {
+    unsigned operand, plane;
+    struct plane of;
+};
+
+/* A kernel that moves samples, as unsigned integers of their size, or makes luma of them. */
+static struct pass *begin_move(struct stage_plan *plan, const char *kernel, bool computes,
+                               const struct place *from, const struct place *to)
 {
-    const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
     enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    struct pass *pass = pass_begin(plan, "convert", "channels", form, 0, in->width, in->height);
-    size_t size = sample_size(out->type);
-    if (config->channels == 1 && in->channels > 2) {
-        pass_define_type(pass, "SRC", out->type);
-    } else if (size <= 2) { /* only moved, as the unsigned type of its size, and so below */
+    const struct plane *in = &from->of;
+    struct pass *pass = pass_begin(plan, "convert", kernel, form, 0, in->width, in->height);
+    size_t size = sample_size(in->type);
+    if (computes) {
+        pass_define_type(pass, "SRC", in->type);
+    } else if (size <= 2) {
         pass_define_type(pass, "SRC", size == 1 ? SAMPLE_U8 : SAMPLE_U16);
     } else {
         pass_define(pass, "SRC", "%s", size == 4 ? "uint" : "ulong");
         pass_name(pass, size == 4 ? "u32" : "u64");
     }
-    pass_channels(pass, in->channels, out->channels);
+    pass_channels(pass, in->channels, to->of.channels);
     pass_name(pass, kernel_form_name(form));
+    pass->bytes_read = plane_bytes(in);
+    pass->bytes_written = plane_bytes(&to->of);
+    pass_plane(pass, from->operand, from->plane);
+    pass_plane(pass, to->operand, to->plane);
+    return pass;
+}
+
+/* White is an argument: the bits of a float or of a double, or an integer. */
+static void add_channels(const struct convert_config *config, struct stage_plan *plan,
+                         const struct place *from, const struct place *to)
+{
+    const struct plane *out = &to->of;
+    bool is_luma = config->channels == 1 && from->of.channels > 2;
+    struct pass *pass = begin_move(plan, "channels", is_luma, from, to);
     pass->work = 4.0 * out->channels;
-    pass->bytes_read = plane_bytes(out) / out->channels * in->channels;
-    pass->bytes_written = plane_bytes(out);
-    pass_plane(pass, operand, plane);
-    pass_plane(pass, OPERAND_OUT, i);
     double white = plane_white(out);
     float in_f32 = (float)white;
+    uint16_t in_f16;
     int64_t bits = sample_is_integer(out->type) ? (int64_t)white : 0;
+    sample_store(SAMPLE_F16, &in_f16, white);
     if (out->type == SAMPLE_F64)
         memcpy(&bits, &white, sizeof white);
     else if (out->type == SAMPLE_F32)
         memcpy(&bits, &in_f32, sizeof in_f32);
+    else if (out->type == SAMPLE_F16)
+        bits = in_f16;
     pass_long(pass, bits);
 }
 
-/* The plane's type first, then its channels. Between the two, planes lie in scratch memory, one for
- * each of the input. */
-static int add_passes(const struct convert_config *config, struct stage_plan *plan, unsigned i,
-                      unsigned *between, struct fault *fault)
+static void add_planar(struct stage_plan *plan, const struct place *from, const struct place *to)
 {
-    const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
-    struct pixel_function function = {.plan = plan, .work = 4};
-    bool has_type = in->type == out->type, has_channels = in->channels == out->channels;
-    int result = pixel(config, in, &function, fault);
-    if (result != 0)
-        return result;
-    if (!has_channels && !has_type) {
-        struct plane middle = *in;
-        middle.type = out->type;
-        if (*between == 0)
-            *between = OPERAND_SCRATCH + plan->n_scratch++;
-        struct frame *frame = &plan->scratch[*between - OPERAND_SCRATCH];
-        if (!frame_add_plane(frame, &middle, FRAME_ALIGNMENT))
-            return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-    }
-    unsigned plane = has_type || has_channels
-                         ? i
-                         : (unsigned)plan->scratch[*between - OPERAND_SCRATCH].n_planes - 1;
-    if (!has_type || has_channels)
-        pass_pixel(plan, i, &function);
-    if (!has_type && !has_channels) {
-        struct pass *pass = &plan->passes[plan->n_passes - 1];
-        pass->args[1].operand = *between;
-        pass->args[1].plane = plane;
-        pass->bytes_written = plane_bytes(&plan->scratch[*between - OPERAND_SCRATCH].planes[plane]);
-    }
-    if (!has_channels)
-        add_channels(config, plan, i, has_type ? OPERAND_IN : *between, plane);
+    struct pass *pass = begin_move(plan, "planar", false, from, to);
+    pass->work = 2.0 * from->of.channels;
+    pass_ints(pass, from->of.height);
+}
+
+/* Where the next pass writes a plane like `of`: the result, or scratch memory number `between`, a
+ * frame with a plane for each of the input's. */
+static int next_place(struct stage_plan *plan, unsigned i, bool is_last, const struct plane *of,
+                      unsigned *between, struct place *to, struct fault *fault)
+{
+    *to = (struct place){OPERAND_OUT, i, is_last ? plan->out->planes[i] : *of};
+    if (is_last)
+        return 0;
+    if (*between == 0)
+        *between = OPERAND_SCRATCH + plan->n_scratch++;
+    struct frame *frame = &plan->scratch[*between - OPERAND_SCRATCH];
+    if (!frame_add_plane(frame, of, FRAME_ALIGNMENT))
+        return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    to->operand = *between;
+    to->plane = (unsigned)frame->n_planes - 1;
     return 0;
+}
+
+/* The plane's type first, then its channels, then their layout. */
+static int add_passes(const struct convert_config *config, struct stage_plan *plan, unsigned i,
+                      unsigned between[2], struct fault *fault)
+{
+    const struct plane *in = &plan->in->planes[i];
+    struct pixel_function function = {.plan = plan, .work = 4};
+    struct place at = {OPERAND_IN, i, *in}, to;
+    struct plane next = *in;
+    bool has_channels = channels_of(config, in) == in->channels;
+    bool is_planar = config->planar == 1 && channels_of(config, in) > 1;
+    int result = pixel(config, in, &function, fault);
+    if (result == 0 && (!function.identity || (has_channels && !is_planar))) {
+        next.type = function.type;
+        result = next_place(plan, i, has_channels && !is_planar, &next, &between[0], &to, fault);
+        if (result != 0)
+            return result;
+        pass_pixel(plan, i, &function);
+        struct pass *pass = &plan->passes[plan->n_passes - 1];
+        pass->args[1].operand = to.operand;
+        pass->args[1].plane = to.plane;
+        pass->bytes_written = plane_bytes(&to.of);
+        at = to;
+    }
+    if (result == 0 && !has_channels) {
+        next.channels = channels_of(config, in);
+        next.white = plan->out->planes[i].white;
+        result = next_place(plan, i, !is_planar, &next, &between[1], &to, fault);
+        if (result != 0)
+            return result;
+        add_channels(config, plan, &at, &to);
+        at = to;
+    }
+    if (result == 0 && is_planar) {
+        result = next_place(plan, i, true, &next, NULL, &to, fault);
+        add_planar(plan, &at, &to);
+    }
+    return result;
 }
 
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
-    bool needed = false;
-    unsigned between = 0;
+    const struct convert_config *config = config_;
+    bool needed = config->quantizes;
+    unsigned between[2] = {0};
     int result = 0;
     for (unsigned i = 0; i < plan->in->n_planes; i++)
         needed |= plan->in->planes[i].type != plan->out->planes[i].type ||
                   plan->in->planes[i].channels != plan->out->planes[i].channels;
     for (unsigned i = 0; needed && i < plan->in->n_planes && result == 0; i++)
-        result = add_passes(config_, plan, i, &between, fault);
+        result = add_passes(config, plan, i, between, fault);
     return result;
 }
 
-static struct stage_reach reach(const void *config)
+/* Rows of planes below each other are not those of the input. */
+static struct stage_reach reach(const void *config_)
 {
-    return (struct stage_reach){.rows = 1};
+    const struct convert_config *config = config_;
+    return (struct stage_reach){.rows = config->planar == CONVERT_SAME};
 }
 
 static const char *const chains[] = {
@@ -190,18 +311,25 @@ static const char *const chains[] = {
     "convert:type=u8:channels=1",
     "convert:type=u16:channels=1",
     "convert:type=f32:channels=1",
+    "convert:type=i8",
+    "convert:type=f16",
+    "convert:type=u8:scale=2",
+    "convert:type=i8:scale=2",
+    "convert:type=u16:scale=2",
+    "convert:layout=chw",
     NULL,
 };
 
 const struct stage stage_convert = {
     .name = "convert",
     .chains = chains,
-    .summary =
-        "samples of another type with the same values, rounded and limited to its range; other "
-        "channels",
+    .summary = "samples of another type with the same values, rounded and limited to its range, or "
+               "quantized; "
+               "other channels; channels below each other",
     .params = params,
     .config_size = sizeof(struct convert_config),
     .complete = complete,
+    .types = STAGE_TYPES_ALL,
     .shape = shape,
     .passes = passes,
     .pixel = pixel,

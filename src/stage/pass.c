@@ -21,10 +21,15 @@ void stage_plan_finish(struct stage_plan *plan)
 const char *pass_type_name(enum sample_type type)
 {
     static const char *const names[SAMPLE_TYPES] = {
-        [SAMPLE_U8] = "uchar",  [SAMPLE_I8] = "char", [SAMPLE_U16] = "ushort",
-        [SAMPLE_I16] = "short", [SAMPLE_I32] = "int", [SAMPLE_F32] = "float",
-        [SAMPLE_F64] = "double"};
+        [SAMPLE_U8] = "uchar",   [SAMPLE_I8] = "char", [SAMPLE_U16] = "ushort",
+        [SAMPLE_I16] = "short",  [SAMPLE_I32] = "int", [SAMPLE_F32] = "float",
+        [SAMPLE_F64] = "double", [SAMPLE_F16] = "half"};
     return names[type];
+}
+
+const char *pass_type_bits_name(enum sample_type type)
+{
+    return type == SAMPLE_F64 ? "ulong" : type == SAMPLE_F16 ? "ushort" : pass_type_name(type);
 }
 
 struct pass *pass_begin(struct stage_plan *plan, const char *source, const char *variant,
@@ -141,7 +146,7 @@ void pass_define_type(struct pass *pass, const char *name, enum sample_type type
 
 void pass_define_type_bits(struct pass *pass, const char *name, enum sample_type type)
 {
-    define_type_as(pass, name, type, type == SAMPLE_F64 ? "ulong" : pass_type_name(type));
+    define_type_as(pass, name, type, pass_type_bits_name(type));
 }
 
 void pass_channels(struct pass *pass, uint32_t source, uint32_t destination)

@@ -190,9 +190,9 @@ void pass_define_type(struct pass *pass, const char *name, enum sample_type type
  * have alpha; adds "_c3" to the kernel's name. */
 void pass_channels(struct pass *pass, uint32_t source, uint32_t destination);
 
-/* As pass_define_type, but f64 becomes ulong, the bits of a double (and NAME_IS_double is defined),
- * for kernels without fp64; saturate_f64 and float_of_f64 in cl/prelude/double.cl read such bits.
- */
+/* As pass_define_type, but by pass_type_bits_name, for kernels without fp64 and fp16: saturate_f64
+ * and float_of_f64 in cl/prelude/double.cl read a double's bits, cl/prelude/half.cl those of a
+ * half. */
 void pass_define_type_bits(struct pass *pass, const char *name, enum sample_type type);
 
 /* Says how the kernel declares its last arguments, where not all kernels of the template have them:
@@ -265,5 +265,8 @@ uint64_t pass_hash(const struct pass *pass);
 
 /* The type's name in OpenCL C: "uchar" for u8. */
 const char *pass_type_name(enum sample_type type);
+
+/* The same, of f64 and f16 the unsigned type of their size, for kernels that take them as bits. */
+const char *pass_type_bits_name(enum sample_type type);
 
 #endif

@@ -51,7 +51,8 @@ struct stage {
     const char *summary;        /* what comes out, in one sentence */
     const struct param *params; /* ends with an entry without a name; NULL: it has none */
     size_t config_size;         /* size of the struct with the parameters' values */
-    unsigned types; /* of samples that it takes, a bit set (1 << SAMPLE_U8); 0: shape() says */
+    unsigned types; /* of samples that it takes, a bit set (1 << SAMPLE_U8); 0: shape() says, and
+                       none takes f16 */
     bool inverse;   /* it undoes what frame.origins describe */
     bool internal;  /* not for chains that people write, only for plans */
 
@@ -89,8 +90,8 @@ struct stage {
 
     /* For a stage whose passes may run row by row in turn with those of others (chain/fuse.c): from
      * which rows a row is computed. Its template must read rows by SOURCE_Y, and each plane must
-     * take one pass whose arguments begin with the planes of input and output. NULL: its passes run
-     * alone. Per-pixel stages do not need this. */
+     * take one pass whose arguments begin with the planes of input and output. NULL, or 0 rows: its
+     * passes run alone. Per-pixel stages do not need this. */
     struct stage_reach (*reach)(const void *config);
 
     /* How far from a pixel of the result, in pixels and any direction, those lie from which it is

@@ -24,6 +24,7 @@ except ImportError as missing:
     sys.exit(77)
 
 packages, command, *more = sys.argv[1:]
+command = os.path.abspath(command)
 sys.path.insert(0, packages)
 try:
     import sluice
@@ -184,7 +185,7 @@ class Arrays(unittest.TestCase):
         invert = chain('invert')
         for bad, says in (
                 (numpy.zeros(5, 'uint8'), 'H×W'), (numpy.zeros((2, 2, 2, 2), 'uint8'), 'H×W'), (numpy.zeros((0, 5), 'uint8'), 'H×W'),
-                (numpy.zeros((3, 20, 20), 'uint8'), 'moveaxis'), (numpy.zeros((2, 2), 'float16'), 'float32'),
+                (numpy.zeros((3, 20, 20), 'uint8'), 'moveaxis'), (numpy.zeros((2, 2), 'uint32'), 'float32'),
                 (numpy.zeros((2, 2), bool), 'bool'), (numpy.zeros((2, 2), '>u2'), 'samples of >u2'), (numpy.uint8(3), 'H×W'),
                 (numpy.zeros((2, 2), 'int64'), 'int64')):
             with self.assertRaisesRegex(sluice.Error, says):
@@ -271,6 +272,137 @@ class Arrays(unittest.TestCase):
                                     ('I420', padded, 'packed'), ('BGR', nv12, r'\(H, W, 3\)'), ('GRAY16_LE', nv12, 'uint16')):
             with self.assertRaisesRegex(sluice.Error, says):
                 gauss(array, layout=layout)
+
+
+# What NPUs ask for, by its definitions in numpy (docs/stages/convert.md, resize.md, colour.md, gain.md).
+
+def axis_weights(length, to):
+    """Of resize:filter=bilinear: for each sample of the result the weights of the source's, in 2^-14ths, as a matrix."""
+    table = numpy.zeros((to, length), numpy.int64)
+    step = length / to
+    span = max(1.0, step)
+    for x in range(to):
+        centre = ((2 * x + 1) * length - to) / (2 * to)
+        distances = numpy.arange(length) - centre
+        weights = numpy.where(abs(distances) < span, 1 - abs(distances / span), 0.0)
+        weights = weights[weights > 0] / sum(weights[weights > 0])
+        first = int(numpy.flatnonzero(abs(distances) < span)[0])
+        ends = numpy.floor(16384 * numpy.cumsum(weights) + 0.5).astype(numpy.int64)
+        table[x, first:first + len(weights)] = numpy.diff(ends, prepend=0)
+    return table if length != to else 16384 * numpy.eye(to, dtype=numpy.int64)
+
+
+def letterbox(array, width, height, background, nearest):
+    """resize:W:H:fit=pad:enlarge=1 of bytes."""
+    rows, columns = array.shape[:2]
+    across = columns * height >= rows * width # the width decides
+    by, of = (width, columns) if across else (height, rows)
+    to = [max(1, (2 * side * by + of) // (2 * of)) for side in (rows, columns)]
+    if nearest:
+        lines, places = ([(2 * i + 1) * side // (2 * new) for i in range(new)] for side, new in zip((rows, columns), to))
+        small = array[lines][:, places]
+    else:
+        along = numpy.einsum('xw,hwc->hxc', axis_weights(columns, to[1]), array.astype(numpy.int64)) + 128 >> 8
+        small = numpy.clip(numpy.einsum('yh,hxc->yxc', axis_weights(rows, to[0]), along) + (1 << 19) >> 20, 0, 255).astype(numpy.uint8)
+    out = numpy.empty((height, width, array.shape[2]), numpy.uint8)
+    out[:] = background
+    top, left = (height - to[0]) // 2, (width - to[1]) // 2
+    out[top:top + to[0], left:left + to[1]] = small
+    return out
+
+
+def quantized(array, dtype, scale, zero):
+    limits = numpy.iinfo(dtype)
+    return numpy.clip(numpy.rint(array.astype(numpy.float32) / numpy.float32(scale)) + zero, limits.min, limits.max).astype(dtype)
+
+
+def random_tensor(chance):
+    """A chain, a picture for it, and what numpy makes of that."""
+    given = chance.integers(0, 256, (*chance.integers(1, 50, 2), 3), numpy.uint8)
+    made, steps = given, []
+    for step in chance.permutation(['flip', 'crop', 'rotate'])[:chance.integers(0, 3)]:
+        if step == 'flip':
+            made, text = made[:, ::-1], 'flip:x'
+        elif step == 'rotate':
+            made, text = numpy.rot90(made, -1), 'rotate:90'
+        else:
+            x, y = (int(chance.integers(0, side)) for side in (made.shape[1], made.shape[0]))
+            made, text = made[y:, x:], 'crop:%d:%d:%d:%d' % (x, y, made.shape[1] - x, made.shape[0] - y)
+        steps.append(text)
+    width, height = (int(side) for side in chance.integers(1, 70, 2))
+    colours, nearest = [int(v) for v in chance.integers(0, 256, 3)], chance.random() < 0.5
+    made = letterbox(made, width, height, colours, nearest)
+    steps.append('resize:%d:%d:fit=pad:enlarge=1:filter=%s:background=%s' % (
+        width, height, 'nearest' if nearest else 'bilinear', '_'.join(map(str, colours))))
+    if chance.random() < 0.7: # (v / 255 - mean) / deviation, as a factor and what is added
+        mean, deviation = chance.uniform(0.2, 0.6, 3), chance.uniform(0.1, 0.4, 3)
+        factors, added = ([float('%.7f' % v) for v in vector] for vector in (1 / (255 * deviation), -mean / deviation))
+        made = made.astype(numpy.float32) * numpy.float32(factors) + numpy.float32(added)
+        rows = ['_'.join('%.7f' % (factors[c] if c == i else 0) for i in range(3)) for c in range(3)]
+        steps.append('convert:f32,colour:m=%s:offset=%s' % ('/'.join(rows), '_'.join('%.7f' % v for v in added)))
+    kind = chance.choice(['f32', 'f16', 'i8', 'u8', 'same'])
+    text = 'convert:type=%s' % kind
+    if kind in ('i8', 'u8'):
+        scale, zero = float('%.6f' % chance.uniform(0.002, 0.1 if made.dtype == numpy.float32 else 3)), int(chance.integers(-128, 128))
+        made, text = quantized(made, 'int8' if kind == 'i8' else 'uint8', scale, zero), '%s:scale=%.6f:zero=%d' % (text, scale, zero)
+    elif kind != 'same':
+        made = made.astype('float32' if kind == 'f32' else 'float16')
+    if kind == 'same' or chance.random() < 0.7:
+        made, text = made.transpose(2, 0, 1), text + ':layout=chw'
+    return ','.join([*steps, text]), numpy.ascontiguousarray(given), numpy.ascontiguousarray(made)
+
+
+class Tensors(unittest.TestCase):
+    def same(self, made, wanted, what):
+        self.assertEqual((made.shape, made.dtype), (wanted.shape, wanted.dtype), what)
+        self.assertEqual(made.tobytes(), wanted.tobytes(), what)
+
+    def test_random(self):
+        """50 chains, to the last bit."""
+        chance = numpy.random.default_rng(5)
+        for _ in range(50):
+            text, given, wanted = random_tensor(chance)
+            own = chain(text)
+            self.assertEqual(own.result(given.shape), (wanted.shape, wanted.dtype), text)
+            self.same(own(given), wanted, text)
+            self.same(own(given, out=numpy.empty(wanted.shape, wanted.dtype)), wanted, text)
+
+    def test_files(self):
+        chance = numpy.random.default_rng(6)
+        with tempfile.TemporaryDirectory() as folder:
+            for _ in range(3):
+                text, given, wanted = random_tensor(chance)
+                numpy.save(os.path.join(folder, 'in.npy'), given)
+                subprocess.run([command, 'run', '--device', 'native', '-q', '--on-exists', 'overwrite', 'in.npy',
+                                *(part for form in ('npy', 'npz', 'raw') for part in ('-c', text, '-o', 'out.' + form))],
+                               cwd=folder, check=True, timeout=60)
+                self.same(numpy.load(os.path.join(folder, 'out.npy')), wanted, text)
+                with numpy.load(os.path.join(folder, 'out.npz')) as file:
+                    self.same(file['image'], wanted, text)
+                with open(os.path.join(folder, 'out.raw'), 'rb') as file:
+                    self.assertEqual(file.read(), wanted.tobytes(), text)
+                subprocess.run([command, 'run', '--device', 'native', '-q', '--on-exists', 'overwrite', '-o', 'again.npz', 'out.npz'],
+                               cwd=folder, check=True, timeout=60)
+                with numpy.load(os.path.join(folder, 'again.npz')) as file:
+                    self.same(file['image'], wanted, text)
+
+    def test_f16(self):
+        """All of them, and what numpy rounds to them."""
+        every = numpy.arange(1 << 16, dtype=numpy.uint16).view(numpy.float16).reshape(256, 256)
+        every = numpy.where(numpy.isnan(every), numpy.float16(1), every)
+        self.same(chain('convert:f32')(every), every.astype(numpy.float32), 'f32 of f16')
+        near = numpy.float32(every[:, :, None]) * numpy.float32([1, 1 + 2**-11, 1 - 2**-12])
+        with numpy.errstate(over='ignore'):
+            self.same(chain('convert:f16')(near), near.astype(numpy.float16), 'f16 of f32')
+        self.same(chain('flip:x')(every), numpy.ascontiguousarray(every[:, ::-1]), 'flip')
+
+    def test_one_tensor_of_a_batch(self):
+        given, batch = picture((20, 30, 3)), numpy.zeros((4, 3, 20, 30), numpy.float16)
+        chain('convert:f16:layout=chw')(given, out=batch[2])
+        self.same(batch[2], given.astype(numpy.float16).transpose(2, 0, 1), 'in its place')
+        self.assertFalse(batch[[0, 1, 3]].any())
+        with self.assertRaisesRegex(sluice.Error, 'follow each other'):
+            chain('convert:f16:layout=chw')(given, out=batch[:3, 0])
 
 
 class Mistakes(unittest.TestCase):

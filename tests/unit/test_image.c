@@ -31,6 +31,44 @@ static void test_load_store(void **state)
     }
 }
 
+/* Every f16 is what it says, and halves go to the even one. */
+static void test_f16(void **state)
+{
+    uint16_t bits, again;
+    (void)state;
+    for (unsigned i = 0; i < 1 << 16; i++) {
+        bits = (uint16_t)i;
+        double v = sample_load(SAMPLE_F16, &bits);
+        sample_store(SAMPLE_F16, &again, v);
+        assert_int_equal(again, isnan(v) ? (i & 0x8000) | 0x7e00 : i);
+    }
+    static const struct {
+        double v;
+        uint16_t bits;
+    } known[] = {{1, 0x3c00},
+                 {-2, 0xc000},
+                 {65504, 0x7bff},
+                 {65519.99, 0x7bff},
+                 {65520, 0x7c00},
+                 {1e300, 0x7c00},
+                 {0x1p-24, 1},
+                 {0x1p-25, 0},
+                 {0x1.8p-24, 2},
+                 {0x1p-14, 0x0400},
+                 {0x1.ffbp-15, 0x03ff},
+                 {0x1.ffcp-15, 0x0400},
+                 {1 + 0x1p-11, 0x3c00},
+                 {1 + 0x1.8p-10, 0x3c02},
+                 {2 - 0x1p-12, 0x4000},
+                 {-0.0, 0x8000},
+                 {1 + 0x1p-11 + 0x1p-40, 0x3c01},
+                 {-INFINITY, 0xfc00}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        sample_store(SAMPLE_F16, &bits, known[i].v);
+        assert_int_equal(bits, known[i].bits);
+    }
+}
+
 /* What numpy.pad gives for [0 1 2 3], from index −6 to 9. */
 static void test_borders(void **state)
 {
@@ -86,9 +124,8 @@ static void test_frames(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_saturate),
-        cmocka_unit_test(test_load_store),
-        cmocka_unit_test(test_borders),
+        cmocka_unit_test(test_saturate), cmocka_unit_test(test_load_store),
+        cmocka_unit_test(test_f16),      cmocka_unit_test(test_borders),
         cmocka_unit_test(test_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,6 +43,9 @@ static void put_value(struct file *file, const char *descr, double value)
     case 'i' << 4 | 4:
         v.i32 = (int32_t)value;
         break;
+    case 'f' << 4 | 2:
+        sample_store(SAMPLE_F16, &v.u16, value);
+        break;
     case 'f' << 4 | 4:
         v.f32 = (float)value;
         break;
@@ -52,6 +55,13 @@ static void put_value(struct file *file, const char *descr, double value)
     bool turn = (descr[0] == '>') != HOST_IS_BIG_ENDIAN;
     for (size_t i = 0; i < size; i++)
         file_put_u8(file, v.bytes[turn ? size - 1 - i : i]);
+}
+
+static double round_to_f16(double v)
+{
+    uint16_t bits;
+    sample_store(SAMPLE_F16, &bits, v);
+    return sample_load(SAMPLE_F16, &bits);
 }
 
 static void check(const char *descr, enum sample_type type, unsigned rank, const uint32_t shape[3],
@@ -81,7 +91,8 @@ static void check(const char *descr, enum sample_type type, unsigned rank, const
     make_npy(&file, 1, dictionary, data.data, data.size);
     decode_good(&file, NULL, w, h, c, type, &decoded);
     for (size_t i = 0; i < (size_t)h * w * c; i++)
-        assert_true(sample_load(type, decoded.samples + i * sample_size(type)) == value_of(i));
+        assert_true(sample_load(type, decoded.samples + i * sample_size(type)) ==
+                    (type == SAMPLE_F16 ? round_to_f16(value_of(i)) : value_of(i)));
     decoded_finish(&decoded);
     file_finish(&file);
     file_finish(&data);
@@ -96,7 +107,7 @@ static void test_types_orders_shapes(void **state)
         {"|u1", SAMPLE_U8},  {"<u1", SAMPLE_U8},  {"|i1", SAMPLE_I8},  {"<u2", SAMPLE_U16},
         {">u2", SAMPLE_U16}, {"<i2", SAMPLE_I16}, {">i2", SAMPLE_I16}, {"<i4", SAMPLE_I32},
         {">i4", SAMPLE_I32}, {"<f4", SAMPLE_F32}, {">f4", SAMPLE_F32}, {"<f8", SAMPLE_F64},
-        {">f8", SAMPLE_F64},
+        {">f8", SAMPLE_F64}, {"<f2", SAMPLE_F16}, {">f2", SAMPLE_F16},
     };
     static const struct {
         unsigned rank;
@@ -286,6 +297,7 @@ static void test_written(void **state)
     check_written(SAMPLE_I32, 1, "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 3), }");
     check_written(SAMPLE_F32, 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }");
     check_written(SAMPLE_F64, 3, "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3, 3), }");
+    check_written(SAMPLE_F16, 1, "{'descr': '<f2', 'fortran_order': False, 'shape': (2, 3), }");
 }
 
 int main(void)

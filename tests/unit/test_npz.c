@@ -321,13 +321,17 @@ static struct picture make_frame(void)
                                   .count = SAMPLE_TYPES - 1};
     for (int t = 0; t < SAMPLE_TYPES; t++) {
         struct plane plane = {.width = 3 + (uint32_t)t,
-                              .height = 9 - (uint32_t)t,
+                              .height = 10 - (uint32_t)t,
                               .channels = 1 + (uint32_t)t % 4,
                               .type = t,
                               .zero_x = -t,
                               .zero_y = 1 << t};
         if (t > 0)
             snprintf(plane.name, sizeof plane.name, "p%d", t);
+        if (t == SAMPLE_U16) { /* a tensor */
+            plane.channels = 1;
+            plane.layers = plane.height;
+        }
         assert_true(frame_add_plane(&frame, &plane, 32));
     }
     assert_true(frame_add_origin(&frame, &origin));
@@ -353,7 +357,7 @@ static void test_round_trip(void **state)
         struct file file;
         struct decoded decoded;
         encode_picture(formats[f], &picture, &file);
-        decode_good(&file, NULL, 3, 9, 1, SAMPLE_U8, &decoded);
+        decode_good(&file, NULL, 3, 10, 1, SAMPLE_U8, &decoded);
         const struct frame *frame = &decoded.picture.frame;
         assert_true(frame_same_shape(frame, &picture.frame));
         for (size_t i = 0; i < frame->n_planes; i++) {

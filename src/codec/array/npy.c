@@ -16,7 +16,7 @@ static const struct {
     enum sample_type type;
 } types[] = {
     {"u1", SAMPLE_U8},  {"i1", SAMPLE_I8},  {"u2", SAMPLE_U16}, {"i2", SAMPLE_I16},
-    {"i4", SAMPLE_I32}, {"f4", SAMPLE_F32}, {"f8", SAMPLE_F64},
+    {"i4", SAMPLE_I32}, {"f2", SAMPLE_F16}, {"f4", SAMPLE_F32}, {"f8", SAMPLE_F64},
 };
 
 /* ---- headers ---- */
@@ -73,10 +73,11 @@ static bool take_string(struct npy_header *h, const char **string, size_t *lengt
 
 static int unknown_type(const char *descr, size_t length, struct fault *fault)
 {
-    return fault_set(fault, FAULT_FORMAT,
-                     "unsupported npy: samples of type '%.*s'; readable are u1, i1, u2, i2, i4, f4 "
-                     "and f8",
-                     (int)(length > 20 ? 20 : length), descr);
+    return fault_set(
+        fault, FAULT_FORMAT,
+        "unsupported npy: samples of type '%.*s'; readable are u1, i1, u2, i2, i4, f2, "
+        "f4 and f8",
+        (int)(length > 20 ? 20 : length), descr);
 }
 
 /* '<f4', '>i2', '|u1'. */
@@ -216,22 +217,27 @@ int npy_read_header(struct npy_header *header, const uint8_t *data, size_t size,
     return parse_header(header, fault);
 }
 
-int npy_add_plane(struct decoder *d, const struct npy_header *h, struct fault *fault)
+int npy_add_plane(struct decoder *d, const struct npy_header *h, uint32_t layers,
+                  struct fault *fault)
 {
     if (h->rank == 0)
         return fault_set(fault, FAULT_FORMAT, "unsupported npy: a single number");
-    uint64_t channels = h->rank == 3 ? h->shape[2] : 1;
+    uint64_t channels = h->rank == 3 && layers == 0 ? h->shape[2] : 1;
     if (channels < 1 || channels > PLANE_CHANNELS_MAX)
         return fault_set(fault, FAULT_FORMAT,
                          "unsupported npy: %llu channels in the last dimension; a picture has 1 to "
                          "%d",
                          (unsigned long long)channels, PLANE_CHANNELS_MAX);
-    uint64_t width = h->rank == 1 ? h->shape[0] : h->shape[1];
-    uint64_t height = h->rank == 1 ? 1 : h->shape[0];
+    bool layered = layers > 0 && h->rank == 3 && h->shape[0] == layers;
+    uint64_t width = h->shape[layered ? 2 : h->rank == 1 ? 0 : 1];
+    uint64_t height = layered ? layers * h->shape[1] : h->rank == 1 ? 1 : h->shape[0];
     int result = h->warning ? decoder_warn(d, fault, "%s", h->warning) : 0;
     if (result != 0)
         return result;
-    return decoder_set_plane(d, width, height, (uint32_t)channels, h->type, fault);
+    result = decoder_set_plane(d, width, height, (uint32_t)channels, h->type, fault);
+    if (result == 0 && layered)
+        d->frame.planes[d->frame.n_planes - 1].layers = layers;
+    return result;
 }
 
 void npy_print_header(const struct plane *plane, struct text *text)
@@ -242,8 +248,12 @@ void npy_print_header(const struct plane *plane, struct text *text)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (types[i].type == plane->type)
             type = types[i].name;
-    text_printf(&header, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%u, %u",
-                sample_size(plane->type) > 1 ? '<' : '|', type, plane->height, plane->width);
+    uint32_t layers = plane->layers > 0 ? plane->layers : 1;
+    text_printf(&header, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
+                sample_size(plane->type) > 1 ? '<' : '|', type);
+    if (plane->layers > 0)
+        text_printf(&header, "%u, ", layers);
+    text_printf(&header, "%u, %u", plane->height / layers, plane->width);
     if (plane->channels > 1)
         text_printf(&header, ", %u", plane->channels);
     text_append(&header, "), }");
@@ -278,7 +288,7 @@ static int open_npy(struct decoder *d, struct fault *fault)
     const uint8_t *begin = input_see(&d->input, 0, NPY_BEGIN_MAX + NPY_HEADER_MAX, &got);
     int result = npy_read_header(&h, begin, got, fault);
     if (result == 0)
-        result = npy_add_plane(d, &h, fault);
+        result = npy_add_plane(d, &h, 0, fault);
     if (result != 0)
         return result;
     state->at = h.begin;

@@ -23,7 +23,8 @@ struct npy_header {
     enum sample_type type;
     bool big_endian, fortran;
     unsigned rank;
-    uint64_t shape[NPY_RANK_MAX]; /* rows, columns, channels; of rank 1: columns */
+    uint64_t shape[NPY_RANK_MAX]; /* rows, columns, channels; of rank 1: columns; of tensors:
+                                     layers, rows, columns */
     size_t begin;        /* offset of the first sample, in bytes from the array's beginning */
     const char *warning; /* a constant; NULL: none */
 };
@@ -34,9 +35,11 @@ int npy_read_header(struct npy_header *header, const uint8_t *data, size_t size,
                     struct fault *fault);
 
 /* Adds a plane of the array's shape to the decoder's frame, and the header's warning to the
- * decoder. Faults of decoder_set_plane and decoder_warn; FAULT_FORMAT for a shape that is no
- * picture's. */
-int npy_add_plane(struct decoder *decoder, const struct npy_header *header, struct fault *fault);
+ * decoder. `layers`: as many as the array's first dimension counts, where it is known to be a
+ * tensor; 0: it is a picture. Faults of decoder_set_plane and decoder_warn; FAULT_FORMAT for a
+ * shape that is no picture's. */
+int npy_add_plane(struct decoder *decoder, const struct npy_header *header, uint32_t layers,
+                  struct fault *fault);
 
 /* Appends the whole header of an array with the plane's samples, up to the first sample: version
  * 1.0, C order, little-endian. */

@@ -188,14 +188,14 @@ static int read_header(struct npz_state *state, zip_uint64_t member, struct npy_
 }
 
 /* Adds the plane that a member holds to the frame, without a name. */
-static int add_array(struct decoder *d, zip_uint64_t member, struct fault *fault)
+static int add_array(struct decoder *d, zip_uint64_t member, uint32_t layers, struct fault *fault)
 {
     struct npz_state *state = d->state;
     struct npy_header header;
     uint64_t size = 0;
     int result = read_header(state, member, &header, fault);
     if (result == 0)
-        result = npy_add_plane(d, &header, fault);
+        result = npy_add_plane(d, &header, layers, fault);
     if (result == 0)
         result = member_size(state, member, &size, fault);
     if (result != 0)
@@ -227,12 +227,13 @@ static int take_plane_of_meta(struct decoder *d, const struct plane *told, struc
     for (size_t i = 0; i < state->n_arrays; i++)
         if (state->arrays[i].member == (zip_uint64_t)member)
             return fault_set(fault, FAULT_DATA, "damaged npz: %s lists %s twice", NPZ_META, name);
-    int result = add_array(d, (zip_uint64_t)member, fault);
+    int result = add_array(d, (zip_uint64_t)member, told->layers, fault);
     if (result != 0)
         return result;
     struct plane *plane = &d->frame.planes[d->frame.n_planes - 1];
     if (plane->width != told->width || plane->height != told->height ||
-        plane->channels != told->channels || plane->type != told->type)
+        plane->channels != told->channels || plane->layers != told->layers ||
+        plane->type != told->type)
         return fault_set(fault, FAULT_DATA, "damaged npz: %s is %u×%u×%u %s, %s says %u×%u×%u %s",
                          name, plane->width, plane->height, plane->channels,
                          sample_name(plane->type), NPZ_META, told->width, told->height,
@@ -308,7 +309,7 @@ static int take_plane(struct decoder *d, zip_uint64_t member, struct fault *faul
                          name, PLANE_NAME_MAX - 1);
     if (zip_name_locate(state->zip, name, ZIP_FL_ENC_RAW) != (zip_int64_t)member)
         return fault_set(fault, FAULT_DATA, "damaged npz: two arrays are called %s", name);
-    int result = add_array(d, member, fault);
+    int result = add_array(d, member, 0, fault);
     if (result == 0)
         memcpy(d->frame.planes[d->frame.n_planes - 1].name, name, length);
     return result;

@@ -21,6 +21,8 @@ static json_t *plane_json(const struct plane *plane, bool *good)
     set(object, "width", json_integer(plane->width), good);
     set(object, "height", json_integer(plane->height), good);
     set(object, "channels", json_integer(plane->channels), good);
+    if (plane->layers > 0)
+        set(object, "layers", json_integer(plane->layers), good);
     set(object, "type", json_string(sample_name(plane->type)), good);
     set(object, "white", json_real(plane_white(plane)), good);
     set(object, "zero_x", json_integer(plane->zero_x), good);
@@ -86,7 +88,7 @@ static bool get_text(const json_t *object, const char *key, char *to, size_t siz
 static int parse_plane(const json_t *object, uint64_t max_pixels, struct plane *plane,
                        struct fault *fault)
 {
-    int64_t width, height, channels, zero_x, zero_y;
+    int64_t width, height, channels, layers = 0, zero_x, zero_y;
     char type[8];
     *plane = (struct plane){0};
     if (!get_text(object, "name", plane->name, sizeof plane->name) ||
@@ -96,6 +98,9 @@ static int parse_plane(const json_t *object, uint64_t max_pixels, struct plane *
         !get_integer(object, "height", 1, INT32_MAX, &height) ||
         !get_integer(object, "channels", 1, PLANE_CHANNELS_MAX, &channels))
         return damaged("a plane's size is not valid", fault);
+    if (json_object_get(object, "layers") && (!get_integer(object, "layers", 1, height, &layers) ||
+                                              height % layers != 0 || channels != 1))
+        return damaged("a plane's layers are not valid", fault);
     if (!get_integer(object, "zero_x", INT32_MIN, INT32_MAX, &zero_x) ||
         !get_integer(object, "zero_y", INT32_MIN, INT32_MAX, &zero_y))
         return damaged("a plane's zero_x or zero_y is not valid", fault);
@@ -113,6 +118,7 @@ static int parse_plane(const json_t *object, uint64_t max_pixels, struct plane *
     plane->width = (uint32_t)width;
     plane->height = (uint32_t)height;
     plane->channels = (uint32_t)channels;
+    plane->layers = (uint32_t)layers;
     plane->zero_x = (int32_t)zero_x;
     plane->zero_y = (int32_t)zero_y;
     return 0;

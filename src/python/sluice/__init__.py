@@ -42,7 +42,7 @@ __version__: str = _text(_lib.sluice_version())
 
 _TYPES = {numpy.dtype(name): number for name, number in (
     ('uint8', _lib.SLUICE_U8), ('int8', _lib.SLUICE_I8), ('uint16', _lib.SLUICE_U16), ('int16', _lib.SLUICE_I16),
-    ('int32', _lib.SLUICE_I32), ('float32', _lib.SLUICE_F32), ('float64', _lib.SLUICE_F64))}
+    ('int32', _lib.SLUICE_I32), ('float16', _lib.SLUICE_F16), ('float32', _lib.SLUICE_F32), ('float64', _lib.SLUICE_F64))}
 _DTYPES = {number: dtype for dtype, number in _TYPES.items()}
 
 # Plans that a chain keeps. One of native takes 20 µs to make and some KiB; a GPU's programs are kept by the library.
@@ -363,6 +363,14 @@ def _geometry(one: _Lies, what: str) -> tuple[int, int, int, int]:
     return height, width, channels, stride
 
 
+def _rows_of_tensor(one: _Lies) -> _Lies:
+    """Of an array of C×H×W, the rows of all channels as those of one plane."""
+    channels, height, width = one.shape
+    if channels > 1 and one.strides[0] != height * one.strides[1]:
+        raise Error('out: strides of %s bytes, where the channels of a tensor have to follow each other' % (one.strides,))
+    return one._replace(shape=(channels * height, width), strides=one.strides[1:])
+
+
 _FORMATS = {name[7:]: getattr(_lib, name) for name in (
     'SLUICE_NV12', 'SLUICE_NV21', 'SLUICE_I420', 'SLUICE_YUY2', 'SLUICE_UYVY', 'SLUICE_GRAY8', 'SLUICE_GRAY16_LE', 'SLUICE_RGB',
     'SLUICE_BGR', 'SLUICE_RGBX', 'SLUICE_BGRX', 'SLUICE_RGBA', 'SLUICE_BGRA')}
@@ -525,8 +533,8 @@ class Chain:
     def _fail(self) -> Error:
         return _error(_lib.shim_error(), self._given[0])
 
-    def _planes(self, own) -> dict[str, tuple[Plane, tuple[int, int]]]:
-        """What comes out for frames of a layout: arrays and their zeros, by names."""
+    def _planes(self, own) -> dict[str, tuple[Plane, tuple[int, int], bool]]:
+        """What comes out for frames of a layout: arrays, their zeros, and whether they are tensors (C×H×W), by names."""
         error, out, room = _sized('sluice_error'), _sized('sluice_layout'), 1
         while True:
             planes = _ffi.new('struct sluice_plane[]', room)
@@ -536,14 +544,15 @@ class Chain:
             if out.n_planes <= room:
                 break
             room = out.n_planes
-        return {_text(one.name): (Plane((one.height, one.width) + ((one.channels,) if one.channels > 1 else ()), _DTYPES[one.type]),
-                                  (one.zero_x, one.zero_y)) for one in planes[0:out.n_planes]}
+        return {_text(one.name): (Plane((one.layers, one.height // one.layers, one.width) if one.layers > 0 else
+                                        (one.height, one.width) + ((one.channels,) if one.channels > 1 else ()), _DTYPES[one.type]),
+                                  (one.zero_x, one.zero_y), one.layers > 0) for one in planes[0:out.n_planes]}
 
     def result(self, shape: tuple[int, ...], dtype: Any = numpy.uint8, *, layout: str | None = None) -> Plane | dict[str, Plane]:
         """What comes out for arrays of that shape and dtype; of several planes, by their names. Nothing is computed."""
         shape, dtype = tuple(shape), numpy.dtype(dtype)
         own, _keep = _layout((_Lies('', shape, _packed_strides(shape, dtype), dtype, 0, (0, 0)),), layout, None, 'shape')
-        planes = {name: plane for name, (plane, _) in self._planes(own).items()}
+        planes = {name: plane for name, (plane, *_) in self._planes(own).items()}
         return planes[''] if list(planes) == [''] else planes
 
     def _make_plan(self, lies: tuple[_Lies, ...], out_lies: tuple[_Lies, ...] | None, layout: str | None,
@@ -552,22 +561,22 @@ class Chain:
         result = self._planes(own)
         single = list(result) == ['']
         made = _Plan()
-        made.planes = None if single else {name: plane for name, (plane, _) in result.items()}
-        made.zeros = {name: zero for name, (_, zero) in result.items() if zero != (0, 0)}
+        made.planes = None if single else {name: plane for name, (plane, *_) in result.items()}
+        made.zeros = {name: zero for name, (_, zero, _) in result.items() if zero != (0, 0)}
         made.shape, made.dtype = result[''][0] if single else (None, None)
         if out_lies is None:
             out_lies, _, _ = _lies(made.empty(), 'out')
-        wanted = {name: plane for name, (plane, _) in result.items()}
+        wanted = {name: plane for name, (plane, *_) in result.items()}
         for one in out_lies:
             plane = wanted.pop(one.name, None)
-            shape = one.shape[:2] if one.shape[2:] == (1,) else one.shape
+            shape = one.shape[:2] if one.shape[2:] == (1,) and plane and len(plane.shape) == 2 else one.shape
             if plane is None or shape != plane.shape or one.dtype != plane.dtype:
                 raise Error('out%s: an array of %s %s, where %s comes out' % (
                     ', plane ' + one.name if one.name else '', one.shape, one.dtype,
                     '%s %s' % plane if plane else 'planes of the names ' + ', '.join(result)), 'shape')
         if wanted:
             raise Error('out: no plane %s' % ', '.join(wanted), 'shape')
-        order = {one.name: one for one in out_lies}
+        order = {one.name: _rows_of_tensor(one) if result[one.name][2] else one for one in out_lies}
         target, _keep_out = _layout(tuple(order[name]._replace(zero=result[name][1]) for name in result), None, None, 'out')
         self._set_handle(made, own, target)
         made.whole = len(lies) == 1 and lies[0].strides == _packed_strides(lies[0].shape, lies[0].dtype)

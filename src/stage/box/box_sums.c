@@ -23,7 +23,7 @@ static const char *type_name(enum sample_type type, bool is_signed)
 {
     if (type == SAMPLE_I32)
         return is_signed ? "int" : "uint";
-    return type == SAMPLE_F64 ? "ulong" : pass_type_name(type);
+    return pass_type_bits_name(type);
 }
 
 static struct pass *begin(const struct axis *axis, const char *kernel, enum kernel_form form,

@@ -138,6 +138,7 @@ const struct stage stage_crop = {
     .params = params,
     .config_size = sizeof(struct crop_config),
     .complete = complete,
+    .types = STAGE_TYPES_ALL,
     .shape = shape,
     .passes = passes,
     .view = view,

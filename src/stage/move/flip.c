@@ -39,6 +39,7 @@ const struct stage stage_flip = {
     .summary = "the picture in a mirror: left and right, or top and bottom, change places",
     .params = params,
     .config_size = sizeof(struct flip_config),
+    .types = STAGE_TYPES_ALL,
     .shape = stage_shape_same,
     .passes = passes,
     .reference = flip_reference,

@@ -85,6 +85,7 @@ const struct stage stage_pad = {
     .params = params,
     .config_size = sizeof(struct pad_config),
     .complete = complete,
+    .types = STAGE_TYPES_ALL,
     .shape = shape,
     .passes = passes,
     .reference = pad_reference,

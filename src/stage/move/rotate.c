@@ -92,6 +92,7 @@ const struct stage stage_rotate = {
     .summary = "the picture turned clockwise by a quarter, a half or three quarters",
     .params = params,
     .config_size = sizeof(struct rotate_config),
+    .types = STAGE_TYPES_ALL,
     .shape = shape,
     .passes = passes,
     .reference = rotate_reference,

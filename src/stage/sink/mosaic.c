@@ -228,8 +228,7 @@ static void add_pass(struct stage_plan *plan, unsigned index, const struct mosai
     pass_define_type_bits(pass, "SRC", in->type);
     if (cell->copy) {
         pass_define(pass, "COPY", "1");
-        pass_define(pass, "DST", "%s",
-                    in->type == SAMPLE_F64 ? "ulong" : pass_type_name(out->type));
+        pass_define(pass, "DST", "%s", pass_type_bits_name(out->type));
     } else {
         pass_define_type(pass, "DST", out->type);
         pass_define(pass, "RANGE", "%s", pass_type_name(cell->range));

@@ -33,7 +33,16 @@ export async function ask(path, query, options = {}) {
 
 export const askJson = async (path, query, options) => (await ask(path, query, options)).json()
 
-const arrays = {u8: Uint8Array, i8: Int8Array, u16: Uint16Array, i16: Int16Array, i32: Int32Array, f32: Float32Array, f64: Float64Array}
+// f16 as numbers, since not all browsers have arrays of it.
+function Float16(body, at) {
+  return Float32Array.from(new Uint16Array(body, at), bits => {
+    const size = bits >> 10 & 31, fraction = bits & 1023
+    const value = size === 0 ? fraction * 2 ** -24 : size < 31 ? (fraction + 1024) * 2 ** (size - 25) : fraction ? NaN : Infinity
+    return bits & 0x8000 ? -value : value
+  })
+}
+
+const arrays = {f16: Float16, u8: Uint8Array, i8: Int8Array, u16: Uint16Array, i16: Int16Array, i32: Int32Array, f32: Float32Array, f64: Float64Array}
 
 // A part of a picture: what is said of it, and its samples.
 export async function askPicture(path, query) {

@@ -45,7 +45,7 @@ function tune(about) {
     changed: moving => { setText(print(list.stages)); if (!moving) keep(); refresh(moving) },
     shown: () => { state.plane = null; refresh() },
     size: () => picture.size || {width: 2, height: 2},
-    white: () => ({u16: 65535, f32: picture.before.plane?.white || 255, f64: picture.before.plane?.white || 255})[picture.before.plane?.type] || 255,
+    white: () => ({u16: 65535, f16: picture.before.plane?.white || 255, f32: picture.before.plane?.white || 255, f64: picture.before.plane?.white || 255})[picture.before.plane?.type] || 255,
   })
 
   // ---- the chain's text ----
