@@ -7,7 +7,7 @@ the ratio is that of the round's best times, and the median over the rounds is p
 information.
 
 Usage: peers.py [--build DIR] [--rounds N] [--photo FILE.jpg] [SECTION…]
-Sections: kernels, pictures, files, thumbnails, folder, service, native, live; all unless named."""
+Sections: kernels, pictures, files, thumbnails, tensors, folder, service, native, live; all unless named."""
 import argparse
 import concurrent.futures
 import http.client
@@ -382,6 +382,49 @@ def thumbnails(r, count=200, looped=20):
            row('%d by folder, each, against a shell loop' % count, 3, 4, 4)])
 
 
+# ---- tensors
+
+# What both make: the picture as a whole in 640×640 on grey, from 0 to 1, planar. OpenCV decodes all of the file (or, in the
+# second row, at half of its sides, as sluice does) and takes two samples each way where it shrinks; sluice decodes at half of
+# the sides, weighs all samples, and writes a file.
+LETTERBOX = 'resize:640:640:fit=pad:enlarge=1:background=114:filter=bilinear,convert:f32,gain:0.00392156862745'
+TENSORS = [('f32', LETTERBOX + ',convert:layout=chw'), ('f16', LETTERBOX + ',convert:f16:layout=chw'),
+           ('f32, all of the JPEG (exact=1)', LETTERBOX.replace('640:fit', '640:exact=1:fit') + ',convert:layout=chw')]
+
+
+def blob(source, flag):
+    picture = cv2.imread(source, flag)
+    height, width = picture.shape[:2]
+    factor = min(640 / width, 640 / height)
+    columns, rows = round(width * factor), round(height * factor)
+    top, left = (640 - rows) // 2, (640 - columns) // 2
+    small = cv2.resize(picture, (columns, rows), interpolation=cv2.INTER_LINEAR)
+    boxed = cv2.copyMakeBorder(small, top, 640 - rows - top, left, 640 - columns - left, cv2.BORDER_CONSTANT, value=(114, 114, 114))
+    return cv2.dnn.blobFromImage(boxed, 1 / 255, swapRB=True)
+
+
+def tensors(r):
+    if cv2 is None or numpy is None:
+        print('\nOpenCV is not installed: tensors are left out.')
+        return
+    source, rows = photo(r), []
+    if numpy.shape(blob(source, cv2.IMREAD_COLOR)) != (1, 3, 640, 640):
+        sys.exit('blobFromImage gives another shape')
+    for name, chain in TENSORS:
+        turns = []
+        for _ in range(r.rounds):
+            peer = best(lambda: blob(source, cv2.IMREAD_COLOR), 5)
+            half = best(lambda: blob(source, cv2.IMREAD_REDUCED_COLOR_2), 5)
+            row = r.bench('-c', chain, '-f', 'raw', '--iterations', '7', '--end-to-end', source)[0]
+            turns.append((peer, half, row['wall_s'], row['decode_s']))
+        middle = [statistics.median(column) * 1e3 for column in zip(*turns)]
+        rows.append([name, *map(number, middle), aim(statistics.median(t[0] / t[2] for t in turns), 5, True),
+                     number(statistics.median(t[1] / t[2] for t in turns))])
+    table('A JPEG as a letterboxed 640×640 CHW tensor, %s' % os.path.basename(source),
+          ['tensor', 'imread … blobFromImage, ms', 'with IMREAD_REDUCED_COLOR_2, ms', 'sluice, ms', 'of which decoding', 'times faster',
+           'than the reduced one'], rows)
+
+
 # ---- the daemon
 
 class UnixConnection(http.client.HTTPConnection):
@@ -754,7 +797,7 @@ def main():
     parser.add_argument('sections', nargs='*', metavar='SECTION')
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)
-    sections = {'kernels': kernels, 'pictures': pictures, 'files': files, 'thumbnails': thumbnails, 'folder': folder,
+    sections = {'kernels': kernels, 'pictures': pictures, 'files': files, 'thumbnails': thumbnails, 'tensors': tensors, 'folder': folder,
                 'service': service, 'native': native, 'live': live}
     for name in options.sections:
         if name not in sections:
