@@ -317,6 +317,7 @@ complete -c sluiced -l http-socket -d 'Unix socket for jobs and health over HTTP
 complete -c sluiced -l jobs-socket -d 'Unix socket for jobs by descriptors' -r
 complete -c sluiced -l log-format -d 'lines of text, or a JSON object on each line' -r -f -a 'text json'
 complete -c sluiced -l config -d 'configuration' -r
+complete -c sluiced -l once -d 'end when all files that are in the folders are done'
 complete -c sluiced -s q -l quiet -d 'log errors only'
 complete -c sluiced -s v -l verbose -d 'log more'
 complete -c sluiced -s V -l version -d 'print the version'

@@ -11,7 +11,7 @@ import zipfile
 import zlib
 
 import sockets
-from sluice_test import SLUICE, DaemonTest, main, picture, pictures, wait_for
+from sluice_test import SLUICE, SLUICED, DaemonTest, main, picture, pictures, wait_for
 
 
 class Results(DaemonTest):
@@ -55,6 +55,36 @@ class Results(DaemonTest):
         self.assertEqual(d.results(), ['a.dx.pgm', 'a.dy.pgm'])
         d.stop()
         d.expect_clean()
+
+    def test_once(self):
+        """--once: what is in the folders, what comes meanwhile, and the end."""
+        d = self.daemon('--once', '--stable', '100ms')
+        for i in range(40):
+            d.drop('%d.pgm' % i, picture(seed=i))
+        d.drop('empty.pgm', b'')
+        d.start(ready=False)
+        d.wait(0)
+        self.assertEqual(len(d.results()), 40)
+        self.assertEqual(len(d.done()), 40)
+        d.expect_clean()
+        d.start(ready=False) # nothing is left
+        d.wait(0)
+        d.drop('bad.pgm', b'nonsense')
+        d.drop('good.pgm', picture(seed=99))
+        d.start(ready=False)
+        d.wait(1)
+        self.assertEqual(d.failed(), ['bad.pgm', 'bad.pgm.error.json'])
+        self.assertIn('all files are done: 1 done, 1 failed', d.log())
+        lost = self.daemon('--once', '--stable', '100ms', out='lost')
+        lost.options[lost.options.index('--output') + 1] = '/dev/null/nowhere'
+        lost.drop('a.pgm', picture())
+        lost.start(ready=False)
+        lost.wait(74)
+        self.assertIn('a.pgm', os.listdir(lost.input))
+        none = subprocess.run([SLUICED, '--once', '--http-socket', os.path.join(self.dir, 'h.sock'), '--state', d.state],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(none.returncode, 64)
+        self.assertIn('--once: there is no folder', none.stderr)
 
     def test_several(self):
         """Several results of each picture, each with its chain, format, name and folder: all or none, decoded once, and

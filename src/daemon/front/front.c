@@ -26,6 +26,9 @@
  */
 #define STOP_REST (CANCEL_LIMIT + 5000)
 
+/* Of a folder that is lost, hangs or has no space: with --once it is given up then. */
+#define UNWELL_LIMIT (5 * SECOND)
+
 /* Files that folders open before it is their turn, all together: each takes two descriptors. */
 #define OPEN_MOST 1024
 
@@ -91,6 +94,7 @@ void front_sockets_reloaded(struct front *front)
         !texts_equal(old->jobs_socket.unix_path, now->jobs_socket.unix_path))
         log_warning("listen: sockets stay where they are until the next start");
     service->config = &front->book->config;
+    service->config_hashed = NULL;
     service->settings = now;
     service_limit(service);
     service_worker_ready(service);
@@ -195,6 +199,30 @@ static bool is_quiet(const struct front *front)
     return true;
 }
 
+/* With --once: whether all files that the folders had are done or have failed. A folder that is not
+ * well for a while is not waited for; why not has been logged. */
+static bool is_through(struct front *front)
+{
+    bool busy = front->state != FRONT_READY || front->reload != RELOAD_NONE;
+    unsigned n_unwell = 0;
+    for (size_t i = 0; i < front->n_folders && !busy; i++) {
+        const struct folder *folder = front->folders[i].folder;
+        struct folder_census census;
+        folder_count(folder, &census);
+        bool well = strcmp(census.state, "ok") == 0;
+        busy =
+            well ? !folder_is_quiet(folder) || census.queued + census.running + census.retrying > 0
+                 : clock_now() - census.since < UNWELL_LIMIT;
+        n_unwell += !well;
+    }
+    if (busy || (n_unwell == 0 && front->queue.n_jobs > 0))
+        return false;
+    front->status = n_unwell > 0 ? fault_exit_status(FAULT_IO) : front->queue.n_failed > 0 ? 1 : 0;
+    log_info("all files are done: %" PRIu64 " done, %" PRIu64 " failed%s", front->queue.n_done,
+             front->queue.n_failed, n_unwell > 0 ? "; some folders cannot be used" : "");
+    return true;
+}
+
 /* Once a turn of the loop, after all its events. First what workers have said, and which have ended
  * or are to be started, one for quarantine among them; then jobs are opened and sent, a reload goes
  * on, and folders take files for which there is room now. */
@@ -254,6 +282,8 @@ static void on_turn(uv_check_t *check)
     bool alone = LIST_FIRST(&front->crews) == front->crew && !LIST_NEXT(front->crew, in_list);
     if (front->state == FRONT_LEAVING && alone && supervisor_has_stopped(s))
         close_all(front);
+    if (front->options->once && front->state == FRONT_READY && is_through(front))
+        drain(front);
     if (!queue->turn_wanted || front->state == FRONT_CLOSED)
         return;
     bool some_stop = front->state >= FRONT_DRAINING || front->reload == RELOAD_RETIRING;

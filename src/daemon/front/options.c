@@ -17,6 +17,9 @@
 static const struct options_row other_rows[] = {
     OPTION(0, "FILE", TEXT, "config", AT(config),
            "configuration (docs/configuration.md); else SLUICE_CONFIG; options override it"),
+    OPTION(0, NULL, FLAG, "once", AT(once),
+           "end when all files that are in the folders are done; exit 0, or 1 if some have failed",
+           DEFAULT("0")),
     OPTION('q', NULL, FLAG, "quiet", AT(quiet), "log errors only", DEFAULT("0")),
     OPTION('v', NULL, FLAG, "verbose", AT(verbose), "log more", DEFAULT("0")),
     OPTION('V', NULL, FLAG, "version", AT(version), "print the version", DEFAULT("0")),
@@ -84,6 +87,7 @@ int daemon_options_read(struct daemon_options *options, int argc, char **argv)
         .summary = "Runs a chain on every picture that is put into a folder.",
         .details =
             "sluiced --watch in/ --output out/ --chain luminance,sobel:scale=1 --format jpg\n"
+            "sluiced --once --watch in/ --output out/ --chain resize:640 --format jpg\n"
             "sluiced --config /etc/sluice/sluice.yaml\n\n"
             "An original goes to DIR/.sluice/done/ when its result is there, and to "
             "DIR/.sluice/failed/\nwith the reason if it fails. Folders that are named here are "
@@ -201,6 +205,8 @@ static int load(const struct daemon_options *options, struct config *config, str
         return fault_set(fault, FAULT_MEMORY, "no memory for a configuration");
     set_all(options, settings, errors);
     check_watches(settings, own_folder, errors);
+    if (options->once && settings->n_watches == 0)
+        text_append(errors, "--once: there is no folder whose files could be done\n");
     if (errors->length > 0)
         return fault_set(fault, options->config ? FAULT_CONFIG : FAULT_USAGE,
                          "the command line is wrong");

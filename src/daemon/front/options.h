@@ -11,7 +11,7 @@ struct daemon_options {
     const char *texts[DAEMON_OPTIONS_MAX]; /* values of options that stand for settings, in the
                                               order of the tables */
     const char *config;
-    bool quiet, verbose, version;
+    bool once, quiet, verbose, version;
 };
 
 /* Returns −1, or the exit status when there is nothing to run. */
