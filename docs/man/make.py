@@ -368,7 +368,8 @@ lists all errors at once. After `SIGHUP` (systemctl reload sluiced) the file is 
         ('chains', 'Chains by name, for folders and clients.'),
         ('kernels', 'Matrices by name, for stages that take `@name`.'),
         ('banks', 'Filter banks by name, likewise.'),
-        ('listen', '`http` and `jobs`, each `{unix: PATH, mode: "0660", group: NAME}`.'),
+        ('listen', '`http` and `jobs`, each `{unix: PATH, mode: "0660", group: NAME, chains: any}`. With `chains: configured` clients name chains of this '
+                   'file and write none.'),
         ('relay', 'What `sluice-relay`(8) and `sluice enqueue` read. `servers`, `get` and `put` are lists; `tls` is '
          '`{ca: FILE}`.'),
         ('watch', 'A list of folders. Besides the keys below: `done` and `failed`, each `{keep: SIZE, age: DURATION}`, '

@@ -235,6 +235,7 @@ static void read_socket(struct reader *reader, const struct reader_key *key, yam
          .required = true},
         {.name = "mode", .read = read_text, .offset = offsetof(struct socket_settings, mode)},
         {.name = "group", .read = read_text, .offset = offsetof(struct socket_settings, group)},
+        {.name = "chains", .read = read_text, .offset = offsetof(struct socket_settings, chains)},
         {0}};
     const struct socket_settings *to = to_;
     reader_mapping(reader, node, key->name, keys, to_);
@@ -248,6 +249,9 @@ static void read_socket(struct reader *reader, const struct reader_key *key, yam
                         to->unix_path);
     if (to->unix_path && strlen(to->unix_path) > 107)
         reader_complain(reader, path, "%s: unix: a socket's path has at most 107 bytes", key->name);
+    if (to->chains && strcmp(to->chains, "any") != 0 && strcmp(to->chains, "configured") != 0)
+        reader_complain(reader, reader_value(reader, node, "chains"),
+                        "%s: chains: '%.20s': expected any or configured", key->name, to->chains);
     size_t digits = to->mode ? strspn(to->mode, "01234567") : 0;
     if (to->mode && (to->mode[digits] || (digits != 3 && !(digits == 4 && to->mode[0] == '0'))))
         reader_complain(reader, mode, "%s: mode: '%.20s': expected octal digits such as \"0660\"",

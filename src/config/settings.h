@@ -105,10 +105,16 @@ struct place watch_format_at(const struct watch_settings *watch, size_t result);
  * `output` begins anew for each of them; `*result` is the one that is wrong. */
 int watch_check_results(const struct watch_settings *watch, size_t *result, struct fault *fault);
 
-/* A socket to open; path NULL: none. */
+/* A socket to open; path NULL: none. `chains` says for which ones clients may ask: "any" (NULL,
+ * too), or "configured", those of the file, by their names. */
 struct socket_settings {
-    const char *unix_path, *mode, *group;
+    const char *unix_path, *mode, *group, *chains;
 };
+
+static inline bool socket_asks_names(const struct socket_settings *settings)
+{
+    return settings->chains && settings->chains[0] == 'c';
+}
 
 struct settings_text; /* a text that the settings own */
 

@@ -104,6 +104,7 @@ class Check(CheckTest):
                          ["1:37: http: unix: 'run/a' is no absolute path",
                           "3:10: jobs: unix: a socket's path has at most 107 bytes",
                           '2:24: jobs: mode: \'0680\': expected octal digits such as "0660"'])
+        self.assertEqual(self.check('listen:\n  http: {unix: /run/a, chains: some}\n'), ["2:32: http: chains: 'some': expected any or configured"])
         self.assertEqual(self.check('listen:\n  http: {mode: "0660"}\n'), ['2:9: http: unix is missing'])
         self.assertEqual(self.check('listen: {http: {unix: /run/a, mode: "660"}, jobs: {unix: %s}}\n' % long[:-1], 0),
                          [])

@@ -335,6 +335,62 @@ class Errors(HttpTest):
         self.expect_problem(self.post('?chain=sobel:both&format=png', whole), 422, 'shape')
         daemon.expect_line('http request .*: failed: shape: several planes')
 
+    def test_etag(self):
+        """The same request gets the same tag, another one another; 304 for it, without a job."""
+        daemon = self.serve('--max-pixels', '90MP')
+        rgb = pictures.pnm(31, 17, pictures.noise(31, 17, 3), 3)
+        tags, several = {}, '?chain=luminance;sobel:dx&format=pgm;npy'
+        for query, body in (('?chain=sobel&format=pgm', rgb), ('?chain=sobel&format=pgm', rgb + b'.'), ('?chain=sobel&format=png', rgb),
+                            ('?chain=sobel:scale=1&format=pgm', rgb), ('?chain=sobel&format=pgm&input=orient=0', rgb), (several, rgb),
+                            (several + '&name=a;b', rgb), ('?chain=&format=pgm', b'P5\n1 1\n255\n8'), ('?chain=&format=pgm', b'P5\n1 1\n255\n9')):
+            answer = self.post(query, body)
+            self.assertEqual(answer.status, 200, answer.body)
+            self.assertEqual(self.post(query, body).headers['ETag'], answer.headers['ETag'])
+            tags[query, body] = answer.headers['ETag']
+        self.assertEqual(len(set(tags.values())), len(tags))
+        for header, status in (('%s', 304), ('"x", %s', 304), ('%s,"y"', 304), ('"x"', 200), ('*', 200)):
+            for query in '?chain=sobel&format=pgm', several:
+                tag = tags[query, rgb]
+                done = daemon.metrics()['sluice_jobs_total{source="http",chain="sobel",result="done"}'] if query != several else 0
+                for own in (tag, tag[2:]):
+                    answer = self.post(query, rgb, headers={'If-None-Match': header % own if '%s' in header else header, 'X-Request-Id': 'mine'})
+                    self.assertEqual((answer.status, answer.headers['X-Request-Id']), (status, 'mine'), header)
+                    self.assertEqual(answer.headers['ETag'], tag)
+                    self.assertEqual(answer.body == b'', status == 304)
+                if status == 304 and query != several:
+                    self.assertEqual(daemon.metrics()['sluice_jobs_total{source="http",chain="sobel",result="done"}'], done)
+        # what workers are told of the configuration is a part of it
+        daemon.stop()
+        self.serve('--max-pixels', '80MP')
+        self.assertNotEqual(self.post('?chain=sobel&format=pgm', rgb).headers['ETag'], tags['?chain=sobel&format=pgm', rgb])
+
+    def test_configured_chains(self):
+        """chains: configured: clients name chains, and write none; a reload changes it."""
+        config, self.path, self.jobs = (os.path.join(self.dir, name) for name in ('named.yaml', 'http.sock', 'jobs.sock'))
+        text = ('chains: {edges: sobel, soft: "box:radius=2"}\nlisten: {http: {unix: %s, chains: %s}, jobs: {unix: %s, chains: configured}}\n'
+                'device: {select: reference}\n')
+        with open(config, 'w', encoding='utf-8') as file:
+            file.write(text % (self.path, 'configured', self.jobs))
+        daemon = self.daemon()
+        daemon.options = ['--config', config, '--state', daemon.state]
+        daemon.start()
+        self.assertEqual(self.post('?chain=edges&format=pgm', picture()).body, self.post('?chain=edges&format=pgm', picture()).body)
+        self.assertEqual(self.post('?chain=edges;soft&format=pgm', picture()).status, 200)
+        for chain in ('sobel', 'box:radius=2', '', 'edges;sobel', 'edges,invert', 'nothing'):
+            problem = self.expect_problem(self.post('?chain=%s&format=pgm' % chain, picture()), 403, 'permission')
+            self.assertIn('chains: configured', problem['detail'])
+            self.assertIn('edges, soft', problem['detail'])
+        jobs = sockets.Jobs(self.jobs)
+        self.assertEqual(jobs.run(picture(), id=1, chain='edges', format='pgm')[0]['result'], 'ok')
+        told = jobs.run(picture(), id=2, chain='sobel', format='pgm')[0]
+        self.assertEqual(told['result'], 'permission')
+        self.assertIn('edges, soft', told['text'])
+        jobs.close()
+        with open(config, 'w', encoding='utf-8') as file:
+            file.write(text % (self.path, 'any', self.jobs))
+        daemon.process.send_signal(signal.SIGHUP)
+        wait_for('the reload', lambda: self.post('?chain=sobel&format=pgm', picture()).status == 200)
+
     def test_ids(self):
         """A request's own id, if it is sane, else a made one: in answers, in errors, and in lines of the log."""
         daemon = self.serve()

@@ -84,6 +84,17 @@ static int take_chains(struct client_job *job, struct fault *fault)
         char *part = strndup(at, length), *name = job->names[i];
         const char *chain = part ? config_chain(job->service->config, part) : NULL;
         chains.failed |= !part;
+        if (job->how.configured && part && !chain) {
+            const struct config *config = job->service->config;
+            struct text names = {0};
+            for (size_t k = 0; k < config->n_chains; k++)
+                text_printf(&names, "%s%s", k ? ", " : "", config->chains[k].name);
+            fault_set(fault, FAULT_PERMISSION,
+                      "this socket takes the names of configured chains alone (chains: configured, "
+                      "docs/configuration.md): %s",
+                      names.length ? text_string(&names) : "there are none");
+            text_finish(&names);
+        }
         text_printf(&chains, "%s%s", i ? ";" : "", chain ? chain : part ? part : "");
         if (given) {
             at = text_find_part(given, i, &length);

@@ -35,6 +35,7 @@ struct client_job {
         int out_fd;              /* −1: the result goes to memory files */
         uint64_t bytes;          /* counted against the account, and given back at the end */
         bool several;            /* the client takes further planes of a result */
+        bool configured;         /* the client names chains of the configuration, and writes none */
         /* A receiver has the input, and is to copy it first; NULL: none. */
         struct reception *reception;
         /* The job has ended; fault, planes and report (NULL: none) say how. The receiver destroys
@@ -59,7 +60,8 @@ struct client_job {
     LIST_ENTRY(client_job) in_list; /* the client's */
 };
 
-/* Starts a job. FAULT_BUSY: the queue is full; FAULT_MEMORY. */
+/* Starts a job. FAULT_BUSY: the queue is full; FAULT_PERMISSION: its chain is not configured, and
+ * has to be; FAULT_CHAIN, FAULT_USAGE; FAULT_MEMORY. */
 int client_job_start(struct client_job **job, struct service *service,
                      const struct client_job_how *how, struct fault *fault);
 

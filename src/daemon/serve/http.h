@@ -2,6 +2,7 @@
 #ifndef SLUICE_DAEMON_SERVE_HTTP_H
 #define SLUICE_DAEMON_SERVE_HTTP_H
 
+#include "base/hash.h"
 #include "daemon/serve/client_job.h"
 #include "daemon/serve/listener.h"
 #include "daemon/serve/problem.h"
@@ -50,6 +51,8 @@ struct http_request {
     struct faults faults;            /* mistakes in the chain, if that is the problem */
     int body_fd;                     /* owned; −1: none */
     uint64_t body_bytes, body_taken; /* its size; how much of it the user's account has counted */
+    struct hash_stream hashed;       /* the body */
+    char etag[48];                   /* of the result, once it is asked for */
     uint64_t dropped_bytes;
     bool has_line_end;      /* the body has */
     struct client_job *job; /* while it runs */

@@ -244,6 +244,7 @@ static enum MHD_Result take_body(struct http_request *request, const char *data,
         return MHD_YES;
     }
     request->has_line_end = request->has_line_end || memchr(data, '\n', size);
+    hash_stream_add(&request->hashed, data, size);
     request->body_bytes += size;
     return MHD_YES;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/sealed.h"
 #include "base/text.h"
 #include "daemon/work/metrics.h"
@@ -165,6 +166,7 @@ static void answer_result(struct http_request *request, const struct message *re
         return;
     }
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(response, "ETag", request->etag);
 
     /* How long each step took. Names must be tokens of RFC 9110, as names of stages are. */
     add_span(&timing, "queue", message_figure(report, "queue_s") + job_queue_seconds(&job->job));
@@ -258,11 +260,62 @@ static void on_job_ended(struct client_job *job, const struct message *report)
     http_resume(request);
 }
 
+/* What the result depends on: the input, the chains (as they are written, those of names as the
+ * configuration has them), the other words of the request, the version, and the configuration.
+ * Another device may round floats in another way, so it is a weak one (RFC 9110, 8.8.1). */
+static void make_etag(struct http_request *request)
+{
+    struct service *service = request->connection->http->service;
+    const struct request *asked = &request->asked;
+    const char *const words[] = {SLUICE_VERSION, asked->format, asked->input ? asked->input : "",
+                                 asked->name ? asked->name : ""};
+    const char *part;
+    uint64_t hash[2], config = service_config_hash(service);
+    size_t length;
+    for (size_t i = 0; (part = text_find_part(asked->chain, i, &length)) != NULL; i++) {
+        char *name = strndup(part, length);
+        const char *chain = name ? config_chain(service->config, name) : NULL;
+        if (chain) /* the result may be called by its name, which follows */
+            hash_stream_add(&request->hashed, chain, strlen(chain) + 1);
+        hash_stream_add(&request->hashed, part, length);
+        hash_stream_add(&request->hashed, "", 1);
+        free(name);
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        hash_stream_add(&request->hashed, words[i], strlen(words[i]) + 1);
+    hash_stream_add(&request->hashed, &config, sizeof config);
+    hash_stream_add(&request->hashed, &request->body_bytes, sizeof request->body_bytes);
+    hash_stream_end(&request->hashed, hash);
+    snprintf(request->etag, sizeof request->etag, "W/\"%016" PRIx64 "%016" PRIx64 "\"", hash[0],
+             hash[1]);
+}
+
+/* Whether the client has the result already. Tags are compared without W/ (RFC 9110, 13.1.2); `*`
+ * means any result that there is, and here there is none before it is computed. */
+static bool client_has_result(const struct http_request *request)
+{
+    const char *tags =
+        MHD_lookup_connection_value(request->connection->mhd, MHD_HEADER_KIND, "If-None-Match");
+    const char *own = request->etag + 2, *at = tags ? strstr(tags, own) : NULL;
+    return at && (at == tags || strchr("/ \t,", at[-1])) && strchr(" \t,", at[strlen(own)]);
+}
+
 /* The body is the input, in a memory file that nobody changes from here on. */
 static void process(struct http_request *request)
 {
     struct service *service = request->connection->http->service;
     struct fault fault = FAULT_INIT;
+    make_etag(request);
+    if (client_has_result(request)) {
+        struct MHD_Response *response =
+            MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+        if (response)
+            MHD_add_response_header(response, "ETag", request->etag);
+        log_about((struct log_subject){.request = request->id}, LOG_LEVEL_DEBUG,
+                  "http request %s: 304: the client has the result", request->id);
+        http_answer(request, 304, response);
+        return;
+    }
     sealed_finish(request->body_fd);
     struct client_job_how how = {.origin = "http",
                                  .id = request->id,
@@ -272,12 +325,17 @@ static void process(struct http_request *request)
                                  .in_fd = request->body_fd,
                                  .out_fd = -1,
                                  .bytes = request->body_taken,
+                                 .configured = socket_asks_names(&service->settings->http),
                                  .ended = on_job_ended,
                                  .client = request};
     request->body_fd = -1;
     request->body_taken = 0;
     if (client_job_start(&request->job, service, &how, &fault) == 0)
         return;
+    if (fault.code == FAULT_PERMISSION) {
+        problem_set(&request->problem, 403, "permission", "%s", fault.text);
+        return;
+    }
     problem_of_fault(&request->problem, &fault, NULL, NULL);
     request->problem.retry_after = service_retry_after(service);
     if (service->queue->draining)

@@ -338,6 +338,7 @@ static int start_job(struct jobs_client *client, struct request *request,
                                  .out_fd = fds[1],
                                  .bytes = receipt->size,
                                  .several = true,
+                                 .configured = socket_asks_names(&service->settings->jobs_socket),
                                  .reception = receipt->to_copy ? reception : NULL,
                                  .ended = on_job_ended,
                                  .client = client};

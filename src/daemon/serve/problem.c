@@ -11,10 +11,18 @@ static const struct {
     unsigned status;
     const char *title;
 } titles[] = {
-    {400, "Bad Request"},           {404, "Not Found"},         {405, "Method Not Allowed"},
-    {408, "Request Timeout"},       {413, "Content Too Large"}, {415, "Unsupported Media Type"},
-    {422, "Unprocessable Content"}, {429, "Too Many Requests"}, {500, "Internal Server Error"},
-    {503, "Service Unavailable"},   {504, "Gateway Timeout"},
+    {400, "Bad Request"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {408, "Request Timeout"},
+    {413, "Content Too Large"},
+    {415, "Unsupported Media Type"},
+    {422, "Unprocessable Content"},
+    {429, "Too Many Requests"},
+    {500, "Internal Server Error"},
+    {503, "Service Unavailable"},
+    {504, "Gateway Timeout"},
 };
 
 /* HTTP status by fault. Faults that are missing here are our own: 500. */

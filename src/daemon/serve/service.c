@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "daemon/serve/receptions.h"
@@ -106,6 +107,18 @@ const char *service_trouble(const struct service *service)
     if (strcmp(state, "ready") != 0)
         return "starting";
     return supervisor_is_ready(service->supervisor) ? NULL : "no-device";
+}
+
+uint64_t service_config_hash(struct service *service)
+{
+    struct text told = {0};
+    if (service->config_hashed != service->config) {
+        config_print_worker(service->config, &told);
+        service->config_hash = hash_bytes(HASH_INIT, told.data, told.length);
+        service->config_hashed = service->config;
+        text_finish(&told);
+    }
+    return service->config_hash;
 }
 
 unsigned service_retry_after(const struct service *service)

@@ -29,6 +29,8 @@ struct service {
     struct queue *queue;
     struct metrics *metrics;
     const struct config *config;
+    uint64_t config_hash;               /* service_config_hash; … */
+    const struct config *config_hashed; /* … of this configuration */
     const struct settings *settings; /* the configuration's */
     const char *state;               /* "ready", "starting", "draining", …; a constant string */
     struct folder_list folders;      /* that are started, and have not stopped */
@@ -65,6 +67,10 @@ void service_described(struct service *service);
 /* NULL when jobs are accepted; otherwise "starting", "draining" or "no-device". Jobs are accepted
  * while the daemon starts, too. */
 const char *service_trouble(const struct service *service);
+
+/* A hash of what workers are told of the configuration, on which results depend: definitions of
+ * @names, limits, the device. */
+uint64_t service_config_hash(struct service *service);
 
 /* Inquires what a request asks about files (REQUEST_WHY, _REQUEUE, _FILES), as inquiry_start does.
  * `bytes` of JSON are the most that an answer may have; 0: any. */
