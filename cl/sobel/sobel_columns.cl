@@ -10,34 +10,33 @@
 #define DY       fma(AT_0(slope), 2.0f, BEFORE(slope) + BEHIND(slope))
 
 /* Gradients divided by 8, rounded down: subtracting 7/16 puts every eighth at least 1/16 away from a tie. */
-#define EIGHTHS(g) (fma(g, 0.125f, -0.4375f) + RESULTS)
-#ifdef LIMITED
-#define LIMITED_TO_255(m) fmin(m, ROUNDER + 255.0f)
-#else
-#define LIMITED_TO_255(m) (m)
-#endif
-#if defined(OUT_magnitude)
-/* With `lift` the root needs no correction: see sobel_packed.cl. */
-inline float4 FN(result)(float4 dx, float4 dy, float scale, float lift)
+inline float4 FN(eighths)(float4 g)
 {
-    float4 n = fma(dx, dx, fma(dy, dy, lift));
-    return fma(n * rsqrt(n), scale, ROUNDER);
+    return fma(g, 0.125f, -0.4375f) + RESULTS;
 }
-#define RESULT BYTES(LIMITED_TO_255(FN(result)(DX, DY, scale, lift)))
-#elif defined(OUT_l1)
-#define RESULT BYTES(LIMITED_TO_255(fma(fabs(DX) + fabs(DY), scale, lift) + ROUNDER))
-#elif defined(OUT_sample)
-/* The root rounded down: half is added to the sum of squares, so that no root minus 1/2 lies near a tie. */
-inline float4 FN(result)(float4 dx, float4 dy)
+
+/* The first plane's result. With `lift` a magnitude's root needs no correction: see sobel_packed.cl. */
+inline float4 FN(result)(float4 dx, float4 dy NUMBERS)
 {
+#if defined(OUT_dy)
+    return FN(eighths)(dy);
+#elif defined(OUT_sample) /* rounded down: half is added to the sum of squares, so that no root minus 1/2 lies near a tie */
     float4 a = floor(dx * 0.125f), b = floor(dy * 0.125f), n = fma(a, a, fma(b, b, 0.5f));
     return fma(n, rsqrt(n), -0.5f) + ROUNDER;
-}
-#define RESULT BYTES(FN(result)(DX, DY))
-#elif defined(OUT_dy)
-#define RESULT BYTES(EIGHTHS(DY))
+#elif defined(OUT_magnitude) || defined(OUT_l1)
+#ifdef OUT_l1
+    float4 m = fma(fabs(dx) + fabs(dy), scale, lift) + ROUNDER;
 #else
-#define RESULT BYTES(EIGHTHS(DX))
+    float4 n = fma(dx, dx, fma(dy, dy, lift)), m = fma(n * rsqrt(n), scale, ROUNDER);
 #endif
-#define SECOND BYTES(EIGHTHS(DY))
+#ifdef LIMITED
+    m = fmin(m, ROUNDER + 255.0f);
+#endif
+    return m;
+#else
+    return FN(eighths)(dx);
+#endif
+}
+#define RESULT BYTES(FN(result)(DX, DY GIVEN))
+#define SECOND BYTES(FN(eighths)(DY))
 #include "columns.cl"
