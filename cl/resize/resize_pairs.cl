@@ -25,10 +25,10 @@ inline uint4 FN(weights_at)(__global const int *table, uint at)
 }
 
 #if defined(KERNEL_across)
-/* Along rows, of one channel, in ROWS rows; each load has four steps. The first sample is a multiple of four. The grid
- * counts pairs, and groups of rows; scratch memory has room for all pairs and for all rows of the last group. Sums are
- * below 2^24, so f32 is exact. A result is floor(sum / 256 + 1/2): with 1/512 in addition none lies half way between
- * two whole numbers, and adding ROUNDER leaves the nearest in the lowest bits. */
+/* Along rows, in ROWS rows; each load has four steps of one channel, or one step of pixels of three. The first sample is a
+ * multiple of four. The grid counts pairs, and groups of rows; scratch memory has room for all pairs and for all rows of
+ * the last group. Sums are below 2^24, so f32 is exact. A result is floor(sum / 256 + 1/2): with 1/512 in addition none
+ * lies half way between two whole numbers, and adding ROUNDER leaves the nearest in the lowest bits. */
 inline float4 FN(reals)(uint v, uint w)
 {
     return (float4)((float)FN(first_of)(v), (float)FN(second_of)(v), (float)FN(first_of)(w), (float)FN(second_of)(w));
@@ -43,6 +43,85 @@ inline float FN(add)(float sum, float4 v, float4 w)
     return fma(v.s3, w.s3, sum);
 }
 
+#if CH == 3
+/* The 12 bytes at `at` of a row whose last 16 begin `back` bytes in front of them; 0: no earlier than they. */
+inline uint4 FN(twelve)(__global const uchar *at, uint back)
+{
+    uint4 v = UNALIGNED_IN(uint, 4, at - back);
+    if (back == 0)
+        return v;
+    v = back & 4u ? v.yzww : v;
+    return back & 8u ? v.zwww : v;
+}
+
+/* One channel of four pixels. */
+inline float4 FN(red)(uint4 v)
+{
+    return (float4)(byte_as_float(v.s0, 0), byte_as_float(v.s0, 3), byte_as_float(v.s1, 2), byte_as_float(v.s2, 1));
+}
+
+inline float4 FN(green)(uint4 v)
+{
+    return (float4)(byte_as_float(v.s0, 1), byte_as_float(v.s1, 0), byte_as_float(v.s1, 3), byte_as_float(v.s2, 2));
+}
+
+inline float4 FN(blue)(uint4 v)
+{
+    return (float4)(byte_as_float(v.s0, 2), byte_as_float(v.s1, 1), byte_as_float(v.s2, 0), byte_as_float(v.s2, 3));
+}
+
+inline uint FN(two_in_64ths)(float a, float b)
+{
+    return (uint)IN_64THS(a) | (uint)IN_64THS(b) << 16;
+}
+
+inline float2 FN(add_pair)(float2 sums, float4 v, float4 first, float4 second)
+{
+    return (float2)(FN(add)(sums.s0, v, first), FN(add)(sums.s1, v, second));
+}
+
+/* `bytes` of a row may be read, a multiple of 16. */
+__kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
+                     __global const int *restrict table, int at, int n, int steps, int rows, int bytes)
+{
+    int row = GRID_Y * ROWS, pair = SPAN_BEGIN;
+    IN_GRID(pair, GRID_Y)
+    uint weights = 4u * (uint)(at + n) + 16u * (uint)pair;
+    int place = table[at + pair] * 3;
+    uint from = (uint)(src_offset + row * src_stride + place), last = from + (uint)((rows - 1 - row) * src_stride);
+    uint in[ROWS];
+    float2 reds[ROWS], greens[ROWS], blues[ROWS];
+    UNROLLED for (int r = 0; r < ROWS; r++)
+    {
+        in[r] = from;
+        from = min(from + (uint)src_stride, last);
+        reds[r] = greens[r] = blues[r] = 0;
+    }
+    for (int k = 0; k < steps; k++, place += 12, weights += 16u * (uint)n) {
+        uint4 w = FN(weights_at)(table, weights);
+        float4 first = FN(reals)(w.s0, w.s1), second = FN(reals)(w.s2, w.s3);
+        uint back = (uint)max(place + 16 - bytes, 0);
+        UNROLLED for (int r = 0; r < ROWS; r++)
+        {
+            uint4 v = FN(twelve)(src_base + in[r], back);
+            in[r] += 12u;
+            reds[r] = FN(add_pair)(reds[r], FN(red)(v), first, second);
+            greens[r] = FN(add_pair)(greens[r], FN(green)(v), first, second);
+            blues[r] = FN(add_pair)(blues[r], FN(blue)(v), first, second);
+        }
+    }
+    uint to = (uint)(middle_offset + row * middle_stride + 6 * pair) * 2u;
+    UNROLLED for (int r = 0; r < ROWS; r++)
+    {
+        __global uchar *out = (__global uchar *)middle_base + to;
+        float2 red = reds[r], green = greens[r], blue = blues[r];
+        UNALIGNED_OUT(uint, 2, out) =
+            (uint2)(FN(two_in_64ths)(red.s0, green.s0), FN(two_in_64ths)(blue.s0, red.s1));
+        *(__global uint *)(out + 8) = FN(two_in_64ths)(green.s1, blue.s1);
+        to += 2u * (uint)middle_stride;
+    }
+}
+#else
 #define ADD_STEP(part)                                                                             \
     {                                                                                              \
         uint4 w = FN(weights_at)(table, weights);                                                  \
@@ -91,6 +170,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
         to += 2u * (uint)middle_stride;
     }
 }
+#endif
 
 #elif defined(KERNEL_down)
 /* Down columns, of LANES samples, over the rows that were made along rows. The first of them belongs to row `row` of

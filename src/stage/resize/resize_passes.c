@@ -200,11 +200,14 @@ static struct pass *add_pairs_across(struct task *task, const struct sums *sums)
 {
     const struct plane *source = &sums->source.plane;
     const struct resize_axis *axis = &sums->layout->x;
-    if (!takes_pairs(task, sums) || source->channels != 1 || !pass_is_aligned(source))
+    if (!takes_pairs(task, sums) || !pass_is_aligned(source))
         return NULL;
-    uint32_t bytes = stage_round_up(source->width, 16);
-    uint32_t steps = stage_round_up(resize_table_pair_steps(axis, 4), 4);
-    if (4 * steps > bytes)
+    /* A load has four steps of one channel; it must stay within the row and its padding. */
+    bool grey = source->channels == 1;
+    uint32_t bytes = stage_round_up(source->width * source->channels, 16);
+    uint32_t steps = stage_round_up(resize_table_pair_steps(axis, 4), grey ? 4 : 1);
+    uint32_t end = grey ? bytes : stage_round_up(source->width, 4);
+    if (4 * steps > end)
         return NULL;
     struct pass *pass =
         pass_begin(task->plan, "resize_pairs", "across", FORM_SCALAR, 1, (axis->count + 1) / 2,
@@ -214,8 +217,10 @@ static struct pass *add_pairs_across(struct task *task, const struct sums *sums)
     pass->work = 2 * sums->work * PAIR_ROWS;
     pass_views(pass, &sums->source, &sums->middle);
     pass_buffer(pass, task->table_operand);
-    pass_axis(pass, resize_table_pairs(&task->table, axis, steps, 4, bytes));
+    pass_axis(pass, resize_table_pairs(&task->table, axis, steps, 4, end));
     pass_int(pass, (int32_t)source->height);
+    if (!grey)
+        pass_int(pass, (int32_t)bytes);
     return pass;
 }
 
