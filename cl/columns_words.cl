@@ -5,6 +5,7 @@
  * A line is a float16 whose lanes 4 to 7 are the work-item's own samples: AT_0. AT_1 are those one sample to the
  * right. Neighbours are CH samples apart. */
 #include <edge.cl>
+#include <luma.cl>
 #include <memory.cl>
 #include <words.cl>
 
@@ -22,6 +23,11 @@ inline float4 FN(samples)(uint w)
 {
     return (float4)((float)SAMPLE_OF(SRC, w, 0), (float)SAMPLE_OF(SRC, w, 1), (float)SAMPLE_OF(SRC, w, 2),
                     (float)SAMPLE_OF(SRC, w, 3));
+}
+
+inline float16 FN(line_of)(uint4 w)
+{
+    return (float16)(FN(samples)(w.x), FN(samples)(w.y), FN(samples)(w.z), (float4)(0.0f));
 }
 
 /* RESULTS is added to results to put them into the lowest bits of floats, and BYTES packs those (see four_of).

@@ -1,6 +1,7 @@
 /* A luminance sample for each pixel of CH channels: 3, or 4 with alpha, which is dropped; of grey (CH 1 or 2) a copy.
  * The grid counts pixels. Of integers it is (r*R + g*G + b*B + 32768) >> 16 with weights whose sum is 65536; for
  * samples of 16 bits, too, that fits 32 bits. */
+#include <luma.cl>
 #include <memory.cl>
 #include <words.cl>
 #if CH < 3
@@ -50,20 +51,11 @@ inline ushort16 FN(pairs_at)(__global const uchar *in, uint red, uint green, uin
 #endif
 
 #ifdef IN_FLOATS
-/* Bytes on GPUs with few registers (Mali): 16 pixels, in accesses of 16 bytes. The sums are exact in floats, because
- * with weights that are multiples of 2^-16 they have at most 24 bits. */
-#define GREY(v, i, w, j, x, k)                                                                     \
-    as_uint(floor(fma(byte_as_float(v, i), r, fma(byte_as_float(w, j), g,                          \
-                  fma(byte_as_float(x, k), b, 0.5f)))) + ROUNDER)
-#if CH == 3
-#define FOUR_GREYS(v, w, x, y)                                                                     \
-    last_bytes(GREY(v, 0, v, 1, v, 2), GREY(v, 3, w, 0, w, 1), GREY(w, 2, w, 3, x, 0),             \
-               GREY(x, 1, x, 2, x, 3))
-#else
-#define FOUR_GREYS(v, w, x, y)                                                                     \
-    last_bytes(GREY(v, 0, v, 1, v, 2), GREY(w, 0, w, 1, w, 2), GREY(x, 0, x, 1, x, 2),             \
-               GREY(y, 0, y, 1, y, 2))
-#endif
+/* Bytes on GPUs with few registers (Mali): 16 pixels, in accesses of 16 bytes. Four luminances in a word. */
+inline uint FN(word)(float4 greys)
+{
+    return as_uint(four_of(greys + ROUNDER));
+}
 #endif
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst) WEIGHT_PARAMETERS THEN_PARAMETERS)
@@ -77,16 +69,16 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst) WEIGHT_PARAME
         float r = (float)red * 0x1p-16f, g = (float)green * 0x1p-16f, b = (float)blue * 0x1p-16f;
         uint4 v = at[0], w = at[1], u = at[2];
 #if CH == 3
-        uint4 greys = (uint4)(THEN_WORD(FOUR_GREYS(v.s0, v.s1, v.s2, 0)),
-                              THEN_WORD(FOUR_GREYS(v.s3, w.s0, w.s1, 0)),
-                              THEN_WORD(FOUR_GREYS(w.s2, w.s3, u.s0, 0)),
-                              THEN_WORD(FOUR_GREYS(u.s1, u.s2, u.s3, 0)));
+        uint4 greys = (uint4)(THEN_WORD(FN(word)(lumas_of_rgb(v.s0, v.s1, v.s2, r, g, b))),
+                              THEN_WORD(FN(word)(lumas_of_rgb(v.s3, w.s0, w.s1, r, g, b))),
+                              THEN_WORD(FN(word)(lumas_of_rgb(w.s2, w.s3, u.s0, r, g, b))),
+                              THEN_WORD(FN(word)(lumas_of_rgb(u.s1, u.s2, u.s3, r, g, b))));
 #else
         uint4 t = at[3];
-        uint4 greys = (uint4)(THEN_WORD(FOUR_GREYS(v.s0, v.s1, v.s2, v.s3)),
-                              THEN_WORD(FOUR_GREYS(w.s0, w.s1, w.s2, w.s3)),
-                              THEN_WORD(FOUR_GREYS(u.s0, u.s1, u.s2, u.s3)),
-                              THEN_WORD(FOUR_GREYS(t.s0, t.s1, t.s2, t.s3)));
+        uint4 greys = (uint4)(THEN_WORD(FN(word)(lumas_of_rgba(v, r, g, b))),
+                              THEN_WORD(FN(word)(lumas_of_rgba(w, r, g, b))),
+                              THEN_WORD(FN(word)(lumas_of_rgba(u, r, g, b))),
+                              THEN_WORD(FN(word)(lumas_of_rgba(t, r, g, b))));
 #endif
         *(__global uint4 *)(out + x) = greys;
         return;

@@ -46,20 +46,7 @@ inline V(ushort) FN(quotient)(V(ushort) n, ushort d, ushort multiplier, ushort s
 #define FINISH(n) WIDE_SATURATE(DST, DIVIDE(n) ADD_BIAS)
 #endif
 
-#ifdef RECIPROCAL
-/* a / divisor, correctly rounded, for devices whose division is not. fma gives an estimate's exact remainder, with
- * which the estimate is corrected twice (P. Markstein, Computation of elementary functions on the IBM RISC System/6000
- * processor, 1990, theorem 7.1: the reciprocal is correctly rounded, and after the first correction the estimate is
- * one of the two nearest floats). Infinities and NaN are right without it. */
-inline V(float) FN(divide)(V(float) a, float divisor, float r)
-{
-    V(float) reciprocal = r, negative = -divisor;
-    V(float) first = a * reciprocal;
-    V(float) q = fma(fma(first, negative, a), reciprocal, first);
-    q = fma(fma(q, negative, a), reciprocal, q);
-    return fabs(first) < INFINITY ? q : first;
-}
-#endif
+#include "fir_divide.cl"
 
 /* The sum for channel c of the window whose upper left pixel is (px, py), which may be outside. */
 inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict table, int pitch,

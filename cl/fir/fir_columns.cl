@@ -1,4 +1,5 @@
-/* fir of 8-bit samples in floats, down columns, and small boxes, as firs with coefficients of 1.
+/* fir of 8-bit samples in floats, down columns, and small boxes, as firs with coefficients of 1. Results are bytes or
+ * floats; for floats with EACH_ROUNDED products and sums are rounded one by one, as the reference rounds them.
  *
  * s0 to s6 are the unfinished sums of rows whose windows contain the current line, s0 that of the lowest row, for
  * which it is the first line. TAPS adds the line to each sum: T(j, …) adds one coefficient's product to sum j. If the
@@ -13,12 +14,19 @@
     float4 h = 0;                                                                                  \
     ACROSS                                                                                         \
     DOWNS
+#elif defined(EACH_ROUNDED)
+#define T(j, at, k) s##j += at(v) * (k);
+#define ENTER(v)    TAPS
 #else
 #define T(j, at, k) s##j = fma(at(v), (float)(k), s##j);
 #define ENTER(v)    TAPS
 #endif
 #define LEAVE(v) s6 = s5, s5 = s4, s4 = s3, s3 = s2, s2 = s1, s1 = s0, s0 = START;
-#define RESULT   BYTES(FN(quotient)(CAT(s, LAST)))
+#ifdef DST_IS_float
+#include "fir_divide.cl"
+#define RESULT (DIVIDE(CAT(s, LAST)) ADD_BIAS)
+#else
+#define RESULT BYTES(FN(quotient)(CAT(s, LAST)))
 
 /* The sum divided by the divisor, rounded to nearest: see define_quotient in src/stage/fir/fir_packed.c. HALF is half
  * of an even divisor; then ties are corrected to even numbers. */
@@ -34,4 +42,5 @@ inline float4 FN(quotient)(float4 s)
     return fma(s, RECIPROCAL, RESULTS);
 #endif
 }
+#endif
 #include "columns.cl"

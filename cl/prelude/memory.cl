@@ -10,6 +10,7 @@ typedef char16 __attribute__((aligned(1))) UNALIGNED(char, 16);
 typedef ushort16 __attribute__((aligned(2))) UNALIGNED(ushort, 16);
 typedef short16 __attribute__((aligned(2))) UNALIGNED(short, 16);
 typedef int16 __attribute__((aligned(4))) UNALIGNED(int, 16);
+typedef uint2 __attribute__((aligned(4))) UNALIGNED(uint, 2);
 typedef uint4 __attribute__((aligned(4))) UNALIGNED(uint, 4);
 typedef ushort8 __attribute__((aligned(2))) UNALIGNED(ushort, 8);
 typedef float16 __attribute__((aligned(4))) UNALIGNED(float, 16);

@@ -136,6 +136,48 @@ static size_t end_of_pixels(const struct plan *plan, size_t first)
     return i;
 }
 
+/* Whether the step only makes f32 of integers, and the next one does so itself. */
+static bool is_widening(const struct plan *plan, size_t index)
+{
+    const struct plan_step *step = &plan->steps[index], *next = step + 1;
+    if (!goes_on(plan, index) || role_of(step) != PIXEL || !next->stage->widens ||
+        next->work.n_passes == 0)
+        return false;
+    for (size_t i = 0; i < step->in->n_planes; i++) {
+        struct pixel_function function = {0};
+        if (step->stage->pixel(step->config, &step->in->planes[i], &function, NULL) != 0 ||
+            !function.widens || plane_has_alpha(&step->in->planes[i]) ||
+            next->out.planes[i].type != SAMPLE_F32)
+            return false;
+    }
+    return true;
+}
+
+/* Finds what stands in front of a step that its kernel may take in: luminance, a conversion to f32,
+ * or one and then the other. Returns that step; `first`: nothing does. */
+static size_t end_of_front(const struct plan *plan, size_t first, struct fuse_front *front)
+{
+    const struct plan_step *step = &plan->steps[first];
+    size_t at = first;
+    *front = (struct fuse_front){step->in, NULL};
+    if (step->work.n_passes == 1 && step->work.passes[0].gives_grey && goes_on(plan, first)) {
+        *front = (struct fuse_front){&step->out, &step->work.passes[0]};
+        at++;
+    }
+    return is_widening(plan, at) ? at + 1 : at;
+}
+
+/* Fuses a step with what stands in front of it and behind it. */
+static int fuse_around(struct fuse_group *group, bool *done, struct fault *fault)
+{
+    struct fuse_front front;
+    size_t at = end_of_front(group->plan, group->first, &front);
+    if (at == group->first)
+        return 0;
+    group->last = end_of_pixels(group->plan, at) - 1;
+    return fuse_with_front(group, at, &front, done, fault);
+}
+
 /* Fuses steps from `first` on, if that is possible; *next becomes the first step after them. */
 static int fuse_from(struct plan *plan, size_t first, size_t *next, struct fault *fault)
 {
@@ -151,11 +193,16 @@ static int fuse_from(struct plan *plan, size_t first, size_t *next, struct fault
         group.last = end - 1;
         if (end > first && count_work(plan, first, &group.last) > 1)
             result = fuse_lines(&group, &done, fault);
-    } else if (role == PIXEL) {
+        if (done)
+            *next = group.last + 1;
+        return result;
+    }
+    result = fuse_around(&group, &done, fault);
+    if (result == 0 && !done && role == PIXEL) {
         group.last = end_of_pixels(plan, first) - 1;
         if (count_work(plan, first, &group.last) > 1)
             result = fuse_pixels(&group, &done, fault);
-    } else {
+    } else if (result == 0 && !done) {
         group.last = end_of_pixels(plan, first) - 1;
         if (group.last > first)
             result = fuse_then(&group, &done, fault);

@@ -179,16 +179,17 @@ static size_t collect(struct run *run, const struct fuse_group *group, enum kern
     return last;
 }
 
-/* Adds the per-pixel steps after group->first to its pass in `work`. group->last becomes the last
- * step taken in, and work->out what comes out of it. */
-static int fuse_attach(struct fuse_group *group, struct stage_plan *work, struct fault *fault)
+/* Adds the per-pixel steps after step `at` to its pass in `work`. group->last becomes the last step
+ * taken in, and work->out what comes out of it. */
+static int fuse_attach(struct fuse_group *group, size_t at, struct stage_plan *work,
+                       struct fault *fault)
 {
     const struct plan *plan = group->plan;
-    const struct plan_step *first = &plan->steps[group->first];
+    const struct plan_step *first = &plan->steps[at];
     struct pass *pass = &work->passes[0];
-    struct fuse_group tried = *group;
+    struct fuse_group tried = {group->plan, at, group->last};
     struct run *run = calloc(1, sizeof *run);
-    group->last = group->first;
+    group->last = at;
     if (!run)
         return fault_set(fault, FAULT_MEMORY, "no memory for a plan");
     run->function.plan = work;
@@ -222,10 +223,58 @@ int fuse_then(struct fuse_group *group, bool *done, struct fault *fault)
     int result =
         plan_step_passes(&group->plan->steps[group->first], group->plan->profile, &work, fault);
     if (result == 0)
-        result = fuse_attach(group, &work, fault);
+        result = fuse_attach(group, group->first, &work, fault);
     *done = result == 0 && group->last > group->first;
     if (*done)
         fuse_commit(group, &work);
+    plan_work_finish(&work);
+    return result;
+}
+
+/* Has the pass compute its source from colours, as `grey` does. */
+static bool take_colours(const struct pass *grey, const struct plane *colours,
+                         struct stage_plan *work)
+{
+    struct pass *pass = &work->passes[0];
+    const unsigned planes = 2; /* in front of the weights */
+    char name[32];
+    if (work->n_passes != 1 || !pass->takes_colours ||
+        pass->n_args + grey->n_args - planes > PASS_ARGS_MAX)
+        return false;
+    if (pass->args[0].kind == PASS_BUFFER) { /* a view: its offset and stride follow, in bytes */
+        pass->args[1].i = (int32_t)colours->offset;
+        pass->args[2].i = (int32_t)colours->stride;
+    }
+    snprintf(name, sizeof name, "%s_c%u", grey->stage, colours->channels);
+    pass_name(pass, name);
+    pass_define(pass, "COLOURS", "%u", colours->channels);
+    for (unsigned i = planes; i < grey->n_args; i++)
+        pass->args[pass->n_args++] = grey->args[i];
+    pass->bytes_read = grey->bytes_read;
+    /* work-items that are neighbours compute some pixels twice */
+    pass->work += 2 * grey->work * grey->grid_height / pass->grid_height;
+    return true;
+}
+
+int fuse_with_front(struct fuse_group *group, size_t at, const struct fuse_front *front, bool *done,
+                    struct fault *fault)
+{
+    struct plan_step *steps = group->plan->steps, alone = steps[at];
+    struct stage_plan work;
+    alone.in = front->in;
+    int result = plan_step_passes(&alone, group->plan->profile, &work, fault);
+    work.in = steps[group->first].in;
+    work.out = &steps[at].out;
+    if (result == 0 && front->grey && !take_colours(front->grey, &work.in->planes[0], &work)) {
+        /* then luminance stays alone, so that a conversion behind it can go into the next pass */
+        *done = at > group->first + 1;
+        group->last = group->first;
+    } else if (result == 0) {
+        result = fuse_attach(group, at, &work, fault);
+        *done = result == 0;
+        if (*done)
+            fuse_commit(group, &work);
+    }
     plan_work_finish(&work);
     return result;
 }

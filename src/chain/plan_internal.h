@@ -66,6 +66,17 @@ int fuse_pixels(struct fuse_group *group, bool *done, struct fault *fault);
 /* Tries to add per-pixel steps to the kernel of the step before them. *done: whether it did. */
 int fuse_then(struct fuse_group *group, bool *done, struct fault *fault);
 
+/* What stands in front of a step, and its kernel takes in. */
+struct fuse_front {
+    const struct frame *in;  /* what the kernel takes for its input */
+    const struct pass *grey; /* the pass that makes that of colours; NULL: it is the group's */
+};
+
+/* Tries to plan step `at` as one pass with what stands in front of it, and with the per-pixel steps
+ * behind it up to the group's last one. *done: whether it did. */
+int fuse_with_front(struct fuse_group *group, size_t at, const struct fuse_front *front, bool *done,
+                    struct fault *fault);
+
 /* Gives `work` to the group's last step, and removes the work of the others. */
 void fuse_commit(const struct fuse_group *group, struct stage_plan *work);
 

@@ -89,6 +89,8 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
     enum sample_type type = in->type;
     function->type = convert_type(config, in);
     function->identity = function->type == type && !config->quantizes;
+    function->widens = function->type == SAMPLE_F32 && sample_is_integer(type) &&
+                       sample_size(type) <= 2 && !config->quantizes; /* others need not be f32 */
     if (function->identity)
         pixel_define(function, "KEEPS_TYPE", "1");
     /* its bits are taken apart, one sample after the other */

@@ -131,6 +131,7 @@ static void add_pass(const struct luminance_config *config, struct stage_plan *p
     pass_name(pass, kernel_form_name(form));
     pass->work = mixes ? 8 : 1;
     pass_planes(pass, plan, i);
+    pass->gives_grey = mixes && in->type == SAMPLE_U8 && pass_is_aligned(in);
     if (mixes)
         add_weights(pass, config, in->type);
 }

@@ -17,8 +17,9 @@ bool packed_suits(const struct device_profile *profile, const struct plane *in,
     bool narrow = profile->packs_bytes ? in->channels == 1 && beside <= 8
                                        : profile->takes_columns && !plane_has_alpha(in) &&
                                              beside * in->channels <= 4;
+    bool floats = out->type == SAMPLE_F32 && !profile->packs_bytes;
     return narrow && !profile->generic && sample_size(in->type) == 1 &&
-           sample_size(out->type) == 1 && in->channels == out->channels &&
+           (sample_size(out->type) == 1 || floats) && in->channels == out->channels &&
            in->width == out->width && in->height == out->height &&
            pass_form_for(profile, in, out) == FORM_VECTOR;
 }
@@ -36,6 +37,8 @@ static struct pass *begin_columns(struct stage_plan *plan, const struct packed_s
     pass_define(pass, "TOP", "%u", window->top);
     pass_define(pass, "BOTTOM", "%u", window->bottom);
     pass->work = COLUMNS_ROWS;
+    pass->takes_colours = in->type == SAMPLE_U8 && in->channels == 1 && window->left <= 2 &&
+                          window->right <= 2;
     return pass;
 }
 

@@ -9,7 +9,7 @@
 /* Whether one of these kernels can take the planes: 8-bit samples, aligned rows, as many samples
  * out as in. cl/packed.cl takes one channel and windows that reach at most 8 samples to either
  * side; cl/columns.cl takes no alpha, and at most 4 samples to either side, counting those of other
- * channels. */
+ * channels, and its results may be f32. */
 bool packed_suits(const struct device_profile *profile, const struct plane *in,
                   const struct plane *out, const struct stage_window *window);
 

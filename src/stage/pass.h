@@ -78,6 +78,10 @@ struct pass {
     double work;   /* estimate of scalar operations for one position */
     bool goes_on; /* the kernel stores its result through THEN, so other stages can go on from there
                      (cl/prelude.cl) */
+    bool gives_grey;    /* it makes one channel of u8 from colours, by weights of red, green and blue
+                           that are its arguments behind its two planes: as such kernels can do */
+    bool takes_colours; /* its source, one channel of u8, may be the luminance of pixels, which the
+                           kernel computes itself (COLOURS in cl/columns.cl) */
     bool too_large; /* it needs more definitions or arguments than there is room for; planning
                        refuses it */
     uint32_t band;  /* rows of the result for each row of the grid, which are computed from the rows
@@ -126,6 +130,7 @@ struct pixel_function {
     char variant[24];               /* part of the kernel's name; may be empty */
     double work;                    /* scalar operations for a sample */
     bool keep_alpha;                /* alpha is copied instead of computed */
+    bool widens;                    /* the result is the integer that comes in, as f32 */
     bool identity;                  /* the result equals the input, so no pass is needed */
     bool scalar;                    /* the function takes one sample, not a vector */
     bool wide;                      /* native takes 32 bytes at a time, for which cl/native.h has

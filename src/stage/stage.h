@@ -55,6 +55,8 @@ struct stage {
                        none takes f16 */
     bool inverse;   /* it undoes what frame.origins describe */
     bool internal;  /* not for chains that people write, only for plans */
+    bool widens;    /* its passes make f32 of integers just as of the f32 that convert makes of them,
+                       if there is no alpha: convert:type=f32 in front needs none (chain/fuse.c) */
 
     /* Tells the stage the definitions to which @name may refer; called before `complete`. NULL:
      * there are none. They outlive the config. */

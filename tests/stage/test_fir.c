@@ -262,6 +262,27 @@ static void test_bytes_against_reference(void **state)
     }
 }
 
+/* A conversion to f32 and luminance in front, which kernels take in, and what comes behind. */
+static void test_fronts(void **state)
+{
+    static const char *const rounded = "convert:type=f32,fir:0.1_-0.25_0.3/0.5_1.5_0.7/0.1_0.2_0.9"
+                                       ":divisor=3:bias=0.3:border=zero";
+    (void)state;
+    harness_sweep("convert:type=f32,fir:sample", SAMPLE_U8, 1);
+    harness_few("convert:type=f32,fir:sample:border=wrap,invert", SAMPLE_U8, 3);
+    harness_few("convert:type=f32,fir:sample", SAMPLE_U8, 4);
+    harness_few(rounded, SAMPLE_U8, 1);
+    harness_few(rounded, SAMPLE_I8, 3);
+    harness_few("convert:type=f32,fir:gaussian5:border=reflect,convert:type=u8", SAMPLE_U16, 1);
+    harness_sweep("luminance,convert:type=f32,fir:sample", SAMPLE_U8, 3);
+    harness_few("luminance,fir:gaussian5:border=symmetric,invert", SAMPLE_U8, 4);
+    harness_few("luminance:1_2_1,fir:emboss:border=zero", SAMPLE_U8, 3);
+    harness_few("luminance,convert:type=f32,fir:1_2_3_4_3_2_1", SAMPLE_U8, 3); /* wider */
+    harness_few("luminance,sobel:out=both", SAMPLE_U8, 3);
+    harness_few("luminance,median", SAMPLE_U8, 4);
+    harness_few("luminance,erode:3", SAMPLE_U8, 3);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -289,7 +310,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_f32),      cmocka_unit_test(test_borders_against_reference),
         cmocka_unit_test(test_wide),     cmocka_unit_test(test_launches),
         cmocka_unit_test(test_pairs),    cmocka_unit_test(test_bytes_against_reference),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(harness_enough_vectors),
+        cmocka_unit_test(test_fronts),   cmocka_unit_test(test_refusals),
+        cmocka_unit_test(harness_enough_vectors),
     };
     return HARNESS_MAIN(tests);
 }

@@ -345,25 +345,26 @@ static void define_taps(struct pass *pass, const struct work *work)
     text_finish(&taps);
 }
 
-/* Defines DIVIDE, correctly rounded. The reciprocal of a power of two is exact; if the device does
- * not divide with correct rounding the kernel corrects the quotient. */
-static void define_division(struct pass *pass, const struct work *work)
+/* The reciprocal of a power of two is exact; if the device does not divide with correct rounding
+ * the kernel corrects the quotient. */
+void fir_define_division(struct pass *pass, const struct device_profile *profile,
+                         const struct fir_window *window)
 {
-    float divisor = (float)work->window.divisor;
+    float divisor = (float)window->divisor;
     int exponent;
     if (divisor == 1) {
         pass_define(pass, "DIVIDE(v)", "(v)");
     } else if (frexpf(divisor, &exponent) == 0.5f) {
         pass_define(pass, "DIVIDE(v)", "((v) * %af)", (double)(1 / divisor));
-    } else if (work->profile->exact_divide) {
+    } else if (profile->exact_divide) {
         pass_define(pass, "DIVIDE(v)", "((v) / %af)", (double)divisor);
     } else {
         pass_define(pass, "DIVISOR", "%af", (double)divisor);
         pass_define(pass, "RECIPROCAL", "%af", (double)(1 / divisor));
         pass_define(pass, "DIVIDE(v)", "FN(divide)(v, DIVISOR, RECIPROCAL)");
     }
-    if (work->window.bias != 0)
-        pass_define(pass, "ADD_BIAS", "+ %af", (double)(float)work->window.bias);
+    if (window->bias != 0)
+        pass_define(pass, "ADD_BIAS", "+ %af", (double)(float)window->bias);
     else
         pass_define(pass, "ADD_BIAS", " ");
 }
@@ -398,7 +399,7 @@ static void define_sums(struct pass *pass, const struct work *work)
         if (generic)
             define_generic_division(pass, work);
         else
-            define_division(pass, work);
+            fir_define_division(pass, work->profile, &work->window);
     }
 }
 
@@ -499,7 +500,9 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
         work.left = config->border == BORDER_CROP ? 0 : window.columns / 2;
         work.top = config->border == BORDER_CROP ? 0 : window.rows / 2;
         choose_sums(&work, fir_is_whole(&window));
-        if (work.exact && fir_add_packed(plan, i, &work.window, &work.quotient, config->border))
+        if ((work.exact || work.out->type == SAMPLE_F32) &&
+            fir_add_packed(plan, i, &work.window, work.exact ? &work.quotient : NULL,
+                           config->border))
             continue;
         choose_form(&work);
         lay_out_table(&work);
@@ -572,6 +575,7 @@ const struct stage stage_fir = {
     .passes = passes,
     .margin = margin,
     .reach = reach,
+    .widens = true,
     .reference = fir_reference,
     .tolerance = tolerance,
     .bench = "fir:gaussian3",

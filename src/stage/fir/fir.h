@@ -42,11 +42,15 @@ void fir_window(const struct fir_config *config, struct fir_window *window);
  * the exact quotient. */
 bool fir_is_whole(const struct fir_window *window);
 
-/* Adds the pass that computes with two samples in a word, if plane, window and device allow it;
- * otherwise returns false. All numbers are whole, the divisor is positive, and `quotient` is as
- * planned. */
+/* Adds the pass that computes with two samples in a word, or in columns, if plane, window and
+ * device allow it; otherwise returns false. The divisor is positive. All numbers are whole, and
+ * `quotient` is as planned; or it is NULL, for results of f32. */
 bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_window *window,
                     const struct quotient *quotient, int border);
+
+/* Defines DIVIDE and ADD_BIAS, by which sums of f32 become results: correctly rounded. */
+void fir_define_division(struct pass *pass, const struct device_profile *profile,
+                         const struct fir_window *window);
 
 /* The definition, in plain C. */
 stage_reference fir_reference;

@@ -3,12 +3,17 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/ratio.h"
 #include "base/text.h"
 #include "stage/box/box_divide.h"
 #include "stage/fir/fir.h"
 #include "stage/packed.h"
+
+enum {
+    LITERALS_MAX = 25 /* of f32, for whose digits a pass has room */
+};
 
 const struct packed_stage fir_packed_stage = {"fir", "fir_packed", "fir_columns"};
 
@@ -133,6 +138,32 @@ static bool suits_floats(const struct fir_window *w)
     return most < 1 << 24 && w->divisor < 1 << 15;
 }
 
+/* How sums become results of f32. */
+static void define_floats(struct pass *pass, const struct device_profile *profile,
+                          const struct fir_window *w)
+{
+    pass_name(pass, "f32");
+    pass_define(pass, "START", "0");
+    fir_define_division(pass, profile, w);
+}
+
+/* Products and sums that are rounded one by one, in the order of the rows, as the reference's are.
+ */
+static void define_rounded_taps(struct pass *pass, const struct fir_window *w, unsigned channels)
+{
+    struct text taps = {0};
+    for (unsigned n = 0; n < w->columns * w->rows; n++) {
+        int at = ((int)(n % w->columns) - (int)w->columns / 2) * (int)channels;
+        if (w->k[n] != 0)
+            text_printf(&taps, " T(%u,AT_%s%d,%af)", n / w->columns, at < 0 ? "m" : "", abs(at),
+                        (double)(float)w->k[n]);
+    }
+    pass_define(pass, "TAPS", "%s", text_string(&taps));
+    pass_define(pass, "EACH_ROUNDED", "1");
+    pass_name(pass, "rounded");
+    text_finish(&taps);
+}
+
 bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_window *w,
                     const struct quotient *quotient, int border)
 {
@@ -142,7 +173,7 @@ bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_wi
     if (border == BORDER_CROP || w->columns > 9 || w->rows > 7 ||
         !packed_suits(plan->profile, in, out, &reach) ||
         (is_columns
-             ? !suits_floats(w)
+             ? (quotient ? !suits_floats(w) : w->columns * w->rows > LITERALS_MAX)
              : in->type != SAMPLE_U8 || out->type != SAMPLE_U8 || quotient->top > UINT16_MAX))
         return false;
     char size[32];
@@ -155,8 +186,13 @@ bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_wi
     pass_define_type(pass, "DST", out->type);
     pass_define(pass, "LAST", "%u", w->rows - 1);
     pass->goes_on = true;
-    define_taps(pass, w, in->channels);
-    if (is_columns)
+    if (quotient || (fir_is_whole(w) && suits_floats(w)))
+        define_taps(pass, w, in->channels);
+    else
+        define_rounded_taps(pass, w, in->channels);
+    if (!quotient)
+        define_floats(pass, plan->profile, w);
+    else if (is_columns)
         define_quotient(pass, w, quotient);
     else
         define_finish(pass, quotient);
