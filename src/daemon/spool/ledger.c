@@ -20,6 +20,9 @@
 #define KEEP_ROWS 200000
 #define PAGE_ROWS 256 /* remembered files that are looked for between two requests */
 
+/* What nobody waits for is gathered for so long, and written in one transaction. */
+#define GATHER (50 * MILLISECOND)
+
 /* So long without progress, and whoever asks gives up, as does the end of the daemon. */
 #define PATIENCE (5 * SECOND)
 
@@ -161,7 +164,11 @@ static int serve(struct ledger *ledger, struct ledger_request *r)
     default: /* PUT, FORGET_FILE, FORGET_ENTRY */
         if ((code = ledger_begin(ledger, r->lasts)) != SQLITE_DONE)
             return code;
-        for (size_t i = 0; i < r->count && code == SQLITE_DONE; i++) {
+        for (size_t i = 0; code == SQLITE_DONE; i++) {
+            for (; r && i == r->count; i = 0)
+                r = r->also;
+            if (!r)
+                break;
             const struct ledger_entry *e = r->what == PUT ? &r->entries[i] : NULL;
             const char *more = e && e->result ? strstr(e->result, LEDGER_NEXT) : NULL;
             char *first = more ? strndup(e->result, (size_t)(more - e->result)) : NULL;
@@ -215,13 +222,21 @@ static int tell_silence(const struct ledger *ledger, struct fault *fault)
                      number_duration(PATIENCE));
 }
 
-/* Does a request, which is in the queue no more. Called with the lock held, which it gives up
- * meanwhile. */
+/* Does a request, which is in the queue no more, and with one that nobody waits for all of these
+ * that follow. Called with the lock held, which it gives up meanwhile. */
 static void do_request(struct ledger *ledger, struct ledger_request *request)
 {
     unsigned n_lost = ledger->n_lost;
+    struct ledger_request *last = request, *next;
+    bool left = request->left;
+    size_t count = left ? request->count : 0;
     ledger->n_lost = 0;
     request->begun = true;
+    while (left && (next = TAILQ_FIRST(&ledger->requests)) != NULL && next->left) {
+        TAILQ_REMOVE(&ledger->requests, next, next);
+        count += next->count;
+        last = last->also = next;
+    }
     note_move(ledger, clock_now());
     pthread_mutex_unlock(&ledger->lock);
     if (ledger->db || ledger_open_database(ledger, &request->fault) == 0) {
@@ -229,8 +244,6 @@ static void do_request(struct ledger *ledger, struct ledger_request *request)
         if (code != SQLITE_DONE)
             ledger_blame(ledger, code, &request->fault);
     }
-    bool left = request->left;
-    size_t count = left ? request->count : 0;
     if (left && request->fault.code != FAULT_NONE)
         log_warning("%s: what became of %zu files will not be known later", request->fault.text,
                     count);
@@ -240,8 +253,10 @@ static void do_request(struct ledger *ledger, struct ledger_request *request)
     pthread_mutex_lock(&ledger->lock);
     ledger->n_waiting -= count;
     request->ended = true;
-    if (left)
+    for (; left && request; request = next) {
+        next = request->also;
         free(request);
+    }
     note_move(ledger, 0);
 }
 
@@ -251,6 +266,7 @@ static void enqueue(struct ledger *ledger, struct ledger_request *request)
     if (TAILQ_EMPTY(&ledger->requests) && ledger->since == 0)
         ledger->moved = clock_now(); /* until now there was nothing to do */
     TAILQ_INSERT_TAIL(&ledger->requests, request, next);
+    ledger->n_asking += !request->left;
     pthread_cond_signal(&ledger->asked);
 }
 
@@ -271,8 +287,10 @@ int ledger_ask(struct ledger *ledger, struct ledger_request *request, struct fau
         else
             patient = wait_a_little(ledger);
     }
-    if (!request->ended)
+    if (!request->ended) {
         TAILQ_REMOVE(&ledger->requests, request, next);
+        ledger->n_asking--;
+    }
     pthread_mutex_unlock(&ledger->lock);
     if (!request->ended)
         return tell_silence(ledger, fault);
@@ -296,7 +314,16 @@ static void *work(void *context)
         struct ledger_request *request = TAILQ_FIRST(&ledger->requests);
         if (!request)
             break;
+        uint64_t until = ledger->moved + GATHER;
+        if (ledger->n_asking == 0 && !ledger->closing && clock_now() < until &&
+            ledger->n_waiting < BACKLOG / 2) {
+            struct timespec at = {.tv_sec = (time_t)(until / SECOND),
+                                  .tv_nsec = (long)(until % SECOND)};
+            pthread_cond_timedwait(&ledger->asked, &ledger->lock, &at);
+            continue;
+        }
         TAILQ_REMOVE(&ledger->requests, request, next);
+        ledger->n_asking -= !request->left;
         do_request(ledger, request);
     }
     note_move(ledger, clock_now());
@@ -341,9 +368,9 @@ int ledger_open(struct ledger **ledger, const char *directory, struct fault *fau
     }
     snprintf(l->path, size, "%s/" FILE_NAME, directory);
     pthread_mutex_init(&l->lock, NULL);
-    pthread_cond_init(&l->asked, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&l->asked, &monotonic);
     pthread_cond_init(&l->moved_on, &monotonic);
     pthread_condattr_destroy(&monotonic);
     TAILQ_INIT(&l->requests);

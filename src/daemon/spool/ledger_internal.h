@@ -51,6 +51,7 @@ struct ledger_request {
     size_t n_rows, limit;
 
     bool left; /* nobody waits for it: the thread frees it */
+    struct ledger_request *also; /* the next one of that kind, which is done with it */
     bool begun, ended;
     struct fault fault;
     TAILQ_ENTRY(ledger_request) next;
@@ -65,7 +66,8 @@ struct ledger {
     pthread_cond_t asked, moved_on;
     pthread_t thread;
     TAILQ_HEAD(, ledger_request) requests; /* that are not begun */
-    size_t n_waiting;                      /* entries of requests that nobody waits for */
+    unsigned n_asking;                     /* of these, those that somebody waits for */
+    size_t n_waiting;                      /* entries of the others */
     unsigned n_lost;                       /* entries that were dropped */
     uint64_t moved;                        /* when a request was last begun or ended */
     bool closing, closed;
