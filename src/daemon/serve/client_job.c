@@ -162,6 +162,7 @@ static int enter_queue(struct client_job *job, struct fault *fault)
     job->job = (struct job){.source = &source,
                             .origin = job->how.origin,
                             .flow = job->how.flow,
+                            .n_owned = &job->how.account->n_jobs,
                             .label = job->label,
                             .request = job->id,
                             .chain = job->chain,
@@ -171,7 +172,6 @@ static int enter_queue(struct client_job *job, struct fault *fault)
                             .out_fd = -1,
                             .lane = JOB_NORMAL};
     job->in_queue = true;
-    job->how.account->n_jobs++;
     queue_add(job->service->queue, &job->job);
     return 0;
 }
@@ -182,7 +182,6 @@ static void end(struct client_job *job, const struct message *report)
 {
     if (job->in_queue) {
         queue_remove(job->service->queue, &job->job);
-        job->how.account->n_jobs--;
         job->in_queue = false;
     }
     if (job->how.ended)

@@ -82,18 +82,12 @@ static void free_if_unused(struct folder *folder)
     free(folder);
 }
 
-static void leave_queue(struct folder_job *fj)
-{
-    queue_remove(fj->folder->queue, &fj->job);
-    fj->folder->n_jobs--;
-}
-
 /* In an abandoned folder: takes the job out of the queue. The thread closes it, whenever that is.
  */
 static void lay_down(struct folder_job *fj)
 {
     struct folder *folder = fj->folder;
-    leave_queue(fj);
+    queue_remove(folder->queue, &fj->job);
     hand_over(fj, LETTER_END);
     free_if_unused(folder);
 }
@@ -185,7 +179,8 @@ static void take_letter(struct letter *letter)
         job->in_fd = fj->in_fd;
         job->out_fd = fj->out_fd;
         job->ready = fj->in_fd >= 0;
-        if (folder->n_jobs++ == 0)
+        job->n_owned = &folder->n_jobs;
+        if (folder->n_jobs == 0)
             folder->past.rate.begun = clock_now();
         queue_add(queue, job);
         if (folder->state == FOLDER_STOPPING)
@@ -254,7 +249,7 @@ static void take_letter(struct letter *letter)
         log_about(job_subject(job), LOG_LEVEL_INFO,
                   "%s; it waits until it has not changed for a while",
                   job->fault.code ? job->fault.text : "changed while it was read");
-    leave_queue(fj);
+    queue_remove(queue, job);
     folder_job_free(fj);
 }
 
@@ -340,7 +335,7 @@ static bool forget(struct folder *folder)
     for (job = empty ? TAILQ_FIRST(&folder->queue->all) : NULL; job; job = next) {
         next = TAILQ_NEXT(job, in_all);
         if (job->owner == folder && (job->state == JOB_OPENING || job->state == JOB_SETTLING))
-            leave_queue((struct folder_job *)job);
+            queue_remove(folder->queue, job);
     }
     t->flags |= empty ? FOLDER_FORGET : 0;
     pthread_mutex_unlock(&t->lock);

@@ -68,6 +68,7 @@ struct job {
     const struct job_source *source;
     const char *origin;    /* as metrics call the source: "watch", "http", "jobs" */
     const void *owner;     /* who owns it, for queue_withdraw */
+    unsigned *n_owned;     /* jobs of its folder, or of its client's user, in the queue */
     struct job_flow *flow; /* of a client that waits for the answer; NULL for jobs of folders */
     /* its name in log lines; owned by the source, as are those below */
     const char *label;

@@ -514,6 +514,7 @@ void queue_add(struct queue *queue, struct job *job)
     fault_clear(&job->fault);
     TAILQ_INSERT_TAIL(&queue->all, job, in_all);
     count(queue, job, 1);
+    ++*job->n_owned;
     if (queue->n_jobs++ == 0)
         queue->rate.begun = job->added;
     queue->n_client_jobs += job->flow != NULL;
@@ -549,6 +550,7 @@ void queue_remove(struct queue *queue, struct job *job)
     TAILQ_REMOVE(&queue->all, job, in_all);
     count(queue, job, -1);
     queue->n_jobs--;
+    --*job->n_owned;
     queue->n_client_jobs -= job->flow != NULL;
     queue_wake(queue);
 }
