@@ -290,7 +290,7 @@ static struct launch_report *find_launch(const struct recording *r, struct recor
         if (run->launches[i].step == step && run->launches[i].kernel == timing->kernel)
             return &run->launches[i];
     struct launch_report *made = &run->launches[run->n_launches++];
-    *made = (struct launch_report){.step = step, .kernel = timing->kernel};
+    *made = (struct launch_report){.step = step, .kernel = timing->kernel, .place = pass->place};
     return made;
 }
 

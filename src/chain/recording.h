@@ -23,6 +23,7 @@ void recording_destroy(struct recording **recording);
 struct launch_report {
     size_t step;                /* index in the plan */
     const char *kernel;         /* valid as long as the recording */
+    const char *place;          /* the pass's; valid as long as the plan */
     uint64_t queued, wait, run; /* nanoseconds, by the device's clock */
 };
 

@@ -195,7 +195,8 @@ static void print_plan(const struct plan *plan, const struct plan *apart, uint64
             fputs("        nothing to do\n", cli_stdout);
         for (unsigned p = 0; p < step->work.n_passes; p++) {
             const struct pass *pass = &step->work.passes[p];
-            fprintf(cli_stdout, "        %s: %zu launch%s, reads %s, writes %s\n", pass->name,
+            fprintf(cli_stdout, "        %s%s%s%s: %zu launch%s, reads %s, writes %s\n", pass->name,
+                    pass->place[0] ? " (" : "", pass->place, pass->place[0] ? ")" : "",
                     plan_launches(pass, plan->profile),
                     plan_launches(pass, plan->profile) == 1 ? "" : "es",
                     number_size(pass->bytes_read), number_size(pass->bytes_written));
@@ -286,6 +287,8 @@ static json_t *pass_json(const struct plan *plan, const struct plan_step *step,
                   (json_int_t)pass->bytes_read, "bytes_written", (json_int_t)pass->bytes_written,
                   "grid", (int)pass->grid_width, (int)pass->grid_height, "span", (int)pass->span,
                   "work", pass->work, "group", (int)group[0], (int)group[1], "args", args_json(step, pass));
+    if (pass->place[0])
+        json_object_set_new(json, "place", json_string(pass->place));
     if (board) {
         struct board_bound bound = board_bound(board, pass);
         json_t *unit = bound.unit ? json_real(bound.cycles) : json_null();

@@ -66,6 +66,7 @@ struct pass {
     const char *stage;        /* the stage whose work this is, for errors and reports */
     const char *source;       /* name of the .cl file, without .cl */
     char name[PASS_NAME_MAX]; /* name of the kernel, for people: "sobel_magnitude_u8_c1_rows" */
+    char place[24]; /* which step of a cascade this is, for people: "level 2, rows"; may be empty */
     char defines[PASS_DEFINES_MAX]; /* one definition on each line: "SRC uchar\nCH 1\n" */
     enum kernel_form form;
     uint32_t grid_width;  /* positions in x: samples or pixels, as the kernel's comment says */

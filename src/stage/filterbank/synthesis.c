@@ -2,6 +2,7 @@
  * coarsest. A pass adds two bands; further passes add to the sums of the pass before. */
 #include "stage/filterbank/synthesis.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,6 +75,7 @@ struct run {
     struct filterbank_taps *taps;
     enum sample_type sum; /* of sums and of planes between levels */
     uint32_t channels;
+    unsigned level; /* at which passes are added */
     /* columns of a level; results of levels, by turns; sums of rows that are not complete */
     struct filterbank_scratch columns, results[2], sums;
 };
@@ -227,6 +229,8 @@ static void add_pass(struct run *run, const struct task *task, const struct plac
                                                 : 4,
                                    target->width * target->channels,
                                    tile == 0 || task->rows ? height : (height + tile - 1) / tile);
+    snprintf(pass->place, sizeof pass->place, "level %u, %s", run->level,
+             task->rows ? "rows" : "columns");
     pass->lanes = form == FORM_ROWS ? 16 : 0;
     pass_define(pass, "BANDS", "%u", task->n_bands);
     pass_name(pass, task->n_bands == 2 ? "two" : "one");
@@ -334,6 +338,7 @@ static void add_cascade(struct run *run, const struct synthesis_cascade *cascade
     run->channels = cascade->out.channels;
     for (unsigned l = 0; l < cascade->n_levels && !run->plan->out_of_memory; l++) {
         const struct synthesis_level *level = &cascade->levels[l];
+        run->level = cascade->n_levels - l;
         if (l + 1 == cascade->n_levels) {
             to = (struct place){OPERAND_OUT, out, level->out.x, level->out.y};
         } else if (level->out.state != SYNTHESIS_PRESENT) {
