@@ -17,7 +17,8 @@
 #define LINES         CAT(WORK, 4)
 #define HALF          (SAMPLES + (TAPS_MAX / 2 - 1) * C) /* even columns of a line, or odd ones */
 
-#if (defined(WORK_IS_float) && defined(FP_FAST_FMAF)) ||                                           \
+/* NVIDIA's compiler does not define FP_FAST_FMAF. */
+#if defined(HAS_PTX) || (defined(WORK_IS_float) && defined(FP_FAST_FMAF)) ||                       \
     (defined(WORK_IS_double) && defined(FP_FAST_FMA))
 #define ADD_PRODUCT(sum, tap, v) (sum) = fma((LINES)(tap), v, sum)
 #else

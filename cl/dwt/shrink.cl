@@ -8,8 +8,13 @@
  * rank and part, rows of 256 counts. In the rows form a work-item counts a whole band of rows in counts of its own; in
  * the other forms a column of a band, in counts that it shares with others.
  *
+ * TOGETHER, on GPUs with local memory: work-groups of ITEMS count there, and find a rank, 11 bits at a time (of floats 8
+ * bits are mostly the same, so that all would wait for a few counts); and one launch applies the thresholds to all planes
+ * of a transform.
+ *
  * WORK is float or double, SRC the coefficients' type, C the number of channels. */
 #include <round.cl>
+#include <together.cl>
 #ifdef WORK_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
@@ -45,6 +50,84 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), int samples)
             STATE(x / 4, i) = i < RANK ? 0 : i == RANK ? (samples - 1) / 2 : samples / 2;
         }
     }
+}
+
+#elif defined(KERNEL_count) && defined(TOGETHER)
+/* The grid counts work-items, and bands of rows for each channel. Runs of one value are added at once. */
+#define COUNT(v)                                                                                   \
+    {                                                                                              \
+        KEY key = KEY_OF(v) >> shift;                                                              \
+        KEY above = key >> bits;                                                                   \
+        int p = (int)(key & (KEY)(BINS - 1 >> 11 - bits)) + (above == a ? 0 : BINS);               \
+        if (above == a || above == b) {                                                            \
+            if (p != place && run > 0) {                                                           \
+                atomic_add(counts + place, run);                                                   \
+                run = 0;                                                                           \
+            }                                                                                      \
+            place = p, run++;                                                                      \
+        }                                                                                          \
+    }
+__attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
+KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, int height, int width, int shift, int bits)
+{
+    __local int counts[2 * BINS];
+    int item = (int)get_local_id(0), c = GRID_Y % C, band = GRID_Y / C, parts = 1;
+    KEY a = STATE(c, PREFIX), b = STATE(c, PREFIX + 1);
+    for (int i = item; i < 2 * BINS; i += ITEMS)
+        counts[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int place = 0, run = 0;
+    for (int y = band * rows; y < min(band * rows + rows, height); y++) {
+        __global const SRC *in = ROW(src, y);
+#if ALIGNED
+        for (int x = 4 * item; x < width; x += 4 * ITEMS) {
+            if (x + 4 <= width) {
+                CAT(SRC, 4) v = *(__global const CAT(SRC, 4) *)(in + x);
+                COUNT(v.s0) COUNT(v.s1) COUNT(v.s2) COUNT(v.s3)
+            } else {
+                for (int i = x; i < width; i++)
+                    COUNT(in[i])
+            }
+        }
+#else
+        for (int x = item * C + c; x < width; x += ITEMS * C)
+            COUNT(in[x])
+#endif
+    }
+    if (run > 0)
+        atomic_add(counts + place, run);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = item; i < 2 * BINS; i += ITEMS)
+        if (counts[i] > 0)
+            atomic_add(COUNTS(c, i / BINS, 0) + i % BINS, counts[i]);
+}
+
+#elif defined(KERNEL_pick) && defined(TOGETHER)
+/* A work-group for each channel, and BINS / ITEMS counts for each work-item. Clears the counts for the next bits. */
+#define EACH (BINS / ITEMS)
+__attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void KERNEL(GRID, PLANE_OUT(int, state), int bits)
+{
+    __local int sums[ITEMS];
+    int item = (int)get_local_id(0), c = GRID_Y, parts = 1;
+    KEY prefix[2] = {STATE(c, PREFIX), STATE(c, PREFIX + 1)};
+    int ranks[2] = {(int)STATE(c, RANK), (int)STATE(c, RANK + 1)};
+    for (int w = 0; w < 2; w++) {
+        __global int *counts = COUNTS(c, prefix[0] == prefix[1] ? 0 : w, 0) + item * EACH;
+        int all = 0;
+        for (int i = 0; i < EACH; i++)
+            all += counts[i];
+        int rank = ranks[w] - (sum_up(sums, item, ITEMS, all) - all); /* among this work-item's own */
+        if (rank >= 0 && rank < all) {
+            int digit = 0;
+            for (; rank >= counts[digit]; digit++)
+                rank -= counts[digit];
+            STATE(c, RANK + w) = (KEY)rank;
+            STATE(c, PREFIX + w) = prefix[w] << bits | (KEY)(item * EACH + digit);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    }
+    for (int i = item; i < 2 * BINS; i += ITEMS)
+        COUNTS(c, i / BINS, 0)[i % BINS] = 0;
 }
 
 #elif defined(KERNEL_count)
@@ -229,6 +312,63 @@ inline WORK FN(rule)(WORK v, WORK t)
 #define TO_SAMPLE(v) (v)
 #endif
 
+#ifdef TOGETHER
+/* What the grid's rows are: for each plane so many ints, from places[from] on. */
+#define PLACE_INTS 9
+#define ROWS_END   0 /* the row of the grid behind the plane's last one, and its first one */
+#define ROWS_BEGIN 1
+#define SRC_AT     2 /* the plane's offset and stride, in samples, in both frames; samples of its rows */
+#define DST_AT     4
+#define WIDTH      6
+#define IS_COPIED  7 /* it has no threshold */
+#define VALUE      8 /* its number among the values */
+
+/* The grid counts samples of the widest plane's rows, and all rows. `values` are thresholds, for each band as many as
+ * there can be channels; UNIVERSAL: what the median is multiplied with. */
+__kernel void KERNEL(GRID, __global const SRC *restrict src, __global SRC *restrict dst,
+                     __global const int *restrict places, int from, __global const WORK *restrict values
+#ifdef UNIVERSAL
+                     , PLANE_IN(int, state)
+#endif
+)
+{
+    POSITION(x, y)
+    __global const int *place = places + from;
+    while (y >= place[ROWS_END])
+        place += PLACE_INTS;
+    int width = place[WIDTH], row = y - place[ROWS_BEGIN];
+    if (x >= width)
+        return;
+    __global const SRC *in = src + place[SRC_AT] + row * place[SRC_AT + 1];
+    __global SRC *out = dst + place[DST_AT] + row * place[DST_AT + 1];
+    bool copies = place[IS_COPIED];
+    __global const WORK *limits = values + place[VALUE];
+#ifdef UNIVERSAL
+    __global const KEY *found = (__global const KEY *)ROW(state, 0);
+#define LIMIT_OF(c)                                                                                \
+    ((MAGNITUDE(found[4 * (c) + PREFIX]) + MAGNITUDE(found[4 * (c) + PREFIX + 1])) * (WORK)0.5f * limits[c])
+#else
+#define LIMIT_OF(c) limits[c]
+#endif
+#if C == 1
+    WORK limit = copies ? 0 : LIMIT_OF(0);
+#define LIMIT limit
+#else
+#define LIMIT LIMIT_OF(x % C)
+#endif
+#define RULED(lane) (copies ? v.lane : TO_SAMPLE(FN(rule)((WORK)v.lane, LIMIT)))
+#if SPAN == 4
+    if (x + 4 <= width) {
+        CAT(SRC, 4) v = *(__global const CAT(SRC, 4) *)(in + x);
+        *(__global CAT(SRC, 4) *)(out + x) =
+            (CAT(SRC, 4))(RULED(x), RULED(y), RULED(z), RULED(w));
+        return;
+    }
+#endif
+    for (int end = min(x + SPAN, width); x < end; x++)
+        out[x] = copies ? in[x] : TO_SAMPLE(FN(rule)((WORK)in[x], LIMIT));
+}
+#else
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
                      __global const WORK *restrict all_limits, int first)
 {
@@ -254,4 +394,5 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
     for (int end = SPAN_END(x); x < end; x++)
         out[x] = TO_SAMPLE(FN(rule)((WORK)in[x], LIMIT));
 }
+#endif
 #endif

@@ -1,5 +1,6 @@
 /* What is made of a plane's counts (cl/count.cl): the table that spreads them evenly, for equalize; and between which
  * values all lie but a share below and a share above, for normalize. */
+#include <together.cl>
 #include "bins.cl"
 
 /* The table of equalize (spread): with c samples up to a value, and m of the least, (c - m) / (n - m) of the range,
@@ -13,36 +14,6 @@
 #define SPREAD_TO(v, below, least, rest)                                                           \
     (SRC)((rest) == 0 ? (ulong)(v)                                                                 \
                       : ((ulong)(uint)max((below) - (least), 0) * (BINS - 1) * 2 + (rest)) / (2 * (rest)))
-#ifdef TOGETHER
-/* The sum of `v` of the work-items up to this one. */
-inline int FN(sum_up)(__local int *sums, int item, int v)
-{
-    barrier(CLK_LOCAL_MEM_FENCE);
-    sums[item] = v;
-    for (int distance = 1; distance < ITEMS; distance *= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        int before = item >= distance ? sums[item - distance] : 0;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        sums[item] += before;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return sums[item];
-}
-
-/* The first work-item of which `is_one` is true, ITEMS where there is none. */
-inline int FN(first_one)(__local int *found, int item, bool is_one)
-{
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (item == 0)
-        *found = ITEMS;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (is_one)
-        atomic_min(found, item);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return *found;
-}
-#endif
-
 #if defined(KERNEL_spread) && defined(TOGETHER)
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void KERNEL(GRID, __global int *restrict state)
 {
@@ -50,12 +21,12 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void KERNEL(GRID, __
     int item = (int)get_local_id(0), group = (int)get_group_id(0), v = group * ITEMS + item;
     int own = item < BINS / ITEMS ? state[SUMS_AT + item] : 0;
     __global int *counts = state + COUNTS_AT;
-    FN(sum_up)(sums, item, own);
+    sum_up(sums, item, ITEMS, own);
     int below = group > 0 ? sums[max(group - 1, 0)] : 0, all = sums[ITEMS - 1];
-    int first = min(FN(first_one)(&found, item, own > 0), BINS / ITEMS - 1) * ITEMS;
-    int place = FN(first_one)(&found, item, counts[first + item] > 0);
+    int first = min(first_one(&found, item, ITEMS, own > 0), BINS / ITEMS - 1) * ITEMS;
+    int place = first_one(&found, item, ITEMS, counts[first + item] > 0);
     int least = place < ITEMS ? counts[first + place] : 0;
-    below += FN(sum_up)(sums, item, counts[v]);
+    below += sum_up(sums, item, ITEMS, counts[v]);
     ulong rest = (ulong)(uint)(all - least);
     ((__global SRC *)(state + TABLE_AT))[v] = SPREAD_TO(v, below, least, rest);
 }
@@ -87,12 +58,12 @@ inline int FN(first_beyond)(__global const int *restrict state, __local int *sum
 {
     int groups = BINS / ITEMS, group = backwards ? groups - 1 - item : item;
     int own = item < groups ? state[SUMS_AT + group] : 0;
-    int first = FN(first_one)(found, item, FN(sum_up)(sums, item, own) > share);
+    int first = first_one(found, item, ITEMS, sum_up(sums, item, ITEMS, own) > share);
     if (first >= groups)
         return BINS;
     int before = first > 0 ? sums[max(first - 1, 0)] : 0, bin = first * ITEMS + item;
     int count = state[COUNTS_AT + (backwards ? BINS - 1 - bin : bin)];
-    return first * ITEMS + FN(first_one)(found, item, before + FN(sum_up)(sums, item, count) > share);
+    return first * ITEMS + first_one(found, item, ITEMS, before + sum_up(sums, item, ITEMS, count) > share);
 }
 
 __attribute__((reqd_work_group_size(ITEMS, 1, 1)))

@@ -30,7 +30,6 @@ enum {
      * work-item makes, rows of theirs, more for long filters, which begin with as many rows as they
      * have taps; and work-items of a group. (H200, 8192², db4: 16 rows 132, 24 135, 32 148 µs; 4
      * columns by 24 rows 140.) */
-    SUMS_TAPS = 16,
     FEW_TAPS = 12, /* on GPUs with few registers */
     SUMS_PAIRS = 2,
     SUMS_ITEMS = 64
@@ -47,20 +46,34 @@ static int kernel_border(const struct dwt_task *task)
     return borders[task->config->mode];
 }
 
-static void define_source(const struct dwt_analysis *a, struct pass *pass)
+static void define_source_type(struct pass *pass, enum sample_type type)
 {
-    pass_define_type(pass, "SRC", a->in_type);
+    pass_define_type(pass, "SRC", type);
     static const char *const quads[] = {[1] = "uint", [2] = "uint2", [4] = "uint4", [8] = "ulong4"};
     static const char *const windows[] = {
         [1] = "uint4", [2] = "uint8", [4] = "uint16", [8] = "ulong16"};
-    pass_define(pass, "SRC_SIZE", "%zu", sample_size(a->in_type));
+    pass_define(pass, "SRC_SIZE", "%zu", sample_size(type));
     if (pass->form == FORM_VECTOR) { /* 4 samples as they lie in memory, and 16 */
-        pass_define(pass, "QUAD", "%s", quads[sample_size(a->in_type)]);
-        pass_define(pass, "WINDOW", "%s", windows[sample_size(a->in_type)]);
+        pass_define(pass, "QUAD", "%s", quads[sample_size(type)]);
+        pass_define(pass, "WINDOW", "%s", windows[sample_size(type)]);
     }
+}
+
+static void define_source(const struct dwt_analysis *a, struct pass *pass)
+{
+    define_source_type(pass, a->in_type);
     pass_define(pass, "CH", "%u", a->in_channels);
     if (a->in_channels == 2 || a->in_channels == 4)
         pass_name(pass, "alpha");
+}
+
+/* Adds the planes of a kernel for a whole level. */
+static void pass_planes_of(const struct dwt_analysis *a, struct pass *pass)
+{
+    pass->bytes_read = dwt_signal_samples(&a->task) * sample_size(a->in_type);
+    pass->bytes_written = dwt_band_bytes(&a->task);
+    dwt_pass_place(pass, a->in);
+    dwt_pass_bands(&a->task, pass);
 }
 
 /* Adds definitions and first arguments of a kernel for a whole level. */
@@ -68,10 +81,7 @@ static void describe(const struct dwt_analysis *a, struct pass *pass)
 {
     dwt_define_work(&a->task, pass);
     define_source(a, pass);
-    pass->bytes_read = dwt_signal_samples(&a->task) * sample_size(a->in_type);
-    pass->bytes_written = dwt_band_bytes(&a->task);
-    dwt_pass_place(pass, a->in);
-    dwt_pass_bands(&a->task, pass);
+    pass_planes_of(a, pass);
 }
 
 /* By lifting, on CPUs in stretches of a row, on GPUs by walking down. */
@@ -137,33 +147,46 @@ static bool sums_suit(const struct dwt_analysis *a, struct wavelet_analysis *w)
 {
     const struct dwt_config *config = a->task.config;
     wavelet_analysis(config->wavelet, config->mode, w);
-    unsigned most = a->task.plan->profile->takes_columns ? FEW_TAPS : SUMS_TAPS;
+    unsigned most = a->task.plan->profile->takes_columns ? FEW_TAPS : DWT_SUMS_TAPS;
     return !a->task.plan->profile->generic && a->in_channels == 1 && w->count <= most &&
            a->task.level->width > 1 && a->task.level->height > 1;
+}
+
+struct pass *dwt_begin_sums(struct stage_plan *plan, const struct dwt_window *window,
+                            enum sample_type source, enum sample_type type, uint32_t columns,
+                            uint32_t height, uint32_t *rows)
+{
+    uint32_t offset = (uint32_t)(window->at & 3);
+    *rows = window->n_taps > 8 ? 24 : 16;
+    if (*rows > height / 64)
+        *rows = height / 64 > 8 ? height / 64 : 8;
+    struct pass *pass = pass_begin(plan, "dwt_sums", "", FORM_VECTOR, SUMS_PAIRS, columns,
+                                   (height + *rows - 1) / *rows);
+    pass->group[0] = SUMS_ITEMS;
+    pass->group[1] = 1;
+    pass_define(pass, "ITEMS", "%u", SUMS_ITEMS);
+    pass_define_type(pass, "WORK", type);
+    define_source_type(pass, source);
+    pass_define(pass, "M", "%u", window->n_taps / 2);
+    pass_define(pass, "WINDOW_AT", "(%d)", window->at);
+    pass_define(pass, "OFFSET", "%u", offset);
+    pass_define(pass, "BEGIN", "(%d)", window->at - (int)offset);
+    pass_define(pass, "QUADS", "%u", (offset + 2 * SUMS_PAIRS + window->n_taps - 2 + 3) / 4);
+    dwt_define_taps(pass, type, "LOW_TAPS", window->low, window->n_taps);
+    dwt_define_taps(pass, type, "HIGH_TAPS", window->high, window->n_taps);
+    pass->work = 16.0 * window->n_taps * *rows;
+    return pass;
 }
 
 static void add_sums(const struct dwt_analysis *a, const struct wavelet_analysis *w)
 {
     const struct dwt_level *l = a->task.level;
-    enum sample_type type = a->task.layout->type;
-    uint32_t rows = w->count > 8 ? 24 : 16, offset = (uint32_t)(w->first & 3);
-    if (rows > l->low_height / 64)
-        rows = l->low_height / 64 > 8 ? l->low_height / 64 : 8;
-    struct pass *pass = pass_begin(a->task.plan, "dwt_sums", "", FORM_VECTOR, SUMS_PAIRS,
-                                   l->low_width, (l->low_height + rows - 1) / rows);
-    pass->group[0] = SUMS_ITEMS;
-    pass->group[1] = 1;
-    pass_define(pass, "ITEMS", "%u", SUMS_ITEMS);
+    const struct dwt_window window = {w->first, w->count, w->low, w->high};
+    uint32_t rows;
+    struct pass *pass = dwt_begin_sums(a->task.plan, &window, a->in_type, a->task.layout->type,
+                                       l->low_width, l->low_height, &rows);
     dwt_name_wavelet(pass, a->task.config->wavelet);
-    describe(a, pass);
-    pass_define(pass, "M", "%u", w->count / 2);
-    pass_define(pass, "WINDOW_AT", "(%d)", w->first);
-    pass_define(pass, "OFFSET", "%u", offset);
-    pass_define(pass, "BEGIN", "(%d)", w->first - (int)offset);
-    pass_define(pass, "QUADS", "%u", (offset + 2 * SUMS_PAIRS + w->count - 2 + 3) / 4);
-    dwt_define_taps(pass, type, "LOW_TAPS", w->low, w->count);
-    dwt_define_taps(pass, type, "HIGH_TAPS", w->high, w->count);
-    pass->work = 16.0 * w->count * rows;
+    pass_planes_of(a, pass);
     pass_int(pass, (int32_t)rows);
     dwt_pass_size(&a->task, pass);
     dwt_pass_band_sizes(l, pass);

@@ -69,6 +69,23 @@ struct pass *dwt_begin_walk(const struct dwt_task *task, const char *variant, ui
  * so many that the device has too few work-items. `pairs`: columns of a band for each work-item. */
 uint32_t dwt_walk_rows(const struct dwt_task *task, unsigned pairs);
 
+/* The same filters in both directions, as taps for a window that begins at `at` for the first
+ * sample of both bands. */
+struct dwt_window {
+    int at;
+    unsigned n_taps; /* an even number */
+    const double *low, *high;
+};
+
+/* Begins the pass of cl/dwt/dwt_sums.cl that takes a picture of one channel and type `source` apart
+ * into bands of `type`, the larger of which has so many columns and rows; sets how many rows a
+ * work-item goes down, which is the first argument behind the planes. */
+struct pass *dwt_begin_sums(struct stage_plan *plan, const struct dwt_window *window,
+                            enum sample_type source, enum sample_type type, uint32_t columns,
+                            uint32_t height, uint32_t *rows);
+/* Taps of a window, more of whose sums do not fit registers. */
+#define DWT_SUMS_TAPS 16
+
 /* Adds the wavelet to a kernel's name; and a filter's taps as a definition, or as definitions L0,
  * L1 … */
 void dwt_name_wavelet(struct pass *pass, int wavelet);

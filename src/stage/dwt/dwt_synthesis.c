@@ -1,6 +1,7 @@
 /* The forms in which a level is put together: on CPUs one kernel, except for integers
  * (cl/dwt/idwt.cl); on GPUs with local memory lifting (cl/dwt/dwt_walk.cl), for wavelets that have
- * it; otherwise two kernels (cl/dwt/idwt.cl). */
+ * it, or sums down columns (cl/dwt/dwt_sums.cl) for other short filters; otherwise two kernels
+ * (cl/dwt/idwt.cl). */
 #include "stage/dwt/dwt_level.h"
 
 /* cl/dwt/idwt.cl */
@@ -100,6 +101,52 @@ static bool add_taps(const struct dwt_synthesis *s)
     return true;
 }
 
+/* By sums of products down columns, on GPUs with many registers. Returns false for filters with
+ * more taps than fit. */
+static bool add_sums(const struct dwt_synthesis *s)
+{
+    enum {
+        TAPS_MAX = 9, /* for each of a pair of columns; f64: */
+        TAPS_MAX_DOUBLE = 5,
+        COLUMNS = 2, /* pairs of columns of each work-item; and items of a group */
+        ITEMS = 64
+    };
+    const struct dwt_level *l = s->task.level;
+    enum sample_type type = s->task.layout->type;
+    struct wavelet_synthesis w;
+    wavelet_synthesis(s->task.config->wavelet, s->task.config->mode, &w);
+    if (s->task.plan->profile->generic || s->task.layout->channels > 1 || l->width < 2 ||
+        l->height < 2 || w.count > (type == SAMPLE_F64 ? TAPS_MAX_DOUBLE : TAPS_MAX))
+        return false;
+    uint32_t n_rows = (l->height + 1) / 2, rows = w.count > 4 ? 24 : 16;
+    uint32_t offset = (uint32_t)(w.first & 1);
+    if (rows > n_rows / 64)
+        rows = n_rows / 64 > 8 ? n_rows / 64 : 8;
+    struct pass *pass = pass_begin(s->task.plan, "dwt_sums", "synthesis", FORM_VECTOR, COLUMNS,
+                                   (l->width + 1) / 2, (n_rows + rows - 1) / rows);
+    pass->group[0] = ITEMS;
+    pass->group[1] = 1;
+    pass_define(pass, "ITEMS", "%u", ITEMS);
+    dwt_name_wavelet(pass, s->task.config->wavelet);
+    describe(s, pass);
+    pass_define(pass, "M", "%u", w.count);
+    pass_define(pass, "WINDOW_AT", "(%d)", w.first);
+    pass_define(pass, "OFFSET", "%u", offset);
+    pass_define(pass, "BEGIN", "(%d)", w.first - (int)offset);
+    pass_define(pass, "PAIRS", "%u", (offset + COLUMNS + w.count - 1 + 1) / 2);
+    pass_define(pass, "GAIN", type == SAMPLE_F64 ? "%a" : "%af", s->scale);
+    dwt_define_taps(pass, type, "EVEN_LOW", w.low[0], w.count);
+    dwt_define_taps(pass, type, "ODD_LOW", w.low[1], w.count);
+    dwt_define_taps(pass, type, "EVEN_HIGH", w.high[0], w.count);
+    dwt_define_taps(pass, type, "ODD_HIGH", w.high[1], w.count);
+    pass->work = 32.0 * w.count * rows;
+    pass_ints(pass, rows, n_rows);
+    dwt_pass_size(&s->task, pass);
+    dwt_pass_band_sizes(l, pass);
+    pass_int(pass, kernel_ends(&s->task));
+    return true;
+}
+
 static void add_horizontal(const struct dwt_synthesis *s, enum kernel_form form)
 {
     const struct dwt_level *l = s->task.level;
@@ -139,13 +186,13 @@ static void add_vertical(const struct dwt_synthesis *s, enum kernel_form form)
 void dwt_add_synthesis(const struct dwt_synthesis *s)
 {
     bool rows = s->task.plan->profile->form == FORM_ROWS;
-    if (rows && s->task.config->precision != DWT_REVERSIBLE) {
+    bool gpu = dwt_suits_gpu(&s->task), columns = dwt_suits_columns(&s->task);
+    bool sums = s->task.config->precision != DWT_REVERSIBLE;
+    if (rows && sums) {
         add_level(s);
-    } else if ((dwt_suits_gpu(&s->task) || dwt_suits_columns(&s->task)) &&
-               dwt_is_lifting(&s->task)) {
+    } else if ((gpu || columns) && dwt_is_lifting(&s->task)) {
         add_walk(s);
-    } else if (!dwt_suits_columns(&s->task) || s->task.config->precision == DWT_REVERSIBLE ||
-               !add_taps(s)) {
+    } else if (!sums || !((columns && add_taps(s)) || (gpu && add_sums(s)))) {
         add_horizontal(s, rows ? FORM_ROWS : FORM_SCALAR);
         add_vertical(s, rows ? FORM_ROWS : FORM_SCALAR);
     }

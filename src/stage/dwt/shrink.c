@@ -4,9 +4,11 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "stage/common.h"
+#include "stage/count.h"
 #include "stage/dwt/wavelet.h"
 
 static const struct param_choice rule_choices[] = {
@@ -93,10 +95,24 @@ static int shape(const void *config, const struct frame *in, size_t alignment, s
 }
 
 /* How a plane is divided for counting and adding: bands of rows, one for each work-item on a CPU;
- * on a GPU a column of a band, with counts in a few rows that work-items share. */
+ * on a GPU a column of a band, with counts in a few rows that work-items share. Where work-groups
+ * count together, a band for each of them. */
 struct cut {
     enum kernel_form form;
     uint32_t rows, bands, parts;
+};
+
+/* Bits that are found at a time, and rows that a work-group counts together. */
+enum {
+    BITS = 8,
+    BITS_TOGETHER = 11,
+    ROWS_TOGETHER = 4
+};
+
+/* As in cl/dwt/shrink.cl; values of each band: a threshold, or its factor, for each channel. */
+enum {
+    PLACE_INTS = 9,
+    VALUES = DWT_LEVELS_MAX * DWT_BANDS * PLANE_CHANNELS_MAX
 };
 
 static struct cut cut_plane(const struct stage_plan *plan, const struct plane *plane)
@@ -104,7 +120,7 @@ static struct cut cut_plane(const struct stage_plan *plan, const struct plane *p
     struct cut cut = {.form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR};
     cut.rows = cut.form == FORM_ROWS ? (plane->height + 63) / 64 : 32;
     cut.bands = (plane->height + cut.rows - 1) / cut.rows;
-    cut.parts = cut.form == FORM_ROWS ? cut.bands : 16;
+    cut.parts = cut.form == FORM_ROWS ? cut.bands : count_together(plan) ? 1 : 16;
     return cut;
 }
 
@@ -114,8 +130,11 @@ struct shrinking {
     struct stage_plan *plan;
     struct dwt_config dwt;
     struct dwt_layout layout;
+    bool together;                        /* as cl/dwt/shrink.cl says */
     unsigned first;                       /* the transform's first plane */
+    int32_t places_at;                    /* its first number in `places` */
     unsigned state, columns, sums, limit; /* operands */
+    unsigned places, values;              /* the same, where planes go together */
 };
 
 static bool is_fixed(const struct shrink_config *config)
@@ -138,6 +157,19 @@ static struct pass *begin(const struct shrinking *s, const char *part, enum kern
     return pass;
 }
 
+/* A pass whose work-groups work together. */
+static struct pass *begin_together(const struct shrinking *s, const char *part, uint32_t height)
+{
+    struct pass *pass = begin(s, part, FORM_SCALAR, 1, COUNT_ITEMS, height);
+    pass->group[0] = COUNT_ITEMS;
+    pass->group[1] = 1;
+    pass_define(pass, "TOGETHER", "1");
+    pass_define(pass, "ITEMS", "%d", COUNT_ITEMS);
+    pass_define(pass, "BINS", "%d", 1 << BITS_TOGETHER);
+    pass_name(pass, "together");
+    return pass;
+}
+
 static void pass_work(const struct shrinking *s, struct pass *pass, double value)
 {
     if (s->layout.type == SAMPLE_F64)
@@ -156,6 +188,26 @@ static const struct plane *plane_of(const struct shrinking *s, unsigned level, e
     return &s->plan->in->planes[*index];
 }
 
+/* The counts of all of a work-group's rows, and what they say, for the bits of a magnitude from
+ * `shift` on. */
+static void add_bits_together(const struct shrinking *s, const struct plane *plane, unsigned index,
+                              int shift, int bits)
+{
+    uint32_t c = s->layout.channels, bands = (plane->height + ROWS_TOGETHER - 1) / ROWS_TOGETHER;
+    struct pass *pass = begin_together(s, "count", bands * c);
+    pass_define(pass, "ALIGNED", "%d", c == 1 && pass_is_aligned(plane));
+    pass->work = 8.0 * ROWS_TOGETHER * plane->width / COUNT_ITEMS;
+    pass->bytes_read = plane_bytes(plane);
+    pass_plane(pass, OPERAND_IN, index);
+    pass_plane(pass, s->state, 0);
+    pass_ints(pass, ROWS_TOGETHER, plane->height, plane->width * c, shift, bits);
+    pass = begin_together(s, "pick", c);
+    pass->work = 64;
+    pass->bytes_read = 2 * c * (sizeof(int32_t) << BITS_TOGETHER);
+    pass_plane(pass, s->state, 0);
+    pass_int(pass, bits);
+}
+
 /* Stores the two middle magnitudes of HH1 in the state. */
 static void add_median(const struct shrinking *s)
 {
@@ -163,10 +215,18 @@ static void add_median(const struct shrinking *s)
     const struct plane *plane = plane_of(s, 0, DWT_HH, &index);
     struct cut cut = cut_plane(s->plan, plane);
     uint32_t c = s->layout.channels, rows = 1 + 2 * c * cut.parts;
-    struct pass *pass = begin(s, "clear", cut.form, 0, 256, rows);
-    pass->bytes_written = rows * UINT64_C(1024);
+    uint32_t bins = 1u << (s->together ? BITS_TOGETHER : BITS);
+    struct pass *pass = begin(s, "clear", cut.form, 0, bins, rows);
+    pass->bytes_written = rows * UINT64_C(4) * bins;
     pass_plane(pass, s->state, 0);
     pass_int(pass, (int32_t)(plane->width * plane->height));
+    for (int left = (int)sample_size(plane->type) * 8; s->together && left > 0;) {
+        int bits = left < BITS_TOGETHER ? left : BITS_TOGETHER;
+        left -= bits;
+        add_bits_together(s, plane, index, left, bits);
+    }
+    if (s->together)
+        return;
     for (int shift = (int)sample_size(plane->type) * 8 - 8; shift >= 0; shift -= 8) {
         uint32_t width = plane->width * c;
         pass = begin(s, "count", cut.form, cut.form == FORM_ROWS ? PASS_WHOLE_ROW : 1, width,
@@ -206,6 +266,12 @@ static struct cut add_squares(const struct shrinking *s, const struct plane *pla
     return cut;
 }
 
+/* Where the values of a band are. */
+static unsigned value_at(unsigned level, enum dwt_band band)
+{
+    return (level * DWT_BANDS + band) * PLANE_CHANNELS_MAX;
+}
+
 static void add_limit(const struct shrinking *s, const struct plane *plane, unsigned index,
                       unsigned level, enum dwt_band band)
 {
@@ -221,7 +287,12 @@ static void add_limit(const struct shrinking *s, const struct plane *plane, unsi
     pass->work = 32.0 * (cut.bands + 1);
     pass_plane(pass, s->state, 0);
     pass_plane(pass, bayes ? s->sums : s->limit, 0);
-    pass_plane(pass, s->limit, 0);
+    if (s->plan->out_of_memory)
+        return;
+    struct view limit = {s->limit, s->plan->scratch[s->limit - OPERAND_SCRATCH].planes[0]};
+    if (s->together)
+        limit.plane.offset += value_at(level, band) * sample_size(limit.plane.type);
+    pass_view(pass, &limit);
     pass_int(pass, (int32_t)cut.bands);
     pass_work(s, pass, (double)plane->width * plane->height);
     pass_work(s, pass,
@@ -229,20 +300,18 @@ static void add_limit(const struct shrinking *s, const struct plane *plane, unsi
                     : shrink_universal_factor(&s->dwt, &s->layout, level, band));
 }
 
-/* The fixed threshold in the units of each band: a table with four for each band, one for each
- * channel. */
-static unsigned fixed_limits(const struct shrinking *s)
+/* A table of the fixed threshold in the units of each band, or of what the median is multiplied
+ * with to give it, for each channel the same. */
+static unsigned add_values(const struct shrinking *s)
 {
-    enum {
-        N = DWT_LEVELS_MAX * DWT_BANDS * PLANE_CHANNELS_MAX
-    };
-    double wide[N] = {0};
-    float narrow[N] = {0};
+    double wide[VALUES] = {0};
+    float narrow[VALUES] = {0};
     for (unsigned i = 0; i < s->layout.n_levels * DWT_BANDS * PLANE_CHANNELS_MAX; i++) {
-        unsigned band = i / PLANE_CHANNELS_MAX;
-        double norm =
-            shrink_norm(&s->dwt, &s->layout, band / DWT_BANDS, (enum dwt_band)(band % DWT_BANDS));
-        wide[i] = s->config->threshold.value / norm;
+        unsigned level = i / PLANE_CHANNELS_MAX / DWT_BANDS;
+        enum dwt_band band = (enum dwt_band)(i / PLANE_CHANNELS_MAX % DWT_BANDS);
+        wide[i] = is_fixed(s->config)
+                      ? s->config->threshold.value / shrink_norm(&s->dwt, &s->layout, level, band)
+                      : shrink_universal_factor(&s->dwt, &s->layout, level, band);
         narrow[i] = (float)wide[i];
     }
     if (s->layout.type == SAMPLE_F64)
@@ -250,29 +319,108 @@ static unsigned fixed_limits(const struct shrinking *s)
     return stage_plan_table(s->plan, narrow, sizeof narrow);
 }
 
+/* Whether the band stays as it is. */
+static bool is_copied(const struct shrinking *s, unsigned level, enum dwt_band band)
+{
+    bool has_noise = is_fixed(s->config) || s->layout.levels[0].plane[DWT_HH] >= 0;
+    return band == DWT_LL || !shrink_takes_level(s->config, level) || !has_noise;
+}
+
+/* Vectors, for planes of one channel on GPUs. */
+static bool takes_four(const struct shrinking *s, const struct plane *plane)
+{
+    const struct device_profile *profile = s->plan->profile;
+    return (profile->takes_columns || s->together) && plane->channels == 1 &&
+           sample_size(plane->type) == 4 && pass_is_aligned(plane);
+}
+
 static void add_band(const struct shrinking *s, unsigned level, enum dwt_band band)
 {
     unsigned index = 0;
     const struct plane *plane = plane_of(s, level, band, &index);
-    bool has_noise = is_fixed(s->config) || s->layout.levels[0].plane[DWT_HH] >= 0;
     if (!plane)
         return;
-    bool copies = band == DWT_LL || !shrink_takes_level(s->config, level) || !has_noise;
+    bool copies = is_copied(s, level, band);
     if (!copies && !is_fixed(s->config))
         add_limit(s, plane, index, level, band);
     enum kernel_form form = s->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
     const char *part = copies ? "copy" : param_choice_name(rule_choices, s->config->rule);
-    bool takes_four = s->plan->profile->takes_columns && plane->channels == 1 &&
-                      sample_size(plane->type) == 4 && pass_is_aligned(plane);
-    struct pass *pass =
-        begin(s, part, form, takes_four ? 4 : 0, plane->width * plane->channels, plane->height);
+    struct pass *pass = begin(s, part, form, takes_four(s, plane) ? 4 : 0,
+                              plane->width * plane->channels, plane->height);
     pass_planes(pass, s->plan, index);
     if (copies)
         return;
     pass->work = 6;
-    pass_buffer(pass, s->limit);
-    pass_int(pass,
-             is_fixed(s->config) ? (int32_t)(level * DWT_BANDS + band) * PLANE_CHANNELS_MAX : 0);
+    pass_buffer(pass, is_fixed(s->config) ? s->values : s->limit);
+    pass_int(pass, is_fixed(s->config) ? (int32_t)value_at(level, band) : 0);
+}
+
+/* Describes the planes of a transform for one launch, the largest ones first; returns how many
+ * numbers that are. */
+static unsigned describe_places(const struct shrinking *s, int32_t *numbers)
+{
+    int32_t rows = 0, *at = numbers;
+    for (unsigned i = 0; i < s->layout.n_levels * DWT_BANDS; i++) {
+        unsigned index, level = i / DWT_BANDS;
+        enum dwt_band band = (enum dwt_band)(DWT_BANDS - 1 - i % DWT_BANDS);
+        const struct plane *in = plane_of(s, level, band, &index);
+        if (!in)
+            continue;
+        const struct plane *out = &s->plan->out->planes[index];
+        size_t size = sample_size(in->type);
+        const int32_t place[PLACE_INTS] = {
+            rows + (int32_t)in->height,          rows,
+            (int32_t)(in->offset / size),        (int32_t)(in->stride / size),
+            (int32_t)(out->offset / size),       (int32_t)(out->stride / size),
+            (int32_t)(in->width * in->channels), is_copied(s, level, band),
+            (int32_t)value_at(level, band)};
+        memcpy(at, place, sizeof place);
+        at += PLACE_INTS;
+        rows = place[0];
+    }
+    return (unsigned)(at - numbers);
+}
+
+/* All planes of a transform in one launch, after their thresholds have been found. */
+static void add_together(struct shrinking *s)
+{
+    bool universal = s->config->threshold.choice == SHRINK_UNIVERSAL;
+    bool bayes = s->config->threshold.choice == SHRINK_BAYES, four = true;
+    uint32_t width = 0, height = 0, n_places = 0;
+    uint64_t bytes = 0;
+    for (unsigned level = 0; level < s->layout.n_levels; level++)
+        for (int band = 0; band < DWT_BANDS; band++) {
+            unsigned index;
+            const struct plane *plane = plane_of(s, level, (enum dwt_band)band, &index);
+            if (!plane)
+                continue;
+            if (bayes && !is_copied(s, level, (enum dwt_band)band))
+                add_limit(s, plane, index, level, (enum dwt_band)band);
+            four &= takes_four(s, plane) && pass_is_aligned(&s->plan->out->planes[index]);
+            width = plane->width > width ? plane->width : width;
+            height += plane->height;
+            bytes += plane_bytes(plane);
+            n_places++;
+        }
+    if (n_places == 0)
+        return;
+    struct pass *pass = begin(s, param_choice_name(rule_choices, s->config->rule), FORM_SCALAR,
+                              four ? 4 : 1, width * s->layout.channels, height);
+    pass_define(pass, "TOGETHER", "1");
+    pass_name(pass, "together");
+    pass->work = 6;
+    pass->bytes_read = pass->bytes_written = bytes;
+    pass_buffer(pass, OPERAND_IN);
+    pass_buffer(pass, OPERAND_OUT);
+    pass_buffer(pass, s->places);
+    pass_int(pass, s->places_at);
+    pass_buffer(pass, bayes ? s->limit : s->values);
+    if (universal) {
+        pass_define(pass, "UNIVERSAL", "1");
+        pass_name(pass, "universal");
+        pass_plane(pass, s->state, 0);
+    }
+    s->places_at += (int32_t)n_places * PLACE_INTS;
 }
 
 /* Adds scratch memory that is large enough for every plane. */
@@ -288,8 +436,9 @@ static void add_scratch(struct shrinking *s)
         width = samples > width ? samples : width;
     }
     enum sample_type type = s->layout.type == SAMPLE_F64 ? SAMPLE_F64 : SAMPLE_F32;
-    s->state = stage_plan_scratch(s->plan, 256, 1 + 2 * PLANE_CHANNELS_MAX * parts, 1, SAMPLE_I32);
-    s->limit = stage_plan_scratch(s->plan, PLANE_CHANNELS_MAX, 1, 1, type);
+    s->state = stage_plan_scratch(s->plan, 1u << (s->together ? BITS_TOGETHER : BITS),
+                                  1 + 2 * PLANE_CHANNELS_MAX * parts, 1, SAMPLE_I32);
+    s->limit = stage_plan_scratch(s->plan, s->together ? VALUES : PLANE_CHANNELS_MAX, 1, 1, type);
     if (s->config->threshold.choice != SHRINK_BAYES)
         return;
     s->sums = stage_plan_scratch(s->plan, 2 * PLANE_CHANNELS_MAX, bands, 1, type);
@@ -297,29 +446,52 @@ static void add_scratch(struct shrinking *s)
         s->columns = stage_plan_scratch(s->plan, 2 * width, bands, 1, type);
 }
 
+static int read_origin(struct shrinking *s, size_t i, struct fault *fault)
+{
+    s->first = (unsigned)s->plan->in->origins[i].first;
+    int result = dwt_read_origin("shrink", s->plan->in, i, &s->dwt, &s->layout, fault);
+    return result ? result : dwt_check_device(s->plan, s->dwt.precision, fault);
+}
+
+/* One table of the planes of all transforms. */
+static int add_places(struct shrinking *s, struct fault *fault)
+{
+    int32_t *numbers = calloc(s->plan->in->n_planes + 1, PLACE_INTS * sizeof *numbers);
+    size_t count = 0;
+    int result = numbers ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a plan");
+    for (size_t i = 0; i < s->plan->in->n_origins && result == 0; i++) {
+        result = read_origin(s, i, fault);
+        count += result == 0 ? describe_places(s, numbers + count) : 0;
+    }
+    if (result == 0)
+        s->places = stage_plan_table(s->plan, numbers, count * sizeof *numbers);
+    free(numbers);
+    return result;
+}
+
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
-    struct shrinking s = {.config = config, .plan = plan};
-    for (size_t i = 0; i < plan->in->n_origins; i++) {
-        int result = dwt_read_origin("shrink", plan->in, i, &s.dwt, &s.layout, fault);
-        if (result == 0)
-            result = dwt_check_device(plan, s.dwt.precision, fault);
+    struct shrinking s = {.config = config, .plan = plan, .together = count_together(plan)};
+    int result = s.together ? add_places(&s, fault) : 0;
+    for (size_t i = 0; i < plan->in->n_origins && result == 0; i++) {
+        result = read_origin(&s, i, fault);
         if (result != 0)
             return result;
         if (plan->n_tables + 1 == STAGE_TABLES_MAX)
             return fault_set(fault, FAULT_LIMIT, "shrink: planes of too many shapes at once");
-        if (is_fixed(config))
-            s.limit = fixed_limits(&s);
-        else if (i == 0)
+        if (is_fixed(config) || (s.together && s.config->threshold.choice == SHRINK_UNIVERSAL))
+            s.values = add_values(&s);
+        if (!is_fixed(config) && i == 0)
             add_scratch(&s);
-        s.first = (unsigned)plan->in->origins[i].first;
         if (!is_fixed(config) && s.layout.levels[0].plane[DWT_HH] >= 0)
             add_median(&s);
-        for (unsigned level = s.layout.n_levels; level-- > 0;)
+        for (unsigned level = s.layout.n_levels; level-- > 0 && !s.together;)
             for (int band = 0; band < DWT_BANDS; band++)
                 add_band(&s, level, (enum dwt_band)band);
+        if (s.together)
+            add_together(&s);
     }
-    return 0;
+    return result;
 }
 
 static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)

@@ -1,10 +1,13 @@
 /* analysis: its parameters, and the bands that come of a frame. */
 #include "stage/filterbank/filterbank.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/border.h"
 #include "stage/common.h"
+#include "stage/dwt/dwt_level.h"
 
 #define AT(member) offsetof(struct filterbank_config, member)
 static const struct param params[] = {
@@ -158,6 +161,7 @@ struct work {
     struct filterbank_taps *taps;
     const struct plane *plane; /* the source */
     unsigned plane_index;
+    unsigned level; /* at which passes are added */
     struct filterbank_tree tree;
     struct place *first;                   /* for each node: the place of its first band */
     struct filterbank_scratch rows, inner; /* filtered rows; bands that are only split again */
@@ -259,6 +263,8 @@ static struct pass *begin_pass(struct work *work, const char *variant, const str
                                                                    : FORM_SCALAR;
     struct pass *pass =
         pass_begin(work->plan, "analysis", variant, form, tile ? 4 : 0, width, height);
+    snprintf(pass->place, sizeof pass->place, "level %u, %.*s", work->level,
+             (int)strcspn(variant, "_"), variant);
     pass_define(pass, "BANDS", "%u", task->n_bands);
     pass_name(pass, task->n_bands == 2 ? "two" : "one");
     pass_define_type(pass, "SRC", plane_at(work, from)->type);
@@ -347,6 +353,34 @@ static bool go_together(const struct task *task, unsigned factor)
     return llabs(a - b) <= BANK_TAPS_MAX && llabs(begin) <= BANK_TAPS_MAX / (int)factor;
 }
 
+/* The taps of two filters for their common window, from where the first sample of each band is
+ * computed. */
+struct window {
+    int at;
+    unsigned n_taps;
+    double taps[2][DWT_SUMS_TAPS];
+};
+
+/* Returns false where the window is too long. */
+static bool make_window(const struct bank_direction *direction, struct bank_span in,
+                        const struct bank_span *spans, struct window *window)
+{
+    int64_t top[2], low = INT64_MAX, high = INT64_MIN;
+    for (unsigned b = 0; b < 2; b++) {
+        const struct bank_filter *f = &direction->analysis[b];
+        top[b] = direction->factor * first_index(&spans[b]) + f->shift + f->zero + in.zero;
+        low = top[b] - f->n_taps + 1 < low ? top[b] - f->n_taps + 1 : low;
+        high = top[b] > high ? top[b] : high;
+    }
+    *window = (struct window){.at = (int)low, .n_taps = (unsigned)((high - low + 2) / 2 * 2)};
+    if (high - low >= DWT_SUMS_TAPS)
+        return false;
+    for (unsigned b = 0; b < 2; b++)
+        for (unsigned k = 0; k < direction->analysis[b].n_taps; k++)
+            window->taps[b][top[b] - low - k] = direction->analysis[b].taps[k];
+    return true;
+}
+
 /* All bands in one direction, two at a time; empty ones are left out. */
 static void add_passes(struct work *work, bool rows, const struct bank_direction *direction,
                        struct bank_span in, const struct bank_span *spans, const struct place *to,
@@ -403,6 +437,50 @@ static struct place place_of(struct work *work, unsigned index, unsigned i, unsi
     return place;
 }
 
+/* Both directions of a level in one pass, as dwt has it for GPUs with local memory: two filters for
+ * every other sample, the same along rows and down columns. */
+static bool add_both(struct work *work, const struct filterbank_node *node, unsigned index,
+                     struct place from)
+{
+    const struct bank_direction *x = &node->bank->x, *y = &node->bank->y;
+    const struct device_profile *profile = work->plan->profile;
+    const struct plane *source = plane_at(work, from);
+    struct window along, down;
+    if (profile->form != FORM_VECTOR || profile->local_memory < 32768 || profile->generic ||
+        x->n_filters != 2 || y->n_filters != 2 || x->factor != 2 || y->factor != 2 ||
+        source->channels != 1 || !pass_is_aligned(source) || node->x[0].length <= 0 ||
+        node->x[1].length <= 0 || node->y[0].length <= 0 || node->y[1].length <= 0 ||
+        !make_window(x, node->in_x, node->x, &along) ||
+        !make_window(y, node->in_y, node->y, &down) || memcmp(&along, &down, sizeof down) != 0)
+        return false;
+    struct place to[4]; /* low and high along the rows of what is low down the columns, and high */
+    bool aligned = true;
+    for (unsigned b = 0; b < 4; b++) {
+        to[b] = place_of(work, index, b % 2, b / 2);
+        aligned &= pass_is_aligned(plane_at(work, to[b]));
+    }
+    const struct dwt_window window = {along.at, along.n_taps, along.taps[0], along.taps[1]};
+    uint32_t width[2] = {(uint32_t)node->x[0].length, (uint32_t)node->x[1].length};
+    uint32_t height[2] = {(uint32_t)node->y[0].length, (uint32_t)node->y[1].length}, rows;
+    if (!aligned || work->plan->out_of_memory)
+        return false;
+    struct pass *pass =
+        dwt_begin_sums(work->plan, &window, source->type, filterbank_type(work->config),
+                       width[0] > width[1] ? width[0] : width[1],
+                       height[0] > height[1] ? height[0] : height[1], &rows);
+    pass_name(pass, "bank");
+    snprintf(pass->place, sizeof pass->place, "level %u, both", work->level);
+    pass->bytes_read = plane_bytes(source);
+    pass_plane(pass, from.operand, from.index);
+    for (unsigned b = 0; b < 4; b++) {
+        pass->bytes_written += plane_bytes(plane_at(work, to[b]));
+        pass_plane(pass, to[b].operand, to[b].index);
+    }
+    pass_ints(pass, rows, source->width, source->height, width[0], width[1], height[0], height[1],
+              work->config->border == FILTERBANK_CYCLIC ? BORDER_WRAP : BORDER_ZERO);
+    return true;
+}
+
 static void add_node(struct work *work, unsigned index)
 {
     const struct filterbank_node *node = &work->tree.nodes[index];
@@ -410,6 +488,7 @@ static void add_node(struct work *work, unsigned index)
     struct place from = node->parent < 0 ? (struct place){OPERAND_IN, work->plane_index}
                                          : work->first[node->parent];
     struct place rows[BANK_FILTERS_MAX], to[BANK_FILTERS_MAX];
+    work->level = node->level;
     if (work->tree.dims == 1) {
         for (unsigned i = 0; i < x->n_filters; i++)
             if (node->x[i].length > 0)
@@ -417,6 +496,8 @@ static void add_node(struct work *work, unsigned index)
         add_passes(work, true, x, node->in_x, node->x, to, from);
         return;
     }
+    if (add_both(work, node, index, from))
+        return;
     filterbank_scratch_rewind(&work->rows);
     for (unsigned i = 0; i < x->n_filters; i++)
         if (node->x[i].length > 0)
