@@ -213,7 +213,7 @@ complete -c sluice -n '__fish_seen_subcommand_from bench' -l end-to-end -d 'the 
 complete -c sluice -n '__fish_seen_subcommand_from bench' -s f -l format -d 'format of end-to-end\'s results, with options' -r -f -a 'bmp jpg npy npz png pnm raw'
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l input -d 'options for reading with end-to-end, as in sluice run' -r
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l bank -d 'of filterbank1d and filterbank2d' -r
-complete -c sluice -n '__fish_seen_subcommand_from bench' -l no-reference -d 'do not time the plain references of filterbank1d and filterbank2d'
+complete -c sluice -n '__fish_seen_subcommand_from bench' -l no-reference -d 'do not time the plain references of filterbank1d'
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l config -d 'configuration' -r
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l device -d 'auto' -r -f -a 'auto gpu cpu reference'
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l platform-index -d 'only the platform with this index of `sluice devices`' -r

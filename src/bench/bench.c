@@ -44,11 +44,12 @@ static const struct options_row options[] = {
            "options for reading with end-to-end, as in sluice run"),
     OPTION(0, "BANK", TEXT, "bank", AT(bank), "of filterbank1d and filterbank2d", DEFAULT("cdf97")),
     OPTION(0, NULL, FLAG, "no-reference", AT(no_reference),
-           "do not time the plain references of filterbank1d and filterbank2d"),
+           "do not time the plain references of filterbank1d"),
     {0},
 };
 
-static const struct bench *const benches[] = {&bench_filterbank1d, &bench_filterbank2d};
+static const struct bench *const benches[] = {&bench_filterbank1d, &bench_filterbank2d,
+                                              &bench_widths, &bench_sizes};
 #define N_BENCHES (sizeof benches / sizeof *benches)
 
 static const struct options_usage usage = {
@@ -58,16 +59,26 @@ static const struct options_usage usage = {
     .details =
         "sluice bench sobel box:radius=50\n"
         "sluice bench --variants -c luminance,sobel:scale=1 --size 1920x1080\n"
-        "sluice bench -c luminance,sobel:scale=1 -f jpg --end-to-end photo.jpg\n\n"
+        "sluice bench -c luminance,sobel:scale=1 -f jpg --end-to-end photo.jpg\n"
+        "sluice bench --device native,gpu,reference sizes\n\n"
         "Kernels are timed by the device's own clock. queued: until the first one was submitted "
         "to the device;\nwait: from then until it started; median and min: the time that all of "
         "them ran. job is timed by the\nhost's clock, from samples in its memory to samples in its "
         "memory. MB is what has to be moved: the\ninput read once, the result written once. copy "
         "compares with a kernel that reads and writes as many\nbytes, run in turn with the chain."
         "\n\n"
+        "Several devices, joined by commas, are measured one after the other and printed side by "
+        "side: "
+        "kernels, and\njobs. auto goes by what sluice tune has measured.\n\n"
         "benches with tables of their own:\n"
-        "  filterbank1d  cascades over signals of 0.6 to 8 million samples\n"
-        "  filterbank2d  pictures there and back: PSNR and time by depth, single and double\n",
+        "  filterbank1d  cascades over signals of 0.6 to 8 million samples, single and double\n"
+        "  filterbank2d  pictures there and back: PSNR and time by depth and by step, single and "
+        "double\n"
+        "  widths        box over 1024x1024 RGBA by its width: separable, by a table, and as a "
+        "window "
+        "of ones\n"
+        "  sizes         fir and sobel over pictures of 256x256 to 8192x8192\n"
+        "Of these, pictures and signals of more than --max-pixels are left out.\n",
     .tables = {options, cli_config_options, cli_device_options, cli_limit_options, cli_plan_options,
                cli_output_options},
 };
@@ -197,7 +208,10 @@ static int check_options(const struct bench_options *o, char **names, size_t cou
                           "--size=%s: expected WIDTHxHEIGHT[xCHANNELS], 1 to 4 channels (see "
                           "sluice bench --help)",
                           o->size);
-    if ((uint64_t)size.width * size.height > o->common.max_pixels)
+    bool tables = count > 0; /* they have sizes of their own */
+    for (size_t i = 0; i < count; i++)
+        tables &= find_bench(names[i]) != NULL;
+    if (!tables && (uint64_t)size.width * size.height > o->common.max_pixels)
         return cli_refuse(65, "--size=%s: more pixels than --max-pixels allows", o->size);
     if (o->type && !sample_find(o->type, &type))
         return cli_refuse(64, "--type=%s: expected u8, i8, u16, i16, i32, f32 or f64", o->type);
@@ -265,8 +279,9 @@ static int write_report(const struct bench_context *context, const struct device
 int bench_give_rows(const struct bench_context *context, const struct device *device)
 {
     const struct device_info *info = device ? device_info(device) : NULL;
-    json_t *json = json_pack("{s:s, s:s, s:O}", "device", info ? info->name : "reference", "driver",
-                             info ? info->driver : "", "rows", context->rows);
+    const char *name = context->beside ? context->select : info ? info->name : "reference";
+    json_t *json = json_pack("{s:s, s:s, s:O}", "device", name, "driver", info ? info->driver : "",
+                             "rows", context->rows);
     if (context->options->common.json)
         cli_print_json(json_incref(json));
     int status = context->options->report ? write_report(context, device, json) : 0;
@@ -279,9 +294,11 @@ static int run_bench(struct bench_context *context, const struct bench *bench, s
     unsigned iterations = context->iterations;
     if (!context->options->iterations)
         context->iterations = 5;
-    if (context->lines)
+    if (context->lines && bench->has_bank)
         fprintf(cli_stdout, "\n%s: bank %s, %u iterations, medians\n", bench->name,
                 context->options->bank, context->iterations);
+    else if (context->lines)
+        fprintf(cli_stdout, "\n%s: %u iterations, medians\n", bench->name, context->iterations);
     int result = bench->run(context, fault);
     context->iterations = iterations;
     return result;
@@ -327,19 +344,78 @@ static int run_all(struct bench_context *context, const char *chain, char **name
     return status;
 }
 
+void bench_add_row(const struct bench_context *context, json_t *row,
+                   const struct device_info *ran_on)
+{
+    json_object_set_new(row, "device", json_string(context->select));
+    json_object_set_new(row, "ran_on", ran_on ? json_string(ran_on->name) : json_null());
+    json_array_append_new(context->rows, row);
+}
+
+/* With auto: native, and what sluice tune has measured, if it has. */
+static int open_native(struct bench_context *context, const struct device_options *wanted,
+                       struct tuned **tuned, struct fault *fault)
+{
+    static const struct device_options by_name = {
+        .select = "native", .platform_index = -1, .device_index = -1};
+    const struct device_info *device, *native;
+    struct fault none = FAULT_INIT;
+    if (!context->device || !tuned_may_choose(wanted) || !device_may_load(wanted) ||
+        tuned_pair(wanted, &device, &native, &none) != 0)
+        return 0;
+    int result = tuned_create(tuned, device_info(context->device), native, fault);
+    if (result == 0 && tuned_count(*tuned) > 0)
+        result = device_open(&context->native, native, &by_name, fault);
+    if (context->native)
+        device_pool_limit(context->native, context->options->common.memory);
+    context->tuned = *tuned;
+    return result;
+}
+
+/* Measures on the device of that word. */
+static int on_device(struct bench_context *context, const char *select, const char *chain,
+                     char **names, size_t count)
+{
+    struct bench_options own = *context->options;
+    struct bench_context here = *context;
+    struct device_options wanted;
+    struct tuned *tuned = NULL;
+    struct fault fault = FAULT_INIT;
+    own.common.device = here.select = select;
+    own.no_reference |= here.beside;
+    here.options = &own;
+    int result = open_device(&own, &wanted, &here.device, &fault);
+    if (result == 0)
+        result = open_native(&here, &wanted, &tuned, &fault);
+    int status = result == 0 ? run_all(&here, chain, names, count) : cli_complain(NULL, &fault);
+    if (status == 0 && !here.beside)
+        status = bench_give_rows(&here, here.device);
+    tuned_destroy(&tuned);
+    device_close(&here.native);
+    device_close(&here.device);
+    return status;
+}
+
 static int bench(struct bench_context *context, const char *chain, char **names, size_t count)
 {
     const struct bench_options *o = context->options;
-    struct device_options device_options;
-    struct fault fault = FAULT_INIT;
+    const char *devices = o->common.device;
+    int status = 0;
+    context->select = devices;
     if (o->end_to_end)
         return bench_files(context, chain ? chain : "", names, count);
-    if (open_device(o, &device_options, &context->device, &fault) != 0)
-        return cli_complain(NULL, &fault);
-    int status = run_all(context, chain, names, count);
-    if (status == 0)
-        status = bench_give_rows(context, context->device);
-    device_close(&context->device);
+    context->beside = strchr(devices, ',') != NULL;
+    context->lines &= !context->beside;
+    for (size_t length; *devices && status == 0; devices += length + (devices[length] == ',')) {
+        char word[160];
+        length = strcspn(devices, ",");
+        snprintf(word, sizeof word, "%.*s", (int)length, devices);
+        status = on_device(context, word, chain, names, count);
+    }
+    if (status == 0 && context->beside)
+        status = bench_give_rows(context, NULL);
+    if (status == 0 && context->beside && !o->common.json)
+        bench_print_beside(context->rows, o->common.device);
     return status;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "chain/board.h"
+#include "chain/tuned.h"
 #include "cli/common.h"
 
 struct bench_options {
@@ -21,11 +22,16 @@ struct bench_context {
     const struct bench_options *options;
     unsigned iterations;
     const struct config *config;
+    const char *select;    /* the word of --device that is measured */
     struct device *device; /* NULL: only the references are measured */
+    /* with auto: native, for chains that sluice tune has found faster there; NULL: none are */
+    struct device *native;
+    const struct tuned *tuned;
     /* limits of this board are printed beside the measured times; NULL: unknown */
     const struct board *board;
     json_t *rows;
     bool lines;                /* print lines */
+    bool beside;               /* several devices are measured, to be printed side by side */
     struct file_draft *report; /* to be written; NULL: none */
     json_t *before;            /* state of the machine before the present bench of a report */
 };
@@ -34,8 +40,18 @@ struct bench_context {
 struct bench {
     const char *name;
     int (*run)(const struct bench_context *context, struct fault *fault);
+    bool has_bank; /* --bank says of which filter bank */
 };
-extern const struct bench bench_filterbank1d, bench_filterbank2d;
+extern const struct bench bench_filterbank1d, bench_filterbank2d, bench_widths, bench_sizes;
+
+/* Adds a row, with the device that was asked for and the one that it ran on (NULL: the references).
+ */
+void bench_add_row(const struct bench_context *context, json_t *row,
+                   const struct device_info *ran_on);
+
+/* Prints all rows as one table, a line for each chain and picture, with the devices side by side.
+ */
+void bench_print_beside(const json_t *rows, const char *devices);
 
 /* In seconds, over `iterations` runs. */
 struct bench_time {
@@ -53,6 +69,12 @@ struct bench_way {
 struct plan_options bench_plan_options(const struct bench_context *context,
                                        const struct bench_way *way);
 
+/* A launch of a chain. */
+struct bench_launch {
+    char stage[32], place[24];
+    double seconds; /* by the device's clock; the median */
+};
+
 struct bench_result {
     /* by the device's clock; all launches of a run together */
     struct bench_time kernels;
@@ -66,14 +88,20 @@ struct bench_result {
     double copy_best; /* the same for its fastest run */
     double bound;     /* the least seconds that the kernels can take on the board; -1: not known */
     char forms[32];   /* of the kernels: "rows", "vector+scalar", "none" */
+    const struct device_info *ran_on; /* NULL: the references */
+    size_t n_parts;
+    struct bench_launch *parts; /* each launch, where all runs have the same; owned */
     struct picture out; /* of the last run; owned */
 };
+
+/* Adds each launch to a row. */
+void bench_add_parts(json_t *row, const struct bench_result *result);
 
 /* Sorts the seconds. */
 struct bench_time bench_summarise(double *seconds, size_t n);
 
-/* Run `chain` on `in`, on the device and by the reference. The reference runs once; its time is
- * result->job. */
+/* Run `chain` on `in`, on the device (with auto on the faster of two) and by the reference. The
+ * reference runs once; its time is result->job. */
 int bench_run_device(const struct bench_context *context, const struct chain *chain,
                      const struct picture *in, const struct bench_way *way,
                      struct bench_result *result, struct fault *fault);

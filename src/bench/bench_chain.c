@@ -102,7 +102,8 @@ static void add_row(const struct subject *s, const struct chain *chain, const ch
     json_object_set_new(row, "launches", json_integer((json_int_t)r->launches));
     json_object_set_new(row, "bytes_moved", json_integer((json_int_t)r->moved));
     bench_set_real(row, "bound_s", on_device ? r->bound : -1);
-    json_array_append_new(s->context->rows, row);
+    bench_add_parts(row, r);
+    bench_add_row(s->context, row, r->ran_on);
 }
 
 /* ---- other ways to compute a chain, from its text and the tables of parameters ---- */
@@ -423,7 +424,9 @@ static int all_rows(struct subject *s, const char *text, const struct chain *cha
                     struct fault *fault)
 {
     const struct bench_context *context = s->context;
-    struct bench_way way = {.copy = true}, unfused = {.no_fuse = true, .copy = true};
+    /* side by side there is no column for it, and its buffers would take turns with the chain's */
+    bool copy = !context->beside;
+    struct bench_way way = {.copy = copy}, unfused = {.no_fuse = true, .copy = copy};
     if (!context->device)
         return by_reference(s, chain, fault);
     is_new(s, chain, &way);

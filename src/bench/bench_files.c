@@ -219,7 +219,7 @@ static void add_row(const struct run *run, const char *file, const char *variant
     json_object_set_new(row, "bytes_in", json_integer((json_int_t)r->bytes_in));
     json_object_set_new(row, "bytes_out", json_integer((json_int_t)r->bytes_out));
     bench_set_real(row, "files_per_s", rate);
-    json_array_append_new(run->context->rows, row);
+    bench_add_row(run->context, row, r->ran_on);
 }
 
 static void job_done(struct engine_job *done)

@@ -23,12 +23,15 @@ struct bench_time bench_summarise(double *seconds, size_t n)
 void bench_result_finish(struct bench_result *result)
 {
     picture_destroy(&result->out);
+    free(result->parts);
     *result = (struct bench_result){0};
 }
 
 /* Seconds of one run. */
 struct times {
     double kernels, queued, wait, job;
+    size_t n_launches; /* of `launches`, owned */
+    struct launch_report *launches;
 };
 
 /* One run as a program with memory of its own would do it: samples in, kernels, samples out. `out`
@@ -59,8 +62,10 @@ static int run_once(const struct plan *plan, struct recording *recording, struct
         queued = run.launches[0].queued;
         waited = run.launches[0].wait;
     }
-    *times = (struct times){(double)ran * 1e-9, (double)queued * 1e-9, (double)waited * 1e-9,
-                            (double)(clock_now() - begin) * 1e-9};
+    *times = (struct times){(double)ran * 1e-9,    (double)queued * 1e-9,
+                            (double)waited * 1e-9, (double)(clock_now() - begin) * 1e-9,
+                            run.n_launches,        run.launches};
+    run.launches = NULL;
     recording_run_finish(recording, &run);
     return 0;
 }
@@ -118,6 +123,7 @@ int bench_copy_run(struct bench_copy *copy, double *seconds, uint64_t *bytes, st
     struct times times = {0};
     int result =
         run_once(copy->plan, copy->recording, copy->device, &copy->in, NULL, &times, fault);
+    free(times.launches);
     *seconds = times.kernels;
     *bytes = 2 * frame_bytes(&copy->plan->in);
     return result;
@@ -152,6 +158,30 @@ static void name_forms(const struct plan *plan, char forms[32])
         snprintf(forms, 32, "none");
 }
 
+/* Each launch's median; `seconds` has those of all runs, one launch after the other. */
+static void note_parts(const struct plan *plan, const struct times *times, double *seconds,
+                       size_t n, struct bench_result *result)
+{
+    result->parts = calloc(times->n_launches + 1, sizeof *result->parts);
+    for (size_t k = 0; result->parts && k < times->n_launches; k++) {
+        const struct launch_report *launch = &times->launches[k];
+        struct bench_launch *part = &result->parts[result->n_parts++];
+        snprintf(part->stage, sizeof part->stage, "%s", plan->steps[launch->step].stage->name);
+        snprintf(part->place, sizeof part->place, "%s", launch->place);
+        part->seconds = bench_summarise(seconds + k * n, n).median;
+    }
+}
+
+void bench_add_parts(json_t *row, const struct bench_result *result)
+{
+    json_t *parts = json_array();
+    for (size_t i = 0; i < result->n_parts; i++)
+        json_array_append_new(parts, json_pack("{s:s, s:s, s:f}", "stage", result->parts[i].stage,
+                                               "place", result->parts[i].place, "median_s",
+                                               result->parts[i].seconds));
+    json_object_set_new(row, "parts", parts);
+}
+
 /* The copy runs between the runs of the chain, so that other load on the machine affects both. */
 static int measure(const struct bench_context *context, const struct plan *plan,
                    struct recording *recording, const struct picture *in, struct bench_copy *copy,
@@ -160,13 +190,24 @@ static int measure(const struct bench_context *context, const struct plan *plan,
     uint64_t copied = 0;
     size_t n = context->iterations;
     double *seconds[5] = {all, all + n, all + 2 * n, all + 3 * n, all + 4 * n};
-    struct times times;
+    struct times times = {0};
+    double *parts = NULL;
     /* the first run warms caches and allocates memory */
     for (size_t i = 0; i <= n; i++) {
         size_t at = i ? i - 1 : 0;
         int code = run_once(plan, recording, context->device, in, &result->out, &times, fault);
+        if (code == 0 && i == 0)
+            parts = calloc(n * times.n_launches + 1, sizeof *parts);
+        for (size_t k = 0; code == 0 && parts && k < times.n_launches; k++)
+            parts[k * n + at] = (double)times.launches[k].run * 1e-9;
+        if (code == 0 && i == n && parts)
+            note_parts(plan, &times, parts, n, result);
+        free(times.launches);
+        times.launches = NULL;
         if (code == 0 && copy)
             code = bench_copy_run(copy, &seconds[4][at], &copied, fault);
+        if (code != 0 || i == n)
+            free(parts);
         if (code != 0)
             return code;
         seconds[0][at] = times.kernels;
@@ -218,14 +259,18 @@ struct plan_options bench_plan_options(const struct bench_context *context,
                                  .no_fuse = way->no_fuse || context->options->common.no_fuse};
 }
 
-int bench_run_device(const struct bench_context *context, const struct chain *chain,
+int bench_run_device(const struct bench_context *all, const struct chain *chain,
                      const struct picture *in, const struct bench_way *way,
                      struct bench_result *result, struct fault *fault)
 {
-    struct plan_options options = bench_plan_options(context, way);
+    struct bench_context own = *all, *context = &own;
+    struct tuned_choice choice;
     struct plan *plan = NULL;
     struct recording *recording = NULL;
-    *result = (struct bench_result){0};
+    if (all->native && tuned_choose(all->tuned, chain, &in->frame, &choice) && choice.native)
+        own.device = all->native;
+    struct plan_options options = bench_plan_options(context, way);
+    *result = (struct bench_result){.ran_on = device_info(own.device)};
     int code = plan_create(&plan, chain, &in->frame, &options, fault);
     if (code != 0)
         device_tell_fp64(device_profile(context->device), fault);

@@ -150,6 +150,41 @@ class Bench(unittest.TestCase):
             self.assertIn(word, lines[1])
         self.assertTrue(lines[2].startswith('sobel '))
 
+    def test_devices_side_by_side(self):
+        report = self.bench('--device', 'native,reference', '--size', '64x48', 'sobel', 'box:radius=2')
+        self.assertEqual(report['device'], 'native,reference')
+        self.assertEqual([(row['device'], row['ran_on'], row['name'].split(':')[0]) for row in report['rows']],
+                         [('native', 'native', 'sobel'), ('native', 'native', 'box'), ('reference', None, 'sobel'),
+                          ('reference', None, 'box')])
+        self.assertEqual([part['stage'] for part in report['rows'][0]['parts']], ['sobel'])
+        out, _ = self.sluice('bench', '--device', 'native,reference', '--size', '64x48', '--iterations', '2', 'sobel')
+        lines = out.splitlines()
+        self.assertEqual(lines[0].split(), ['milliseconds', 'native', 'reference'])
+        self.assertEqual(lines[1].split(), ['chain', 'picture'] + ['kernels', 'job'] * 2)
+        self.assertEqual(lines[2].split()[:2] + [lines[2].split()[-2]], ['sobel', '64x48x1', '-'])
+        self.assertEqual(len(lines), 3)
+        self.assertIn('nosuch', self.sluice('bench', '--device', 'native,nosuch', 'sobel', status=69)[1])
+
+    def test_tables(self):
+        """Those of single stages, and those of filter banks, whose launches say which step they are."""
+        names = [row['name'] for row in self.bench('--device', 'native', 'widths')['rows']]
+        for method in ('separable', 'sat'):
+            self.assertEqual([name for name in names if name.endswith('method=' + method)],
+                             ['box:width=%d:height=%d:method=%s' % (n, n, method) for n in (3, 5, 9, 17, 31, 51, 75, 101)])
+        self.assertEqual(len([name for name in names if name.startswith('fir:k=1_1_1')]), 5)
+        out, _ = self.sluice('bench', '--device', 'native,reference', '--iterations', '1', '--max-pixels', '70000', 'sizes')
+        self.assertEqual([line.split()[1] for line in out.splitlines()[2:]], ['256x256x1'] * 3 + ['256x256x3'])
+        rows = self.bench('--max-pixels', '600000', '--device', 'native', 'filterbank2d')['rows']
+        self.assertEqual([row['levels'] for row in rows], [1, 2, 3, 5, 7, 8, 9, 11] * 2)
+        for row in rows:
+            places = {(part['stage'], part['place']) for part in row['parts']}
+            self.assertEqual(places, {(stage, 'level %d, %s' % (level + 1, way)) for stage in ('analysis', 'synthesis')
+                                      for level in range(row['levels']) for way in ('rows', 'columns')})
+            self.assertAlmostEqual(row['analysis_s'], sum(part['median_s'] for part in row['parts']
+                                                          if part['stage'] == 'analysis'), delta=1e-9)
+            self.assertGreater(row['bits'], 15)
+            self.assertLess(row['max_error'], 0.5)
+
     def test_report(self):
         """A file of the rows and all that they may depend on, beside the usual lines; a bound where the kernels
         are those of the board's class."""
