@@ -21,25 +21,32 @@ inline uint FN(largest)(uint a, uint b)
     return (b & ~mask) | (a & mask);
 }
 
-/* Those of them that erode and dilate take. */
-#ifdef TAKE_LEAST
-#define BETTER(a, b) FN(least)(a, b)
-#else
-#define BETTER(a, b) FN(largest)(a, b)
-#endif
-#define BETTER_4(a, b) FN(better_4)(a, b)
-inline uint4 FN(better_4)(uint4 a, uint4 b)
+/* Those of them that erode and dilate take, of so many words. */
+inline uint FN(better_1)(uint a, uint b)
 {
-    return (uint4)(BETTER(a.s0, b.s0), BETTER(a.s1, b.s1), BETTER(a.s2, b.s2), BETTER(a.s3, b.s3));
+#ifdef TAKE_LEAST
+    return FN(least)(a, b);
+#else
+    return FN(largest)(a, b);
+#endif
 }
 
-#define BETTER_8(a, b) FN(better_8)(a, b)
+inline uint2 FN(better_2)(uint2 a, uint2 b)
+{
+    return (uint2)(FN(better_1)(a.x, b.x), FN(better_1)(a.y, b.y));
+}
+
+inline uint4 FN(better_4)(uint4 a, uint4 b)
+{
+    return (uint4)(FN(better_2)(a.lo, b.lo), FN(better_2)(a.hi, b.hi));
+}
+
 inline uint8 FN(better_8)(uint8 a, uint8 b)
 {
-    return (uint8)(BETTER_4(a.lo, b.lo), BETTER_4(a.hi, b.hi));
+    return (uint8)(FN(better_4)(a.lo, b.lo), FN(better_4)(a.hi, b.hi));
 }
 
 /* The word that begins `bits` (8, 16 or 24) behind the beginning of a, which b follows. */
 #define BEHIND(a, b, bits) ((a) >> (bits) | (b) << (32 - (bits)))
 /* The bytes of a word that are alpha. */
-#define ALPHA_BYTES (CH == 2 ? 0xff00ff00u : 0xff000000u)
+#define ALPHA_BYTES (ALPHA == 2 ? 0xff00ff00u : ALPHA == 4 ? 0xff000000u : 0u)

@@ -22,11 +22,6 @@
 #else
 #define TONE_AT(in, x) (in)[(x) * PIXEL]
 #endif
-#if ALPHA
-#define SKIPPED(x) IS_ALPHA(ALPHA, x)
-#else
-#define SKIPPED(x) false
-#endif
 #define ALL_COUNT (PIXEL == 1 && !ALPHA) /* every sample of a row */
 #ifdef LEVEL_MIN
 #define BIN_OF(v)  ((int)(v) - LEVEL_MIN)
@@ -74,7 +69,7 @@ __kernel void KERNEL(GRID, PARAMETERS)
         __global const UNIT *in = LINE_AT(y);
         for (int x = begin; x < end; x++) {
             SRC v = TONE_AT(in, x);
-            bool counts = !SKIPPED(x) && COUNTS(v);
+            bool counts = !IS_ALPHA(ALPHA, x) && COUNTS(v);
             int key = FN(key)(v);
             least = min(least, counts ? key : INT_MAX);
             most = max(most, counts ? key : INT_MIN);
@@ -156,7 +151,7 @@ __kernel void KERNEL(GRID, PARAMETERS)
         }
 #endif
         for (; x < inside; x++)
-            if (!SKIPPED(x))
+            if (!IS_ALPHA(ALPHA, x))
                 COUNT(x, TONE_AT(in, x))
 #ifdef TILED
         for (; x < end; x++)
@@ -190,7 +185,7 @@ __kernel void KERNEL(GRID, PARAMETERS)
 {
     int band = GRID_Y;
     int x = SPAN_BEGIN;
-    if (band >= grid_y_end || x >= grid_width || SKIPPED(x))
+    if (band >= grid_y_end || x >= grid_width || IS_ALPHA(ALPHA, x))
         return;
 #ifndef LEVEL_MIN
     int least = state[FOUND_LEAST], most = state[FOUND_MOST];
@@ -261,7 +256,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void KERNEL(GRID, PA
         __global const UNIT *in = LINE_AT(y);
 #if CHUNK == 1
         for (int x = begin + along; x < end; x += lanes)
-            if (!SKIPPED(x))
+            if (!IS_ALPHA(ALPHA, x))
                 atomic_inc(own + TONE_AT(in, COLUMN_AT(x)));
 #else
         for (int x = (begin / CHUNK + along) * CHUNK; x < end; x += lanes * CHUNK) {

@@ -9,16 +9,6 @@
 #include <border.cl>
 #include <memory.cl>
 #define SIDE (2 * RADIUS + 1)
-#ifdef KERNEL_words
-#define LEAST(a, b)   FN(least)(a, b)
-#define LARGEST(a, b) FN(largest)(a, b)
-#elif defined(ROWS)
-#define LEAST(a, b)   fmin(a, b)
-#define LARGEST(a, b) fmax(a, b)
-#else
-#define LEAST(a, b)   ((a) < (b) ? (a) : (b))
-#define LARGEST(a, b) ((a) < (b) ? (b) : (a))
-#endif
 #ifdef ROWS
 #define OF(i) v##i
 #else
@@ -83,7 +73,18 @@
 #include "strips.cl"
 /* Behind cl/strips.cl. Scratch memory has SIDE lines for rows with what is outside, and SIDE for
  * a row's columns by rank. */
-#define WORK     FN(strip_lanes)
+#define WORK    FN(strip_lanes)
+#define LEAST   FN(lesser)
+#define LARGEST FN(larger)
+inline WORK FN(lesser)(WORK a, WORK b)
+{
+    return a < b ? a : b;
+}
+
+inline WORK FN(larger)(WORK a, WORK b)
+{
+    return a < b ? b : a;
+}
 
 VECTORS_OF_512_BITS inline void FN(sort)(const struct FN(line) *rows, __global SRC *ranks, int line, int x)
 {
@@ -106,8 +107,7 @@ VECTORS_OF_512_BITS inline WORK FN(middle)(__global const SRC *ranks, int line, 
 
 VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), STRIP_PARAMETERS)
 {
-    if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
-        return;
+    IN_GRID(SPAN_BEGIN, GRID_Y)
     int count = STRIP_COUNT, needed = count + 2 * RADIUS * channels;
     int seen = (needed + STRIP_LANES - 1) / STRIP_LANES * STRIP_LANES;
     __global SRC *pads = (__global SRC *)STRIP_MEMORY, *ranks = pads + SIDE * line;
@@ -142,34 +142,10 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
 #elif defined(KERNEL_words)
 #include "bytes.cl"
 /* Bytes on GPUs, behind cl/bytes.cl, four of them at a time: the columns of a word and of its neighbours are sorted,
- * and moved to where the networks want them. Written without loops over arrays: unless a compiler sees every index,
- * these lie in memory. */
-#define WORK uint
-#if RADIUS == 1
-#define EACH_LINE(DO)       DO(0) DO(1) DO(2)
-#define EACH_COLUMN(DO, r) DO(r, 0) DO(r, 1) DO(r, 2)
-#elif RADIUS == 2
-#define EACH_LINE(DO)       DO(0) DO(1) DO(2) DO(3) DO(4)
-#define EACH_COLUMN(DO, r) DO(r, 0) DO(r, 1) DO(r, 2) DO(r, 3) DO(r, 4)
-#else
-#define EACH_LINE(DO)       DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6)
-#define EACH_COLUMN(DO, r) DO(r, 0) DO(r, 1) DO(r, 2) DO(r, 3) DO(r, 4) DO(r, 5) DO(r, 6)
-#endif
-#define FIND_ROW(r)    int y##r = border_index(y + r - RADIUS, height, border);
-#define LOAD_WORD(r)   v[r] = y##r < 0 ? 0u : FN(word)(ROW(src, max(y##r, 0)), column, width, border);
-#define KEEP_BEFORE(r) uint before##r = v[r];
-#define KEEP_OWN(r)    uint own##r = v[r];
-#define KEEP_AFTER(r)  uint after##r = v[r];
-#define PLACE_COLUMN(r, c)                                                                         \
-    {                                                                                              \
-        const int bytes = (c - RADIUS) * CH;                                                       \
-        v[r * SIDE + c] = bytes < -3  ? before##r                                                  \
-                          : bytes < 0 ? BEHIND(before##r, own##r, 32 + 8 * bytes & 31)             \
-                          : bytes < 1 ? own##r                                                     \
-                          : bytes < 4 ? BEHIND(own##r, after##r, 8 * bytes & 31)                   \
-                                      : after##r;                                                  \
-    }
-#define PLACE_ROW(r) EACH_COLUMN(PLACE_COLUMN, r)
+ * and moved to where the networks want them. */
+#define WORK    uint
+#define LEAST   FN(least)
+#define LARGEST FN(largest)
 
 inline uint FN(word)(__global const uchar *row, int x, int width, int border)
 {
@@ -178,35 +154,37 @@ inline uint FN(word)(__global const uchar *row, int x, int width, int border)
     return edge_word(row, x, width / CH, CH, border);
 }
 
+/* Sorts the columns of the word at x. */
+INLINED void FN(sort)(uint *v, PLANE_IN(SRC, src), const int *rows, int x, int width, int border)
+{
+    UNROLLED for (int r = 0; r < SIDE; r++)
+        v[r] = rows[r] < 0 ? 0u : FN(word)(ROW(src, max(rows[r], 0)), x, width, border);
+    SORT_COLUMN
+}
+
 /* The grid counts samples; a work-item takes a word. */
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int border)
 {
-    int y = GRID_Y, x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
-    WORK v[SIDE * SIDE];
-    int column = x - 4;
-    EACH_LINE(FIND_ROW)
-    EACH_LINE(LOAD_WORD)
-    SORT_COLUMN
-    EACH_LINE(KEEP_BEFORE)
-    column = x + 4;
-    EACH_LINE(LOAD_WORD)
-    SORT_COLUMN
-    EACH_LINE(KEEP_AFTER)
-    column = x;
-    EACH_LINE(LOAD_WORD)
-#if ALPHA
-    uint source = v[RADIUS];
-#endif
-    SORT_COLUMN
-    EACH_LINE(KEEP_OWN)
-    EACH_LINE(PLACE_ROW)
+    POSITION(x, y)
+    int rows[SIDE];
+    uint v[SIDE * SIDE], before[SIDE], own[SIDE], after[SIDE];
+    UNROLLED for (int r = 0; r < SIDE; r++)
+        rows[r] = border_index(y + r - RADIUS, height, border);
+    FN(sort)(before, src_base, src_offset, src_stride, rows, x - 4, width, border);
+    FN(sort)(after, src_base, src_offset, src_stride, rows, x + 4, width, border);
+    FN(sort)(own, src_base, src_offset, src_stride, rows, x, width, border);
+    UNROLLED for (int i = 0; i < SIDE * SIDE; i++) {
+        const int r = i / SIDE, bytes = (i % SIDE - RADIUS) * CH;
+        v[i] = bytes < -3  ? before[r]
+               : bytes < 0 ? BEHIND(before[r], own[r], 32 + 8 * bytes & 31)
+               : bytes < 1 ? own[r]
+               : bytes < 4 ? BEHIND(own[r], after[r], 8 * bytes & 31)
+                           : after[r];
+    }
     TAKE_MIDDLE
     uint middle = v[MIDDLE_PLACE];
-#if ALPHA
-    middle = (middle & ~ALPHA_BYTES) | (source & ALPHA_BYTES);
-#endif
+    if (ALPHA)
+        middle = (middle & ~ALPHA_BYTES) | (FN(word)(ROW(src, y), x, width, border) & ALPHA_BYTES);
     __global uchar *out = ROW(dst, y) + x;
     if (x + 4 <= width)
         *(__global uint *)out = middle;
@@ -228,7 +206,9 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
     }
 #define RESULT   BYTES(middle + RESULTS)
 
-#define WORK float4
+#define LEAST   fmin
+#define LARGEST fmax
+#define WORK    float4
 inline float4 FN(middle)(float16 least, float16 between, float16 largest)
 {
     float4 v0 = CAT(AT_m, CH)(least), v1 = AT_0(least), v2 = CAT(AT_, CH)(least);
@@ -238,10 +218,28 @@ inline float4 FN(middle)(float16 least, float16 between, float16 largest)
     return CAT(v, MIDDLE_PLACE);
 }
 #undef WORK
-#define WORK float16
+#define WORK    float16
 #include "columns.cl"
 
 #else
+#ifdef SRC_IS_float
+#define WORK float
+#else
+#define WORK int
+#endif
+#define LEAST(a, b)   ((a) < (b) ? (a) : (b))
+#define LARGEST(a, b) ((a) < (b) ? (b) : (a))
+
+/* A number that has the samples' order, and the highest bit of such. */
+inline uint FN(key)(SRC v)
+{
+#ifdef SRC_IS_float
+    return as_uint(v) ^ (as_uint(v) >> 31 ? 0xffffffffu : 0x80000000u);
+#else
+    return (uint)v;
+#endif
+}
+
 /* The sample at (px + i, py + j), of channel c. */
 inline SRC FN(sample)(PLANE_IN(SRC, src), int px, int py, int c, int width, int height, int border)
 {
@@ -254,24 +252,15 @@ inline SRC FN(sample)(PLANE_IN(SRC, src), int px, int py, int c, int width, int 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height,
                      int border, int centre)
 {
-    int y = GRID_Y, x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     int px = x / CH + centre, py = y + centre, c = x % CH;
-#if ALPHA
-    if (c == CH - 1) {
+    if (ALPHA && c == CH - 1) {
         ROW(dst, y)[x] = ROW(src, py)[px * CH + c];
         return;
     }
-#endif
     bool inside = px >= RADIUS && px + RADIUS < width && py >= RADIUS && py + RADIUS < height;
     __global const SRC *at = ROW(src, py) + px * CH + c;
 #if RADIUS < 3
-#ifdef SRC_IS_float
-#define WORK float
-#else
-#define WORK int
-#endif
     WORK v[SIDE * SIDE], all[SIDE * SIDE];
     UNROLLED for (int i = 0; i < SIDE * SIDE; i++) {
         int column = i % SIDE - RADIUS, row = i / SIDE - RADIUS;
@@ -291,21 +280,14 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
 #else
     /* More samples than registers: bit by bit from the highest one, the largest number that no more than half of
      * them are below. Floats are compared as integers that have their order. */
-#ifdef SRC_IS_float
-#define BITS    31
-#define KEY(v)  (as_uint(v) ^ (as_uint(v) >> 31 ? 0xffffffffu : 0x80000000u))
-#else
-#define BITS    (8 * (int)sizeof(SRC) - 1)
-#define KEY(v)  (uint)(v)
-#endif
     uint found = 0;
-    for (int bit = BITS; bit >= 0; bit--) {
+    for (int bit = 8 * (int)sizeof(SRC) - 1; bit >= 0; bit--) {
         uint tried = found | 1u << bit;
         int below = 0;
         for (int j = -RADIUS; j <= RADIUS; j++)
             for (int i = -RADIUS; i <= RADIUS; i++) {
                 SRC sample = inside ? at[i * CH + j * src_stride] : NEAR_SAMPLE(i, j);
-                below += KEY(sample) < tried;
+                below += FN(key)(sample) < tried;
             }
         found = below <= SIDE * SIDE / 2 ? tried : found;
     }

@@ -30,7 +30,6 @@ inline uint8 FN(odd)(uint8 w)
 #define AT_1(v)  (v).s3456
 #define AT_2(v)  (v).s4567
 #define NOTHING
-#define ALL_FOUR(v) (v)
 #else
 #define OWN      uint2
 #define AT_m2(v) (v).s01
@@ -39,7 +38,6 @@ inline uint8 FN(odd)(uint8 w)
 #define AT_1(v)  (v).s34
 #define AT_2(v)  (v).s45
 #define NOTHING  , 0u, 0u
-#define ALL_FOUR(v) (uint4)(v, 0, 0)
 #endif
 
 /* v moved by one lane: lane i is lane i + 1 of v. */

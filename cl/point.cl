@@ -7,13 +7,7 @@
 #include <alpha.cl>
 #include <memory.cl>
 #include <words.cl>
-#if ALPHA
 #define SAMPLE(x, v) (IS_ALPHA(ALPHA, x) ? (DST)(v) : FIRST(PIXEL((V(SRC))(v))))
-#define COPY_ALPHA(w, v) TAKE_ALPHA(ALPHA, w, v)
-#else
-#define SAMPLE(x, v) FIRST(PIXEL((V(SRC))(v)))
-#define COPY_ALPHA(w, v)
-#endif
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) PIXEL_PARAMETERS)
 {
@@ -26,7 +20,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) PIXEL_PARAMET
         CAT(uint, IN_WORDS) w = *(__global const CAT(uint, IN_WORDS) *)(in + x);
         V(SRC) v = AS_BYTES(HIDDEN(w));
         V(DST) result = PIXEL(v);
-        COPY_ALPHA(result, v);
+        TAKE_ALPHA(ALPHA, result, v);
         w = AS_WORDS(result);
         *(__global CAT(uint, IN_WORDS) *)(out + x) = HIDDEN(w);
         return;
@@ -42,7 +36,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) PIXEL_PARAMET
     x = min(x, grid_width - SPAN);
     V(SRC) v = whole ? *(__global const V(SRC) *)(in + x) : CAT(vload, LANES)(0, in + x);
     V(DST) w = PIXEL(v);
-    COPY_ALPHA(w, v);
+    TAKE_ALPHA(ALPHA, w, v);
     if (whole)
         *(__global V(DST) *)(out + x) = w;
     else
@@ -58,7 +52,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) PIXEL_PARAMET
         x = min(i, end - LANES);
         V(SRC) v = UNALIGNED_IN(SRC, LANES, in + x);
         V(DST) w = PIXEL(v);
-        COPY_ALPHA(w, v);
+        TAKE_ALPHA(ALPHA, w, v);
         UNALIGNED_OUT(DST, LANES, out + x) = w;
     }
 #else

@@ -10,6 +10,7 @@
  *     LANES             samples in a V(uchar). In the vector form SPAN. Otherwise empty, so that V(uchar) is
  *                       uchar, or the pass's choice (16 for rows code that is written in vectors)
  *     FIRST(v)          the first of them
+ *     ALPHA             channels of a pixel that ends in alpha, which is copied; else 0
  *     SRC, DST          OpenCL types of the source's and the result's samples, with SRC_IS_uchar and the like
  *
  *     OUT, THEN(v)      the type and the value that is stored for a result v of V(DST): DST and v itself, or,
@@ -75,8 +76,8 @@
 /* Of one sample, computed by functions of LANES lanes. */
 #define THEN_ONE(v) FIRST(THEN((V(DST))(v)))
 
-/* In interleaved pixels of `ch` channels, 2 or 4: whether sample x is alpha. */
-#define IS_ALPHA(ch, x) (((x) & ((ch) - 1)) == (ch) - 1)
+/* In interleaved pixels of `ch` channels, 2 or 4: whether sample x is alpha. With 0 none is. */
+#define IS_ALPHA(ch, x) ((ch) && ((x) & ((ch) - 1)) == (ch) - 1)
 
 /* The part of the grid that this launch covers: x from 0 to grid_width, y from begin to end. On native a call also
  * says where its span begins, and of how many lines the source is a ring. */

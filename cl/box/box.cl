@@ -17,12 +17,13 @@
 #include <border.cl>
 #include <memory.cl>
 #include "box_lanes.cl"
-#if CH == 2
+/* The samples of a block that are alpha; none without alpha. */
+#if ALPHA == 2
 #define ALPHA_MASK (PAIRS)(PAIR)(0xffffffffu << SAMPLE_BITS)
 #elif SAMPLE_BITS == 8
-#define ALPHA_MASK as_ushort16((uint8)0xff000000u)
+#define ALPHA_MASK as_ushort16((uint8)(ALPHA ? 0xff000000u : 0u))
 #else
-#define ALPHA_MASK as_uint8((ulong4)0xffff000000000000UL)
+#define ALPHA_MASK as_uint8((ulong4)(ALPHA ? 0xffff000000000000UL : 0UL))
 #endif
 
 /* The planes and windows of a work-item. */
@@ -86,9 +87,8 @@ inline void FN(blocks)(struct FN(lines) at, __global SUM *row_sums, __global SRC
             sums[k] = t[k];
         }
         PAIRS means = FN(means)(m, quotients + x, raised) ^ FLIPPED_PAIR;
-#if ALPHA
-        means = (means & ~ALPHA_MASK) | (FN(load)(at.centre + x) & ALPHA_MASK);
-#endif
+        if (ALPHA)
+            means = (means & ~ALPHA_MASK) | (FN(load)(at.centre + x) & ALPHA_MASK);
         FN(store)(means, at.out + x);
     }
     UNROLLED for (int k = 0; k < PHASES; k++)
@@ -289,7 +289,7 @@ inline void FN(row)(__global const SRC *entering, __global const SRC *leaving,
         FN(blocks)(at, SUMS_OF(base), QUOTIENTS_OF(base), x, end, carry, DIVIDER_ARGUMENTS);
     }
     for (int i = s.whole; i < s.out_width * CH; i++)
-        out[i] = ALPHA && IS_ALPHA(CH, i) ? centre[i] : LAST_OF(base)[i - s.whole];
+        out[i] = IS_ALPHA(ALPHA, i) ? centre[i] : LAST_OF(base)[i - s.whole];
 }
 
 /* Adds `weight` times each of `count` rows, at first, first + stride, …, to the sums of columns. */

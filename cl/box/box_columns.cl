@@ -145,12 +145,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(START, starts), int w
 #define NEXT_MEAN(i, digit, c)                                                                        \
     uint mean##i = MEAN(sum.s##c);                                                                 \
     sum.s##c += slopes.s##digit;
-#if ALPHA
-#define ALPHA_BYTES (CH == 2 ? 0xff00ff00u : 0xff000000u)
-#define KEEP_ALPHA(v) ((v & ~ALPHA_BYTES) | (UNALIGNED_IN(uint, 4, ROW(src, y) + (uint)x) & ALPHA_BYTES))
-#else
-#define KEEP_ALPHA(v) (v)
-#endif
+#define ALPHA_BYTES (ALPHA == 2 ? 0xff00ff00u : 0xff000000u)
 
 /* The grid counts chunks, and bands. */
 __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_IN(START, starts), PLANE_OUT(uchar, dst),
@@ -170,13 +165,14 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_IN(START, starts), PLANE_
         uint4 v = (uint4)(WORD(0, 1, 2, 3), WORD(4, 5, 6, 7), WORD(8, 9, 10, 11), 0) ^ FLIPPED;
         __global uchar *to = dst_base + (uint)(dst_offset + y * dst_stride + x);
         if (x + CHUNK <= n) {
-            v = KEEP_ALPHA(v);
+            if (ALPHA)
+                v = (v & ~ALPHA_BYTES) | (UNALIGNED_IN(uint, 4, ROW(src, y) + (uint)x) & ALPHA_BYTES);
             *(__global uint *)to = v.s0;
             *(__global uint *)(to + 4) = v.s1;
             *(__global uint *)(to + 8) = v.s2;
         } else {
             for (int i = x; i < n; i++, to++) {
-                *to = ALPHA && IS_ALPHA(CH, i) ? ROW(src, y)[i] : (uchar)v.s0;
+                *to = IS_ALPHA(ALPHA, i) ? ROW(src, y)[i] : (uchar)v.s0;
                 v = (uint4)(v.s012 >> 8 | v.s120 << 24, 0u);
             }
         }

@@ -123,7 +123,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SUM, table), PLANE_OUT(S
         int begin = min(left, out_width), end = clamp(width - right, begin, out_width);
         int ahead = (right + 1) * CH, behind = left * CH;
         for (int i = begin * CH; i < end * CH; i++)
-            out[i] = ALPHA && IS_ALPHA(CH, i) ? centre[i] : MEAN(own[i + ahead] - own[i - behind]);
+            out[i] = IS_ALPHA(ALPHA, i) ? centre[i] : MEAN(own[i + ahead] - own[i - behind]);
         for (int x = begin > 0 ? 0 : end; x < out_width; x = x + 1 == begin ? end : x + 1) {
             struct FN(span) columns = FN(span)(x - left, x + right + 1, width, border);
             for (int channel = 0; channel < CH; channel++)

@@ -214,19 +214,17 @@ inline uint4 FN(compared)(uint4 v, uint4 mean, uint begin, uint low, uint other)
 /* Stores the first `count` samples of a chunk; `centre` has its alpha. */
 inline void FN(put)(__global SRC *out, __global const SRC *centre, uint4 v, int count)
 {
-#if ALPHA
-    const uint4 alpha = (uint4)(ALPHA_SAMPLES);
-    if (count >= CHUNK) {
+    if (ALPHA && count >= CHUNK) {
+        const uint4 alpha = (uint4)(ALPHA_SAMPLES);
         uint4 own = (size_t)centre % 16 == 0 ? *(__global const uint4 *)centre : as_uint4(UNALIGNED_IN(ushort, 8, centre));
         v = (v & ~alpha) | (own & alpha);
     }
-#endif
     if (count >= CHUNK) {
         *(__global uint4 *)out = v;
         return;
     }
     ROLLED for (int i = 0; i < count; i++) {
-        out[i] = ALPHA && IS_ALPHA(CH, i) ? centre[i] : (SRC)v.s0;
+        out[i] = IS_ALPHA(ALPHA, i) ? centre[i] : (SRC)v.s0;
         v = (uint4)(v.s012 >> SAMPLE_BITS | v.s123 << (32 - SAMPLE_BITS), v.s3 >> SAMPLE_BITS);
     }
 }

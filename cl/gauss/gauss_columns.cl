@@ -91,9 +91,7 @@ inline void FN(give)(__global const SRC *from, __global SRC *to, V(SRC) out, int
 #if defined(TABLE) || defined(REAL) || ALPHA
     V(SRC) in = *(__global const V(SRC) *)from;
     out = SHARPENED(in, out);
-#endif
-#if ALPHA
-    TAKE_ALPHA(CH, out, in);
+    TAKE_ALPHA(ALPHA, out, in);
 #endif
     if (count >= LANES) {
         *(__global V(SRC) *)to = out;

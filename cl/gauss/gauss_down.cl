@@ -30,15 +30,13 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst), PLANE_
     V(SRC) out = FN(of_column)(high, low);
 #if defined(TABLE) || defined(REAL) || ALPHA
     V(SRC) in = *(__global const V(SRC) *)(ROW(src, row) + x + skip);
+#else
+    V(SRC) in = 0;
 #endif
-#if defined(TABLE) || defined(REAL)
     out = SHARPENED(in, out);
-#endif
     __global SRC *to = ROW(dst, y) + x;
 #ifdef FORM_VECTOR
-#if ALPHA
     TAKE_ALPHA(ALPHA, out, in);
-#endif
     if (x + 4 <= grid_width) {
         *(__global V(SRC) *)to = out;
         return;
@@ -49,9 +47,6 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst), PLANE_
     if (x + 2 < grid_width)
         to[2] = out.s2;
 #else
-#if ALPHA
-    out = x % ALPHA == ALPHA - 1 ? in : out;
-#endif
-    *to = out;
+    *to = IS_ALPHA(ALPHA, x) ? in : out;
 #endif
 }

@@ -8,49 +8,52 @@
  * is being filled, `begun` is the best of all so far. */
 #include <memory.cl>
 #include "strips.cl"
+typedef FN(strip_lanes) FN(wide);
+VECTORS_OF_512_BITS inline FN(wide) FN(better)(FN(wide) a, FN(wide) b)
+{
 #ifdef TAKE_LEAST
-#define BETTER(a, b) ((a) < (b) ? (a) : (b))
+    return a < b ? a : b;
 #else
-#define BETTER(a, b) ((a) > (b) ? (a) : (b))
+    return a > b ? a : b;
 #endif
-#define WIDE   FN(strip_lanes)
+}
 
 /* The best of four that are `distance` apart, the last ones no further than `last`. */
-VECTORS_OF_512_BITS inline WIDE FN(four)(__global const SRC *in, int distance, int last)
+VECTORS_OF_512_BITS inline FN(wide) FN(four)(__global const SRC *in, int distance, int last)
 {
     if (last <= distance) {
-        WIDE first = STRIP_IN(in), other = STRIP_IN(in + last);
-        return BETTER(first, other);
+        FN(wide) first = STRIP_IN(in), other = STRIP_IN(in + last);
+        return FN(better)(first, other);
     }
     int second = min(distance, last), third = min(2 * distance, last);
-    WIDE a = STRIP_IN(in), b = STRIP_IN(in + second), c = STRIP_IN(in + third), d = STRIP_IN(in + last);
-    a = BETTER(a, b);
-    c = BETTER(c, d);
-    return BETTER(a, c);
+    FN(wide) a = STRIP_IN(in), b = STRIP_IN(in + second), c = STRIP_IN(in + third), d = STRIP_IN(in + last);
+    a = FN(better)(a, b);
+    c = FN(better)(c, d);
+    return FN(better)(a, c);
 }
 
 #if defined(NATIVE) && defined(__AVX512BW__) && defined(SRC_IS_uchar)
 /* The samples that begin 4 * `words` after those of v, of v and what follows it. */
-VECTORS_OF_512_BITS inline WIDE FN(later)(WIDE v, WIDE next, int words)
+VECTORS_OF_512_BITS inline FN(wide) FN(later)(FN(wide) v, FN(wide) next, int words)
 {
     typedef int __attribute__((vector_size(64))) lanes;
     int16 index = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15) + words;
     return __builtin_astype(__builtin_ia32_vpermi2vard512(__builtin_astype(v, lanes), __builtin_astype(index, lanes),
-                                                          __builtin_astype(next, lanes)), WIDE);
+                                                          __builtin_astype(next, lanes)), FN(wide));
 }
 
 /* The first two steps, for n windows of 16 pixels; what the second one sees is in registers. */
 VECTORS_OF_512_BITS inline void FN(sixteen)(struct FN(line) in, __global SRC *buffer, int n, int channels)
 {
-    WIDE next = FN(four)(STRIP_AT(in, 0, STRIP_LANES + 3 * channels), channels, 3 * channels);
+    FN(wide) next = FN(four)(STRIP_AT(in, 0, STRIP_LANES + 3 * channels), channels, 3 * channels);
     for (int x = 0; x < n; x += STRIP_LANES) {
-        WIDE v = next;
+        FN(wide) v = next;
         next = FN(four)(STRIP_AT(in, x + STRIP_LANES, STRIP_LANES + 3 * channels), channels, 3 * channels);
-        WIDE b = FN(later)(v, next, channels), c = FN(later)(v, next, 2 * channels);
-        WIDE d = FN(later)(v, next, 3 * channels);
-        b = BETTER(v, b);
-        c = BETTER(c, d);
-        STRIP_OUT(buffer + x) = BETTER(b, c);
+        FN(wide) b = FN(later)(v, next, channels), c = FN(later)(v, next, 2 * channels);
+        FN(wide) d = FN(later)(v, next, 3 * channels);
+        b = FN(better)(v, b);
+        c = FN(better)(c, d);
+        STRIP_OUT(buffer + x) = FN(better)(b, c);
     }
 }
 #define SIXTEEN(in, buffer, n) (FN(sixteen)(in, buffer, n, channels), true)
@@ -81,8 +84,7 @@ VECTORS_OF_512_BITS inline struct FN(line) FN(along)(struct FN(line) in, __globa
 
 VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), STRIP_PARAMETERS)
 {
-    if (GRID_Y >= grid_y_end || SPAN_BEGIN >= grid_width)
-        return;
+    IN_GRID(SPAN_BEGIN, GRID_Y)
     int count = STRIP_COUNT, padded = (count + STRIP_LANES - 1) / STRIP_LANES * STRIP_LANES;
     int window = left + right + 1, rows = top + bottom + 1;
     __global SRC *block = (__global SRC *)STRIP_MEMORY, *begun = block + rows * strip;
@@ -103,32 +105,32 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
         for (; x + STRIP_LANES <= whole; x += STRIP_LANES) {
             FETCH_AHEAD(ahead + x);
             FETCH_AHEAD(out + x + AHEAD * dst_stride);
-            WIDE v = FN(four)(STRIP_AT(in, x, STRIP_LANES + last), distance, last), best = v;
+            FN(wide) v = FN(four)(STRIP_AT(in, x, STRIP_LANES + last), distance, last), best = v;
             if (slot > 0)
-                best = BETTER(v, STRIP_IN(begun + x));
+                best = FN(better)(v, STRIP_IN(begun + x));
             STRIP_OUT(own + x) = v;
             STRIP_OUT(begun + x) = best;
             v = STRIP_IN(behind + x);
-            STRIP_OUT(out + x) = BETTER(best, v);
+            STRIP_OUT(out + x) = FN(better)(best, v);
         }
         if (x < whole) {
             SRC samples[STRIP_LANES];
-            WIDE v = FN(four)(STRIP_AT(in, x, STRIP_LANES + last), distance, last), best = v;
+            FN(wide) v = FN(four)(STRIP_AT(in, x, STRIP_LANES + last), distance, last), best = v;
             if (slot > 0)
-                best = BETTER(v, STRIP_IN(begun + x));
+                best = FN(better)(v, STRIP_IN(begun + x));
             STRIP_OUT(own + x) = v;
             STRIP_OUT(begun + x) = best;
             v = STRIP_IN(behind + x);
-            *(FN(strip_anywhere) *)samples = BETTER(best, v);
+            *(FN(strip_anywhere) *)samples = FN(better)(best, v);
             for (int k = 0; x + k < whole; k++)
                 out[x + k] = samples[k];
         }
         if (slot + 1 == rows)
             for (x = 0; x < padded; x += STRIP_LANES) {
-                WIDE best = STRIP_IN(own + x);
+                FN(wide) best = STRIP_IN(own + x);
                 for (int row = rows - 2; row >= 0; row--) {
-                    WIDE v = STRIP_IN(block + row * strip + x);
-                    best = BETTER(v, best);
+                    FN(wide) v = STRIP_IN(block + row * strip + x);
+                    best = FN(better)(v, best);
                     STRIP_OUT(block + row * strip + x) = best;
                 }
             }

@@ -3,9 +3,9 @@
  * row, and DOWNS, D(j), adds it to row j. */
 #include "columns_words.cl"
 #ifdef TAKE_LEAST
-#define BETTER(a, b) fmin(a, b)
+#define BETTER fmin
 #else
-#define BETTER(a, b) fmax(a, b)
+#define BETTER fmax
 #endif
 #define STATE    float4 s0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0;
 #define D(j)     s##j = BETTER(s##j, s0);

@@ -5,13 +5,13 @@
  * is that of the stage's own source, `whole`. */
 #include "bytes.cl"
 #ifdef KERNEL_down
-#define WORDS_OF_ITEM        uint4
-#define BEST(a, b) BETTER_4(a, b)
-#define ALL_WORDS(v) (v)
+#define WORDS_OF_ITEM uint4
+#define BEST          FN(better_4)
+#define PUT_SOME      edge_put_16
 #else
-#define WORDS_OF_ITEM        uint
-#define BEST(a, b) BETTER(a, b)
-#define ALL_WORDS(v) (uint4)(v, 0, 0, 0)
+#define WORDS_OF_ITEM uint
+#define BEST          FN(better_1)
+#define PUT_SOME      edge_put_4
 #endif
 
 #ifdef KERNEL_across
@@ -30,9 +30,7 @@ inline uint FN(word_at)(__global const uchar *row, int x, int width, int border)
 __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), PLANE_IN(uchar, whole), int width,
                      int height, int begin, int distance, int last, int border, int ends)
 {
-    int y = GRID_Y, x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     WORDS_OF_ITEM best = 0;
     UNROLLED for (int i = 0; i < PLACES; i++) {
         int at = begin + min(i * distance, last);
@@ -44,14 +42,12 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), PLANE_IN
 #endif
         best = i == 0 ? v : BEST(best, v);
     }
-#if ALPHA
-    if (ends)
+    if (ALPHA && ends)
         best = (best & ~ALPHA_BYTES) | (*(__global const WORDS_OF_ITEM *)(ROW(whole, y) + x) & ALPHA_BYTES);
-#endif
     __global uchar *out = ROW(dst, y) + x;
     if (x + SPAN <= width) {
         *(__global WORDS_OF_ITEM *)out = best;
         return;
     }
-    edge_put_16(out, ALL_WORDS(best), width - x);
+    PUT_SOME(out, best, width - x);
 }

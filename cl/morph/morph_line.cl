@@ -7,10 +7,8 @@ inline void FN(put)(__global uchar *out, __global const uchar *whole, uint4 v, i
 {
     if (count <= 0)
         return;
-#if ALPHA
-    if (ends)
+    if (ALPHA && ends)
         v = (v & ~ALPHA_BYTES) | (*(__global const uint4 *)whole & ALPHA_BYTES);
-#endif
     if (count >= 16)
         *(__global uint4 *)out = v;
     else
@@ -21,11 +19,10 @@ inline void FN(put)(__global uchar *out, __global const uchar *whole, uint4 v, i
 /* A work-item takes 32 samples, from 16 words that begin 4 in front of its own. ACROSS makes of these, as t, what RESULT
  * takes the results from (cl/packed.cl has the same for smaller windows). Words that are not needed are not computed:
  * the compiler sees that. */
-#define BETTER_16(a, b) FN(better_16)(a, b)
-#define BETTER_OWN(a, b) BETTER_8(a, b)
+#define BETTER_OWN FN(better_8)
 inline uint16 FN(better_16)(uint16 a, uint16 b)
 {
-    return (uint16)(BETTER_8(a.lo, b.lo), BETTER_8(a.hi, b.hi));
+    return (uint16)(FN(better_8)(a.lo, b.lo), FN(better_8)(a.hi, b.hi));
 }
 /* All words k further. */
 #define FROM_0(t) (t)
@@ -47,17 +44,14 @@ inline uint16 FN(better_16)(uint16 a, uint16 b)
 __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), PLANE_IN(uchar, whole), int width,
                      int height, int border, int ends)
 {
-    int y = GRID_Y, x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
     __global const uchar *row = ROW(src, y);
     uint16 t = 0;
     if (x >= 16 && x + 48 <= width) {
         __global const uint4 *at = (__global const uint4 *)(row + x);
         t = (uint16)(at[-1], at[0], at[1], at[2]);
     } else {
-        _Pragma("unroll 1")
-        for (int i = 0; i < 16; i++)
+        ROLLED for (int i = 0; i < 16; i++)
             t = (uint16)(t.s12345678, t.s9abc, t.sde, t.sf, edge_word(row, x - 16 + 4 * i, width / CH, CH, border));
     }
     ACROSS
@@ -69,56 +63,55 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), PLANE_IN
 }
 #else
 /* A work-item takes 16 samples of 8 rows. Of the first of these windows' rows, those from row i to the eighth are in
- * `front`i; `best` is made of the eighth and all that follow in the window of row i, of which there are at least 8. */
-#define EACH_ROW(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+ * front[i]; `best` is made of the eighth and all that follow in the window of row i, of which there are at least 8. */
 inline uint4 FN(line)(PLANE_IN(uchar, src), int x, int y, int height, int border)
 {
     int row = border_index(y, height, border);
     uint4 v = *(__global const uint4 *)(ROW(src, max(row, 0)) + x);
     return row < 0 ? (uint4)0 : v;
 }
-#define LOAD_INSIDE(k)   v##k = *(__global const uint4 *)(ROW(src, first + k) + x);
-#define LOAD_BORDERED(k) v##k = FN(line)(src_base, src_offset, src_stride, x, first + k, height, border);
-#define LOAD_ROWS(from)                                                                            \
-    {                                                                                              \
-        int first = from;                                                                          \
-        if (first >= 0 && first + 8 <= height) {                                                   \
-            EACH_ROW(LOAD_INSIDE)                                                                  \
-        } else {                                                                                   \
-            EACH_ROW(LOAD_BORDERED)                                                                \
-        }                                                                                          \
+
+INLINED void FN(load_rows)(uint4 *v, PLANE_IN(uchar, src), int x, int first, int height, int border)
+{
+    if (first >= 0 && first + 8 <= height) {
+        UNROLLED for (int k = 0; k < 8; k++)
+            v[k] = *(__global const uint4 *)(ROW(src, first + k) + x);
+    } else {
+        UNROLLED for (int k = 0; k < 8; k++)
+            v[k] = FN(line)(src_base, src_offset, src_stride, x, first + k, height, border);
     }
-#define TAKE_REST(k)                                                                               \
-    if (k < WINDOW % 8)                                                                            \
-        best = BETTER_4(best, v##k);
-#define STORE_ROW(i)                                                                                   \
-    if (y + i < height)                                                                            \
-        FN(put)(ROW(dst, y + i) + x, ROW(whole, y + i) + x, BETTER_4(front##i, best), width - x, ends); \
-    best = BETTER_4(best, v##i);
+}
+#define LOAD_ROWS(first) FN(load_rows)(v, src_base, src_offset, src_stride, x, first, height, border);
 
 /* The grid counts samples, and blocks of 8 rows. */
 __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), PLANE_IN(uchar, whole), int width,
                      int height, int before, int border, int ends)
 {
-    int y = GRID_Y * 8, x = SPAN_BEGIN, top = y - before;
-    if (GRID_Y >= grid_y_end || x >= grid_width)
-        return;
-    uint4 v0, v1, v2, v3, v4, v5, v6, v7;
+    POSITION(x, block)
+    int y = block * 8, top = y - before;
+    uint4 v[8], front[8];
     LOAD_ROWS(top)
-    uint4 best = v7, front7 = v7, front6 = BETTER_4(v6, front7), front5 = BETTER_4(v5, front6);
-    uint4 front4 = BETTER_4(v4, front5), front3 = BETTER_4(v3, front4), front2 = BETTER_4(v2, front3);
-    uint4 front1 = BETTER_4(v1, front2), front0 = BETTER_4(v0, front1);
+    front[7] = v[7];
+    UNROLLED for (int k = 6; k >= 0; k--)
+        front[k] = FN(better_4)(v[k], front[k + 1]);
+    uint4 best = v[7];
     for (int i = 8; i + 8 <= WINDOW; i += 8) {
         LOAD_ROWS(top + i)
-        v0 = BETTER_4(v0, v1), v2 = BETTER_4(v2, v3), v4 = BETTER_4(v4, v5), v6 = BETTER_4(v6, v7);
-        v0 = BETTER_4(v0, v2), v4 = BETTER_4(v4, v6);
-        best = BETTER_4(best, BETTER_4(v0, v4));
+        UNROLLED for (int distance = 1; distance < 8; distance *= 2)
+            UNROLLED for (int k = 0; k < 8; k += 2 * distance)
+                v[k] = FN(better_4)(v[k], v[k + distance]);
+        best = FN(better_4)(best, v[0]);
     }
     if (WINDOW % 8 > 0) {
         LOAD_ROWS(top + WINDOW / 8 * 8)
-        EACH_ROW(TAKE_REST)
+        UNROLLED for (int k = 0; k < WINDOW % 8; k++)
+            best = FN(better_4)(best, v[k]);
     }
     LOAD_ROWS(top + WINDOW)
-    EACH_ROW(STORE_ROW)
+    UNROLLED for (int i = 0; i < 8; i++) {
+        if (y + i < height)
+            FN(put)(ROW(dst, y + i) + x, ROW(whole, y + i) + x, FN(better_4)(front[i], best), width - x, ends);
+        best = FN(better_4)(best, v[i]);
+    }
 }
 #endif

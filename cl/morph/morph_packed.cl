@@ -1,13 +1,9 @@
-/* erode and dilate of bytes in small windows: all four bytes of a word are compared at once, BETTER (cl/bytes.cl). First
+/* erode and dilate of bytes in small windows: all four bytes of a word are compared at once (cl/bytes.cl). First
  * down columns, DOWNS, which makes of the lines the words r of each row; then along rows, ACROSS, which makes of these, as
  * t, what RESULT takes the results from. */
 #include "packed_words.cl"
 #include "bytes.cl"
-#if WORDS == 4
-#define BETTER_OWN BETTER_4
-#else
-#define BETTER_OWN(a, b) (uint2)(BETTER((a).x, (b).x), BETTER((a).y, (b).y))
-#endif
+#define BETTER_OWN CAT(FN(better_), WORDS)
 /* Words k further. */
 #define FROM_0(t) (t)
 #define FROM_1(t) (uint8)((t).s1234, (t).s56, (t).s7, 0u)
@@ -28,9 +24,6 @@ INLINED void FN(row)(struct FN(state) *state, const uint8 *lines, int i, OWN *v)
     uint8 t = state->r[i];
     ACROSS
     OWN own = RESULT;
-#if ALPHA
-    own = (own & ~ALPHA_BYTES) | (AT_0(lines[i + TOP]) & ALPHA_BYTES);
-#endif
-    v[0] = own;
+    v[0] = (own & ~ALPHA_BYTES) | (AT_0(lines[i + TOP]) & ALPHA_BYTES);
 }
 #include "packed.cl"

@@ -107,7 +107,7 @@ inline int FN(source_of)(int x)
 
 inline DST FN(or_alpha)(int x, DST v, SRC alpha)
 {
-    return ALPHA && IS_ALPHA(CH, x) ? (DST)alpha : v;
+    return IS_ALPHA(ALPHA, x) ? (DST)alpha : v;
 }
 
 /* The gradient (dX, dY) of channel c at pixel column px, for windows that leave the plane. */
@@ -219,9 +219,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
 #else
         LOAD_NEIGHBOURS;
         V(DST) v = FN(result)(dx, dy GIVEN);
-#if ALPHA
-        TAKE_ALPHA(CH, v, UNALIGNED_IN(SRC, LANES, r1 + x));
-#endif
+        TAKE_ALPHA(ALPHA, v, UNALIGNED_IN(SRC, LANES, r1 + x));
         UNALIGNED_OUT(OUT, LANES, out + x) = THEN(v);
 #if PLANES == 2
         UNALIGNED_OUT(OUT, LANES, out2 + x) = FN(eighth)(dy);
@@ -274,9 +272,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
                      VECTOR_AFTER(LANES, CH, WORK, slope, slope_behind);
 #endif
         V(DST) v = FN(result)(dx, dy GIVEN);
-#if ALPHA
-        TAKE_ALPHA(CH, v, r1);
-#endif
+        TAKE_ALPHA(ALPHA, v, r1);
         *(__global V(OUT) *)(out + x) = THEN(v);
 #if PLANES == 2
         *(__global V(OUT) *)(out2 + x) = FN(eighth)(dy);

@@ -15,12 +15,6 @@ __kernel void KERNEL(GRID, PLANE_IN(float, src), PLANE_OUT(short, dst), float sc
  * With LEVELS, samples are compared in levels, and `whole` has them as they came: floats, as low and high are. */
 #include <alpha.cl>
 #include <words.cl>
-#if ALPHA
-#define COPIED(x) IS_ALPHA(ALPHA, x)
-#else
-#define COPIED(x) false
-#endif
-
 #if LEVELS
 #define WHOLE_PARAMETER , PLANE_IN(float, whole)
 #define TO_SAMPLE(v)       as_float(v)
@@ -46,14 +40,12 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SRC, mean), PLANE_OUT(DS
         V(SRC) v = VECTOR_AT(in + x), mean = VECTOR_AT(means + x);
         V(int) above = high, below = low;
         mean = CONVERT(SRC, CONVERT(int, v) - CONVERT(int, mean) >= (V(int))least ? above : below);
-#if ALPHA
         TAKE_ALPHA(ALPHA, mean, v);
-#endif
         *(__global uint4 *)(out + x) = hidden_4(as_uint4(mean));
         return;
     }
 #endif
     for (int end = SPAN_END(x); x < end; x++)
-        out[x] = COPIED(x) ? copied[x] : TO_SAMPLE((int)in[x] - (int)means[x] >= least ? high : low);
+        out[x] = IS_ALPHA(ALPHA, x) ? copied[x] : TO_SAMPLE((int)in[x] - (int)means[x] >= least ? high : low);
 }
 #endif

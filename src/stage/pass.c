@@ -156,7 +156,7 @@ void pass_channels(struct pass *pass, uint32_t source, uint32_t destination)
     pass_name(pass, name);
     pass_define(pass, "CH", "%u", source);
     pass_define(pass, "DST_CH", "%u", destination);
-    pass_define(pass, "ALPHA", "%d", source == destination && source % 2 == 0);
+    pass_define(pass, "ALPHA", "%u", source == destination && source % 2 == 0 ? source : 0);
 }
 
 uint64_t pass_hash(const struct pass *pass)

@@ -192,8 +192,8 @@ void pass_define_lines(struct pass *pass, const char *lines);
  * kernel's name. */
 void pass_define_type(struct pass *pass, const char *name, enum sample_type type);
 
-/* Defines CH and DST_CH, the channels of a pixel of source and destination, and ALPHA as 1 if both
- * have alpha; adds "_c3" to the kernel's name. */
+/* Defines CH and DST_CH, the channels of a pixel of source and destination, and ALPHA, which is CH if
+ * both have alpha, else 0; adds "_c3" to the kernel's name. */
 void pass_channels(struct pass *pass, uint32_t source, uint32_t destination);
 
 /* As pass_define_type, but by pass_type_bits_name, for kernels without fp64 and fp16: saturate_f64

@@ -191,7 +191,7 @@ void box_add_sums(const struct box_task *task)
                          .results = out->width,
                          .side = task->width};
     struct pass *pass = begin_windows(&along, true);
-    pass_define(pass, "ALPHA", "%d", plane_has_alpha(in));
+    pass_define(pass, "ALPHA", "%u", plane_has_alpha(in) ? in->channels : 0);
     pass_view(pass, &task->in);
     box_add_centre(pass, task);
     if (floats)

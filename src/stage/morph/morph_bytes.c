@@ -50,7 +50,7 @@ static void define_across(struct pass *pass, int left, int right, int channels, 
     struct text across = {0}, result = {0};
     int seen = channels, window = left + right + channels;
     for (; 2 * seen <= window; seen *= 2) {
-        text_printf(&across, "t=BETTER_%d(t,", words);
+        text_printf(&across, "t=FN(better_%d)(t,", words);
         add_words(&across, word_from, seen);
         text_append(&across, ");");
     }
@@ -74,19 +74,19 @@ static void define_down(struct pass *pass, unsigned rows)
     struct text downs = {0};
     text_printf(&downs, "a[%u]=w[%u];", rows - 1, rows - 1);
     for (unsigned i = rows - 1; i-- > 0;)
-        text_printf(&downs, "a[%u]=BETTER_8(w[%u],a[%u]);", i, i, i + 1);
+        text_printf(&downs, "a[%u]=FN(better_8)(w[%u],a[%u]);", i, i, i + 1);
     for (unsigned i = rows; i < rows + PACKED_ROWS - 1; i++)
         if (i % rows == 0)
             text_printf(&downs, "b[%u]=w[%u];", i, i);
         else
-            text_printf(&downs, "b[%u]=BETTER_8(b[%u],w[%u]);", i, i - 1, i);
+            text_printf(&downs, "b[%u]=FN(better_8)(b[%u],w[%u]);", i, i - 1, i);
     for (unsigned i = 0; i < PACKED_ROWS; i++)
         if (i % rows == 0)
             text_printf(&downs, "r[%u]=%c[%u];", i, i == 0 ? 'a' : 'b', i == 0 ? 0 : i + rows - 1);
         else if (i < rows)
-            text_printf(&downs, "r[%u]=BETTER_8(a[%u],b[%u]);", i, i, i + rows - 1);
+            text_printf(&downs, "r[%u]=FN(better_8)(a[%u],b[%u]);", i, i, i + rows - 1);
         else
-            text_printf(&downs, "r[%u]=BETTER_8(w[%u],b[%u]);", i, i, i + rows - 1);
+            text_printf(&downs, "r[%u]=FN(better_8)(w[%u],b[%u]);", i, i, i + rows - 1);
     pass_define(pass, "DOWNS", "%s", text_string(&downs));
     text_finish(&downs);
 }
