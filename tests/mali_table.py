@@ -146,6 +146,8 @@ def known_words(launch):
         return words_of_count(args[memories['scratch']], kernel)
     if kernel.startswith(('resize_across', 'resize_down', 'resize_wide', 'resize_pairs')):
         return words_of_resize(args[memories['table']:], kernel, launch['work'])
+    if kernel.startswith('warp_'):
+        return Places(args[memories['table']:], args[memories['in']]['memory'])
     return {}
 
 
@@ -169,6 +171,24 @@ def words_of_resize(args, kernel, work):
         if not kernel.startswith(('resize_wide', 'resize_pairs')):
             words.update((begin + 4 * (at + n + i), samples) for i in range(n))
     return words
+
+
+class Places(dict):
+    """The nodes of a picture that stays where it is (cl/warp/warp.cl), whose samples are all alike, since alpha that
+    differs is seldom."""
+
+    def __init__(self, args, picture):
+        super().__init__()
+        self.nodes, self.columns, self.shift = address_of(args[0]['memory']) + 4 * (args[1] + 4), args[2], args[3]
+        self.picture = address_of(picture)
+
+    def get(self, address, default=None):
+        if self.picture <= address < self.picture + MEMORY_APART // 2:
+            return 0
+        if not self.nodes <= address < self.nodes + MEMORY_APART // 2:
+            return default
+        node, way = divmod((address - self.nodes) // 4, 2)
+        return divmod(node, self.columns + 1)[1 - way] << 8 + self.shift
 
 
 def pack_arguments(launch, offsets):

@@ -205,6 +205,22 @@ def sizes_rows(grey, rgb):
     return rows
 
 
+def geometry_rows(grey, rgb):
+    size = grey.shape[1], grey.shape[0]
+    m = numpy.array([[0.9, -0.3, 200], [0.3, 0.9, -100], [0, 0, 1]])
+    bent = m + [[0, 0, 0], [0, 0, 0], [1e-5, 2e-5, 0]]
+    rows = []
+    for picture, channels in ((grey, 1), (rgb, 3)):
+        for name, flag in (('bilinear', cv2.INTER_LINEAR), ('cubic', cv2.INTER_CUBIC)):
+            rows.append(('affine, %s, %d channel%s' % (name, channels, 's' * (channels > 1)), 'warpAffine',
+                         lambda p=picture, f=flag: cv2.warpAffine(p, m[:2], size, flags=f),
+                         'warp:0.9_-0.3_200/0.3_0.9_-100:filter=' + name, 1, channels))
+        rows.append(('perspective, bilinear, %d channel%s' % (channels, 's' * (channels > 1)), 'warpPerspective',
+                     lambda p=picture: cv2.warpPerspective(p, bent, size),
+                     'warp:0.9_-0.3_200/0.3_0.9_-100/1e-5_2e-5_1', 1, channels))
+    return rows
+
+
 def everyday_rows(grey, rgb):
     table_of = numpy.arange(255, -1, -1).astype(numpy.uint8)
     clahe = cv2.createCLAHE(2, (8, 8))
@@ -218,7 +234,7 @@ def everyday_rows(grey, rgb):
     for side, faster in ((3, 4), (31, 3)):
         rows.append(('erode %d×%d' % (side, side), 'erode',
                      lambda n=side: cv2.erode(grey, numpy.ones((n, n), numpy.uint8)), 'erode:%d' % side, faster, 1))
-    return rows + [
+    return rows + geometry_rows(grey, rgb) + [
         ('clahe 8×8', 'CLAHE', lambda: clahe.apply(grey), 'clahe', 8, 1),
         ('equalize', 'equalizeHist', lambda: cv2.equalizeHist(grey), 'equalize', 2, 1),
         ('levels', 'LUT', lambda: cv2.LUT(grey, table_of), 'levels:20:220:1.3', 2, 1),

@@ -363,7 +363,7 @@ class Sizes(Cli):
                 ('resize', 64, 'its size is missing'), ('resize:5:fit=cover', 64, 'needs both w and h'),
                 ('resize:5:by=2', 64, 'either by or w'), ('crop:30:0:8:8', 65, 'outside of the picture, which is 37×21'),
                 ('crop:w=2:h=2:gravity=north:x=1', 64, 'either'), ('pad:1:1:1:1:background=1_2', 65, 'background'),
-                ('rotate:45', 64, '90, 180, 270'), ('flip', 64, 'axis')):
+                ('rotate:x', 64, '90, 180, 270'), ('flip', 64, 'axis')):
             _, err = self.sluice('run', '-c', chain, '-o', 'out.pgm', 'grey.pgm', status=status)
             self.assertIn(says, err)
             self.assertFalse(os.path.exists(self.path('out.pgm')))

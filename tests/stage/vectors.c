@@ -14,7 +14,7 @@ void vectors_check(const char *stage, const struct vector *vectors, size_t n)
 {
     static double in[24 * 18];
     for (const struct vector *v = vectors; v < vectors + n; v++) {
-        char chain[80];
+        char chain[200];
         assert_true((size_t)v->width * v->height * v->channels <= sizeof in / sizeof *in);
         snprintf(chain, sizeof chain, "%s:%s", stage, v->arguments);
         draw(v, in);

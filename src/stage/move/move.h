@@ -1,4 +1,5 @@
-/* The stages copy, crop, flip, pad and rotate, which move pixels without computing. Their kernels see
+/* The stages copy, crop, flip and pad, and rotate by quarter turns (stage/warp/rotate.c), which move
+ * pixels without computing. Their kernels see
  * pixels as units of 1, 2, 4 or 8 bytes: three bytes are three units, four bytes are one, unless a
  * plane lies where such units are not aligned; then a sample is a unit. */
 #ifndef SLUICE_STAGE_MOVE_H
@@ -48,10 +49,6 @@ struct pad_config {
     int border; /* enum border, or MOVE_BACKGROUND */
 };
 
-struct rotate_config {
-    int angle; /* clockwise: 90, 180 or 270 */
-};
-
 /* Made into plans, not written in chains: a frame's samples in other memory. */
 extern const struct stage stage_copy;
 
@@ -60,7 +57,6 @@ stage_reference copy_reference;
 stage_reference crop_reference;
 stage_reference flip_reference;
 stage_reference pad_reference;
-stage_reference rotate_reference;
 
 /* Where a plane's pixels go in a plane of the same channels and type: cut off, mirrored, or with
  * something around them. */

@@ -1,4 +1,4 @@
-/* crop, flip, pad and rotate by their definitions: pixel by pixel. */
+/* crop, flip and pad by their definitions: pixel by pixel. */
 #include <string.h>
 
 #include "stage/common.h"
@@ -51,20 +51,6 @@ int flip_reference(const void *config, const struct picture *in, struct picture 
                    struct fault *fault)
 {
     return each_pixel(config, in, out, mirrored);
-}
-
-static void turned(const void *config_, const struct plane *in, uint32_t *x, uint32_t *y)
-{
-    const struct rotate_config *config = config_;
-    uint32_t right = *x, down = *y;
-    *x = config->angle == 90 ? down : in->width - 1 - (config->angle == 270 ? down : right);
-    *y = config->angle == 270 ? right : in->height - 1 - (config->angle == 90 ? right : down);
-}
-
-int rotate_reference(const void *config, const struct picture *in, struct picture *out,
-                     struct fault *fault)
-{
-    return each_pixel(config, in, out, turned);
 }
 
 int pad_reference(const void *config_, const struct picture *in, struct picture *out,

@@ -1,0 +1,391 @@
+/* Pixels of the result from those around their places in the picture (src/stage/warp/warp.h): a place is known at nodes,
+ * and lies on lines in between. TAPS pixels each way are weighted: 2 by 2^-8ths, or 4 by Keys' cubic in 2^-14ths. The grid
+ * counts groups of AT_ONCE pixels of a row on GPUs, and tiles of SPAN by TILE_ROWS pixels on CPUs.
+ *
+ * The table has, from index `at` on, the background's samples, and then the nodes: u and v of each, in 2^-8ths of a pixel,
+ * row by row. */
+#include <border.cl>
+#include <memory.cl>
+
+#define NOWHERE INT_MIN
+#define FAR     (-((1 << 26) - 1))
+#define FIRST_TAP (TAPS / 2 - 1) /* pixels in front of a place that take part, beside the one that is left of it */
+#define OUTSIDE (-2)             /* for an index: the background */
+#if CH == 2 || CH == 4
+#define WITH_ALPHA
+#endif
+
+#if CH == 1
+#define PIXEL SRC
+#else
+#define PIXEL CAT(SRC, PIXEL_LANES)
+#endif
+#if CH == 2
+#define PIXEL_LANES 2
+#else
+#define PIXEL_LANES 4 /* three samples are loaded as four, so the next pixel must be inside, too */
+#endif
+typedef PIXEL __attribute__((aligned(sizeof(SRC)))) FN(pixel_at);
+
+#ifdef SRC_IS_float
+#define BACKGROUND(c) as_float(table[at + (c)])
+#define DIFFERENT int
+#else
+#define BACKGROUND(c) table[at + (c)]
+#ifdef SRC_IS_uchar
+#define DIFFERENT char
+#else
+#define DIFFERENT short
+#endif
+#endif
+
+/* Bits that sums along rows lose, and those of both directions. */
+#if TAPS == 2
+#define MIDDLE_BITS 0
+#define END_BITS    16
+#elif defined(SRC_IS_uchar)
+#define MIDDLE_BITS 8
+#define END_BITS    20
+#else
+#define MIDDLE_BITS 14
+#define END_BITS    14
+#endif
+
+/* Of a cell: the place of its first pixel in row y, and how much further that of the next cell's is. */
+inline int4 FN(line)(__global const int *nodes, int columns, int shift, int cell, int y)
+{
+    __global const int *top = nodes + 2 * ((y >> shift) * (columns + 1) + cell), *below = top + 2 * (columns + 1);
+    int4 a = vload4(0, top), b = vload4(0, below);
+    int part = y & ((1 << shift) - 1), half_up = (1 << shift) >> 1;
+    if (a.s0 == NOWHERE || a.s2 == NOWHERE || b.s0 == NOWHERE || b.s2 == NOWHERE)
+        return (int4)(FAR, FAR, 0, 0);
+    a = a + (((b - a) * part + half_up) >> shift);
+    return (int4)(a.s0, a.s1, a.s2 - a.s0, a.s3 - a.s1);
+}
+
+/* The weights of the pixels around a place with fraction f, a number of 2^-8ths. */
+#if TAPS == 2
+#define WEIGH(w, f)                                                                                \
+    {                                                                                              \
+        w[0] = 256 - (f);                                                                          \
+        w[1] = (f);                                                                                \
+    }
+#define WEIGHT_ONE 256.0f
+#elif defined(SRC_IS_float)
+#define WEIGH(w, f)                                                                                \
+    {                                                                                              \
+        w[0] = 3 * (f) * ((f) * (512 - (f)) - 65536);                                              \
+        w[1] = (f) * (f) * (5 * (f) - 2304) + 67108864;                                            \
+        w[2] = (f) * ((f) * (1536 - 5 * (f)) + 196608);                                            \
+        w[3] = 3 * (f) * (f) * ((f) - 256);                                                        \
+    }
+#define WEIGHT_ONE 67108864.0f
+#else
+#define WEIGH(w, f)                                                                                \
+    {                                                                                              \
+        w[0] = (3 * (f) * ((f) * (512 - (f)) - 65536) + 2048) >> 12;                               \
+        w[2] = ((f) * ((f) * (1536 - 5 * (f)) + 196608) + 2048) >> 12;                             \
+        w[3] = (3 * (f) * (f) * ((f) - 256) + 2048) >> 12;                                         \
+        w[1] = 16384 - w[0] - w[2] - w[3];                                                         \
+    }
+#endif
+
+/* The column or row that stands at i; OUTSIDE: the background. */
+inline int FN(index)(int i, int n, int border)
+{
+    if (i >= 0 && i < n)
+        return i;
+    return border < 0 ? OUTSIDE : border_index(i, n, border);
+}
+
+#define PICTURE           PLANE_IN(SRC, src), int width, int height, __global const int *table, int at, int border
+#define GIVEN_PICTURE     src_base, src_offset, src_stride, width, height, table, at, border
+
+inline SRC FN(sample)(PICTURE, int x, int y, int c)
+{
+    if (x < 0 || y < 0)
+        return x == OUTSIDE || y == OUTSIDE ? (SRC)BACKGROUND(c) : (SRC)0;
+    return ROW(src, y)[x * CH + c];
+}
+
+/* The pixel at a place, wherever that is. */
+inline void FN(pixel)(PICTURE, __global SRC *out, int u, int v)
+{
+    int xs[TAPS], ys[TAPS], wx[TAPS], wy[TAPS];
+    WEIGH(wx, u & 255)
+    WEIGH(wy, v & 255)
+    UNROLLED for (int k = 0; k < TAPS; k++) {
+        xs[k] = FN(index)((u >> 8) - FIRST_TAP + k, width, border);
+        ys[k] = FN(index)((v >> 8) - FIRST_TAP + k, height, border);
+    }
+#ifdef WITH_ALPHA
+    SRC first = FN(sample)(GIVEN_PICTURE, xs[0], ys[0], CH - 1);
+    int even = 1;
+    UNROLLED for (int j = 0; j < TAPS; j++)
+        UNROLLED for (int i = 0; i < TAPS; i++)
+            even &= FN(sample)(GIVEN_PICTURE, xs[i], ys[j], CH - 1) == first;
+#endif
+    UNROLLED for (int c = 0; c < CH; c++) {
+#ifdef WITH_ALPHA
+        if (!even && c < CH - 1) { /* colours are weighted by alpha, too */
+#ifdef SRC_IS_float
+            float sum = 0, share = 0;
+#else
+            long sum = 0, share = 0;
+#endif
+            for (int j = 0; j < TAPS; j++)
+                for (int i = 0; i < TAPS; i++) {
+#ifdef SRC_IS_float
+                    float w = (float)wy[j] * (float)wx[i] * FN(sample)(GIVEN_PICTURE, xs[i], ys[j], CH - 1);
+                    sum += w * FN(sample)(GIVEN_PICTURE, xs[i], ys[j], c);
+#else
+                    long w = (long)(wy[j] * wx[i]) * (int)FN(sample)(GIVEN_PICTURE, xs[i], ys[j], CH - 1);
+                    sum += w * (int)FN(sample)(GIVEN_PICTURE, xs[i], ys[j], c);
+#endif
+                    share += w;
+                }
+#ifdef SRC_IS_float
+            out[c] = share > 0 ? sum / share : 0;
+#elif defined(SRC_IS_uchar)
+            out[c] = share <= 0 || sum <= 0 ? 0 : (uchar)min((sum + (share >> 1)) / share, 255L);
+#else
+            out[c] = share <= 0 || sum <= 0 ? 0 : (ushort)min((sum + (share >> 1)) / share, 65535L);
+#endif
+            continue;
+        }
+#endif
+#ifdef SRC_IS_float
+        float sum = 0;
+        UNROLLED for (int j = 0; j < TAPS; j++) {
+            float row = 0;
+            UNROLLED for (int i = 0; i < TAPS; i++)
+                row += (float)wx[i] * (1 / WEIGHT_ONE) * FN(sample)(GIVEN_PICTURE, xs[i], ys[j], c);
+            sum += (float)wy[j] * (1 / WEIGHT_ONE) * row;
+        }
+        out[c] = sum;
+#elif TAPS == 2
+        uint rows[2];
+        UNROLLED for (int j = 0; j < 2; j++)
+            rows[j] = (uint)wx[0] * FN(sample)(GIVEN_PICTURE, xs[0], ys[j], c) +
+                      (uint)wx[1] * FN(sample)(GIVEN_PICTURE, xs[1], ys[j], c);
+        out[c] = (SRC)(((uint)wy[0] * rows[0] + (uint)wy[1] * rows[1] + 32768u) >> 16);
+#else
+        int sum = 1 << (END_BITS - 1);
+        UNROLLED for (int j = 0; j < TAPS; j++) {
+            int row = 1 << (MIDDLE_BITS - 1);
+            UNROLLED for (int i = 0; i < TAPS; i++)
+                row += wx[i] * (int)FN(sample)(GIVEN_PICTURE, xs[i], ys[j], c);
+            sum += wy[j] * (row >> MIDDLE_BITS);
+        }
+        out[c] = CAT3(convert_, SRC, _sat)(sum >> END_BITS);
+#endif
+    }
+}
+
+#ifdef FORM_ROWS
+/* 16 pixels at a time. Lanes of vector j of CH that hold the pixels' samples: for each the value of its pixel. */
+#if CH == 1
+#define OF_PIXELS(j, v) (v)
+#elif CH == 2
+#define OF_PIXELS(j, v) ((j) == 0 ? (v).s0011223344556677 : (v).s8899aabbccddeeff)
+#elif CH == 3
+#define OF_PIXELS(j, v) ((j) == 0 ? (v).s0001112223334445 : (j) == 1 ? (v).s55666777888999aa : (v).sabbbcccdddeeefff)
+#else
+#define OF_PIXELS(j, v)                                                                            \
+    ((j) == 0 ? (v).s0000111122223333 : (j) == 1 ? (v).s4444555566667777                           \
+     : (j) == 2 ? (v).s88889999aaaabbbb : (v).sccccddddeeeeffff)
+#endif
+
+/* Copies of a pixel at each of the 16 places, one after the other. */
+inline void FN(gather)(SRC *to, __global const SRC *from, const int *places)
+{
+    UNROLLED for (int k = 0; k < 16; k++)
+        *(FN(pixel_at) *)(to + k * CH) = *(__global const FN(pixel_at) *)(from + places[k]);
+}
+
+#if CH == 1 && !defined(SRC_IS_float)
+/* Of one channel, the taps of a row are loaded at once, as a number of 2 or 4 samples. */
+#define ROW_OF_TAPS
+#ifdef SRC_IS_uchar
+#define SAMPLE_BITS 8
+#if TAPS == 2
+#define TAP_ROW ushort
+#else
+#define TAP_ROW uint
+#endif
+#else
+#define SAMPLE_BITS 16
+#if TAPS == 2
+#define TAP_ROW uint
+#else
+#define TAP_ROW ulong
+#endif
+#endif
+typedef TAP_ROW __attribute__((aligned(sizeof(SRC)))) FN(tap_row);
+#if defined(NATIVE) && defined(__AVX512F__) && defined(SRC_IS_uchar) /* 16 words by one instruction */
+#define GATHERS
+#define GATHERED(p, places)                                                                        \
+    CAT3(convert_, TAP_ROW, 16)                                                                    \
+    (__builtin_ia32_gathersiv16si((int16)0, (const void *)(size_t)(p), places, (ushort)65535, 1))
+#endif
+#define TAP(j, i, c) (rows_of[j] >> (TAP_ROW)((i) * SAMPLE_BITS) & (TAP_ROW)((1 << SAMPLE_BITS) - 1))
+#else
+#define TAP(j, i, c) vload16(c, taps[(j) * TAPS + (i)])
+#endif
+
+/* All taps of which are inside. False, and nothing done: alpha differs, so that it is a weight. */
+inline int FN(inside)(PICTURE, __global SRC *out, int16 u, int16 v)
+{
+    int places[16];
+    __global const SRC *in = src_base + src_offset - FIRST_TAP * (src_stride + CH);
+    int16 fx = u & 255, fy = v & 255, at_16 = (v >> 8) * src_stride + (u >> 8) * CH;
+    vstore16(at_16, 0, places);
+#ifdef ROW_OF_TAPS
+    CAT(TAP_ROW, 16) rows_of[TAPS];
+    UNROLLED for (int j = 0; j < TAPS; j++)
+#ifdef GATHERS
+        rows_of[j] = GATHERED(in + j * src_stride, at_16);
+#else
+        UNROLLED for (int k = 0; k < 16; k++)
+            ((TAP_ROW *)&rows_of[j])[k] = *(__global const FN(tap_row) *)(in + places[k] + j * src_stride);
+#endif
+#else
+    SRC taps[TAPS * TAPS][16 * CH + 4];
+    UNROLLED for (int j = 0; j < TAPS; j++)
+        UNROLLED for (int i = 0; i < TAPS; i++)
+            FN(gather)(taps[j * TAPS + i], in + j * src_stride + i * CH, places);
+#endif
+#ifdef WITH_ALPHA
+    CAT(DIFFERENT, 16) differ = 0;
+    UNROLLED for (int c = 0; c < CH; c++)
+        UNROLLED for (int k = 1; k < TAPS * TAPS; k++)
+            differ |= vload16(c, taps[k]) != vload16(c, taps[0]);
+    CAT(DIFFERENT, 8) odd = differ.odd;
+#if CH == 2
+    CAT(DIFFERENT, 4) alpha = odd.even | odd.odd;
+#else
+    CAT(DIFFERENT, 4) alpha = odd.odd;
+#endif
+    if (alpha.s0 | alpha.s1 | alpha.s2 | alpha.s3)
+        return 0;
+#endif
+    int16 wx[TAPS], wy[TAPS];
+    WEIGH(wx, fx)
+    WEIGH(wy, fy)
+    UNROLLED for (int c = 0; c < CH; c++) {
+#ifdef SRC_IS_float
+        float16 sum = 0;
+        UNROLLED for (int j = 0; j < TAPS; j++) {
+            float16 row = 0;
+            UNROLLED for (int i = 0; i < TAPS; i++)
+                row += convert_float16(OF_PIXELS(c, wx[i])) * (1 / WEIGHT_ONE) * TAP(j, i, c);
+            sum += convert_float16(OF_PIXELS(c, wy[j])) * (1 / WEIGHT_ONE) * row;
+        }
+        vstore16(sum, c, out);
+#elif TAPS == 2
+#ifdef SRC_IS_uchar
+        /* Less 2^15, sums along rows are numbers of 16 bits with a sign, whose products are cheapest. */
+        int16 sum = (256 + 1) << 15;
+        UNROLLED for (int j = 0; j < 2; j++) {
+            ushort16 row = convert_ushort16(OF_PIXELS(c, wx[0])) * convert_ushort16(TAP(j, 0, c)) +
+                           convert_ushort16(OF_PIXELS(c, wx[1])) * convert_ushort16(TAP(j, 1, c));
+            sum += convert_int16(convert_short16(OF_PIXELS(c, wy[j]))) * convert_int16(as_short16(row ^ (ushort)32768));
+        }
+#else
+        uint16 sum = 32768;
+        UNROLLED for (int j = 0; j < 2; j++) {
+            uint16 row = convert_uint16(OF_PIXELS(c, wx[0])) * convert_uint16(TAP(j, 0, c)) +
+                         convert_uint16(OF_PIXELS(c, wx[1])) * convert_uint16(TAP(j, 1, c));
+            sum += convert_uint16(OF_PIXELS(c, wy[j])) * row;
+        }
+#endif
+        vstore16(CAT3(convert_, SRC, 16)(sum >> 16), c, out);
+#else
+        int16 sum = 1 << (END_BITS - 1);
+        UNROLLED for (int j = 0; j < TAPS; j++) {
+            int16 row = 1 << (MIDDLE_BITS - 1);
+            UNROLLED for (int i = 0; i < TAPS; i++)
+                row += OF_PIXELS(c, wx[i]) * convert_int16(TAP(j, i, c));
+            sum += OF_PIXELS(c, wy[j]) * (row >> MIDDLE_BITS);
+        }
+        vstore16(CAT3(convert_, SRC, 16_sat)(sum >> END_BITS), c, out);
+#endif
+    }
+    return 1;
+}
+#endif
+
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int out_width, int out_height,
+                     __global const int *table, int at, int columns, int shift, int border)
+{
+    __global const int *nodes = table + at + 4;
+    int mask = (1 << shift) - 1, half_up = (1 << shift) >> 1;
+#ifdef FORM_ROWS
+    int begin = SPAN_BEGIN, y = GRID_Y * TILE_ROWS;
+    IN_GRID(begin, GRID_Y)
+    int end = SPAN_END(begin), end_y = min(y + TILE_ROWS, out_height);
+    /* from the first to the last place whose taps are all inside, and what loads take beside them */
+#ifdef GATHERS
+    int beside = 4 - TAPS;
+#else
+    int beside = CH == 3;
+#endif
+    int least = FIRST_TAP, most_x = width - TAPS + FIRST_TAP - beside, most_y = height - TAPS + FIRST_TAP;
+    int16 lanes = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    for (; y < end_y; y++) {
+        __global SRC *out = ROW(dst, y);
+        for (int x = begin; x < end; x += 16) {
+            int16 u, v;
+            int n = min(16, end - x), left, right, top, below;
+            int4 line = FN(line)(nodes, columns, shift, x >> shift, y), last = line + ((line.zwzw * mask + half_up) >> shift);
+            left = min(line.s0, last.s0), right = max(line.s0, last.s0);
+            top = min(line.s1, last.s1), below = max(line.s1, last.s1);
+            if (shift == 4) {
+                u = line.s0 + ((lanes * line.s2 + 8) >> 4);
+                v = line.s1 + ((lanes * line.s3 + 8) >> 4);
+            } else {
+                int16 begins_u = line.s0, begins_v = line.s1, steps_u = line.s2, steps_v = line.s3;
+                for (int k = 1 << shift; k < n; k += 1 << shift) {
+                    int16 behind = lanes >= k;
+                    line = FN(line)(nodes, columns, shift, (x + k) >> shift, y);
+                    last = line + ((line.zwzw * mask + half_up) >> shift);
+                    left = min(left, min(line.s0, last.s0)), right = max(right, max(line.s0, last.s0));
+                    top = min(top, min(line.s1, last.s1)), below = max(below, max(line.s1, last.s1));
+                    begins_u = (begins_u & ~behind) | (line.s0 & behind), begins_v = (begins_v & ~behind) | (line.s1 & behind);
+                    steps_u = (steps_u & ~behind) | (line.s2 & behind), steps_v = (steps_v & ~behind) | (line.s3 & behind);
+                }
+                u = begins_u + ((steps_u * (lanes & mask) + half_up) >> shift);
+                v = begins_v + ((steps_v * (lanes & mask) + half_up) >> shift);
+            }
+            left >>= 8, right >>= 8, top >>= 8, below >>= 8;
+            if (n == 16 && left >= least && top >= least && right <= most_x && below <= most_y &&
+                FN(inside)(GIVEN_PICTURE, out + x * CH, u, v))
+                continue;
+            if (border < 0 && (right < FIRST_TAP - TAPS + 1 || below < FIRST_TAP - TAPS + 1 || left >= width + FIRST_TAP ||
+                               top >= height + FIRST_TAP)) {
+                for (int k = 0; k < n * CH; k++)
+                    out[x * CH + k] = (SRC)BACKGROUND(k % CH);
+                continue;
+            }
+            int us[16], vs[16];
+            vstore16(u, 0, us);
+            vstore16(v, 0, vs);
+            for (int k = 0; k < n; k++)
+                FN(pixel)(GIVEN_PICTURE, out + (x + k) * CH, us[k], vs[k]);
+        }
+    }
+#else
+    int y = GRID_Y, x = SPAN_BEGIN * AT_ONCE;
+    IN_GRID(SPAN_BEGIN, y)
+    int4 line;
+    UNROLLED for (int k = 0; k < AT_ONCE; k++, x++) {
+        int part = x & mask;
+        if (x >= out_width)
+            return;
+        if (k == 0 || part == 0)
+            line = FN(line)(nodes, columns, shift, x >> shift, y);
+        FN(pixel)(GIVEN_PICTURE, ROW(dst, y) + x * CH, line.s0 + ((line.s2 * part + half_up) >> shift),
+                  line.s1 + ((line.s3 * part + half_up) >> shift));
+    }
+#endif
+}

@@ -1,0 +1,145 @@
+/* What warp and rotate plan, and the parameters that they share. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stage/move/move.h"
+#include "stage/warp/warp.h"
+
+#define TYPES      (1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32)
+#define SIDE_MAX   1000000
+#define TILE       128 /* columns and rows of a work-item's tile on CPUs, so that what it reads */
+#define TILE_ROWS  32  /* stays in the nearest cache, however the picture turns */
+#define BACKGROUND PLANE_CHANNELS_MAX /* values in front of each plane's nodes */
+
+const struct param_choice warp_filter_choices[] = {
+    {"bilinear", WARP_BILINEAR},
+    {"cubic", WARP_CUBIC},
+    {NULL, 0},
+};
+
+int warp_look_complete(const char *stage, struct warp_look *look, bool given_border,
+                       struct fault *fault)
+{
+    if (!given_border)
+        look->border = MOVE_BACKGROUND;
+    return stage_check_background(stage, &look->background, fault);
+}
+
+int warp_shape(const char *stage, const void *config, warp_find *find, const struct warp_look *look,
+               const struct frame *in, size_t alignment, struct frame *out, struct fault *fault)
+{
+    int result = stage_require_types(stage, in, TYPES, fault);
+    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
+        struct plane plane = in->planes[i];
+        struct warp_map map;
+        double background[PLANE_CHANNELS_MAX];
+        uint32_t width, height;
+        if (plane.width > WARP_SIDE_MAX || plane.height > WARP_SIDE_MAX)
+            return fault_set(fault, FAULT_LIMIT,
+                             "%s: %u×%u: it takes pictures of at most %d pixels a side", stage,
+                             plane.width, plane.height, WARP_SIDE_MAX);
+        result = find(config, &in->planes[i], &map, &width, &height, fault);
+        if (result == 0)
+            result = stage_background(stage, &look->background, &plane, background, fault);
+        if (result != 0)
+            return result;
+        if (width > SIDE_MAX || height > SIDE_MAX || (uint64_t)width * height > INT_MAX)
+            return fault_set(fault, FAULT_LIMIT,
+                             "%s: %u×%u would become %u×%u; results have at most %d pixels a side, "
+                             "and 2^31 in all",
+                             stage, plane.width, plane.height, width, height, SIDE_MAX);
+        plane.width = width;
+        plane.height = height;
+        if (!frame_add_plane(out, &plane, alignment))
+            return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    }
+    return result;
+}
+
+/* One plane's background, as kernels read it, and nodes. */
+static void fill_table(int32_t *table, const struct plane *plane, const double background[],
+                       const struct warp_grid *grid, size_t n_nodes)
+{
+    for (uint32_t c = 0; c < PLANE_CHANNELS_MAX; c++) {
+        float real = c < plane->channels ? (float)background[c] : 0;
+        if (plane->type == SAMPLE_F32)
+            memcpy(table + c, &real, sizeof real);
+        else
+            table[c] =
+                c < plane->channels ? (int32_t)sample_saturate(plane->type, background[c]) : 0;
+    }
+    memcpy(table + BACKGROUND, grid->nodes, n_nodes * 2 * sizeof *table);
+}
+
+static void add_plane(struct stage_plan *plan, unsigned i, const struct warp_look *look,
+                      unsigned table, size_t at, const struct warp_grid *grid)
+{
+    const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
+    bool rows = plan->profile->form == FORM_ROWS;
+    uint32_t at_once = !rows && in->channels == 1 ? 4 : 1;
+    struct pass *pass = rows ? pass_begin(plan, "warp", "", FORM_ROWS, TILE, out->width,
+                                          (out->height + TILE_ROWS - 1) / TILE_ROWS)
+                             : pass_begin(plan, "warp", "", FORM_SCALAR, 1,
+                                          (out->width + at_once - 1) / at_once, out->height);
+    pass_name(pass, look->filter == WARP_CUBIC ? "cubic" : "bilinear");
+    pass_define_type(pass, "SRC", in->type);
+    pass_channels(pass, in->channels, out->channels);
+    pass_define(pass, "TAPS", "%d", look->filter == WARP_CUBIC ? 4 : 2);
+    pass_define(pass, "AT_ONCE", "%u", at_once);
+    pass_define(pass, "TILE_ROWS", "%d", TILE_ROWS);
+    pass_name(pass, kernel_form_name(pass->form));
+    pass->work = (look->filter == WARP_CUBIC ? 150.0 : 60.0) * in->channels *
+                 (rows ? TILE_ROWS : (int)at_once);
+    pass_planes(pass, plan, i);
+    pass_ints(pass, in->width, in->height, out->width, out->height);
+    pass_buffer(pass, table);
+    pass_ints(pass, at, grid->columns, grid->shift, look->border);
+}
+
+int warp_passes(const char *stage, const void *config, warp_find *find,
+                const struct warp_look *look, struct stage_plan *plan, struct fault *fault)
+{
+    size_t n = plan->in->n_planes, size = 0;
+    struct warp_grid *grids = calloc(n, sizeof *grids);
+    size_t *places = calloc(n, sizeof *places);
+    int32_t *table = NULL;
+    int result = grids && places ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a plan");
+    for (size_t i = 0; i < n && result == 0; i++) {
+        const struct plane *in = &plan->in->planes[i];
+        struct warp_map map;
+        uint32_t width, height;
+        result = find(config, in, &map, &width, &height, fault);
+        if (result == 0 && !warp_grid_make(&grids[i], &map, width, height, in->width, in->height))
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a plan");
+        places[i] = size;
+        size += BACKGROUND + 2 * ((size_t)grids[i].columns + 1) * (grids[i].rows + 1);
+        if (size > INT_MAX / sizeof *table)
+            result = fault_set(fault, FAULT_LIMIT, "%s: too many planes of that size", stage);
+    }
+    if (result == 0 && !(table = malloc(size * sizeof *table)))
+        result = fault_set(fault, FAULT_MEMORY, "no memory for a plan");
+    if (result == 0) {
+        for (size_t i = 0; i < n; i++) {
+            double background[PLANE_CHANNELS_MAX];
+            size_t nodes = ((size_t)grids[i].columns + 1) * (grids[i].rows + 1);
+            stage_background(stage, &look->background, &plan->in->planes[i], background, fault);
+            fill_table(table + places[i], &plan->in->planes[i], background, &grids[i], nodes);
+        }
+        unsigned operand = stage_plan_table(plan, table, size * sizeof *table);
+        for (size_t i = 0; i < n; i++)
+            add_plane(plan, (unsigned)i, look, operand, places[i], &grids[i]);
+    }
+    for (size_t i = 0; grids && i < n; i++)
+        free(grids[i].nodes);
+    free(grids);
+    free(places);
+    free(table);
+    return result;
+}
+
+/* The order in which f32 is summed is not part of the definition. */
+struct tolerance warp_tolerance(const void *config, enum sample_type in, enum sample_type out)
+{
+    return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){1e-3, 1e-5};
+}

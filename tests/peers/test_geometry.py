@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""warp and rotate by angles beside OpenCV, on the photographs of docs/pictures: mean differences of at most half a step
+of u8. OpenCV rounds places to 1/32 of a pixel, here it is 1/256. Usage: test_geometry.py SLUICE [unittest options]"""
+import math
+import os
+import sys
+import unittest
+
+import cv2
+import numpy
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from peers import Peers  # noqa: E402
+
+PICTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../docs/pictures')
+FLAGS = {'bilinear': cv2.INTER_LINEAR, 'cubic': cv2.INTER_CUBIC}
+BORDERS = {'': (cv2.BORDER_CONSTANT, ''), 'edge': (cv2.BORDER_REPLICATE, ':border=edge'),
+           'reflect': (cv2.BORDER_REFLECT_101, ':border=reflect')}
+MOST = 0.5
+
+
+def text(rows):
+    return '/'.join('_'.join(repr(float(v)).replace('e+', 'e') for v in row) for row in rows)
+
+
+class Geometry(Peers):
+    def pictures(self):
+        for name in ('cat.jpg', 'coffee.jpg'):
+            picture = cv2.imread(os.path.join(PICTURES, name))
+            yield picture
+            yield cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
+            yield numpy.dstack([picture, numpy.full(picture.shape[:2], 255, numpy.uint8)])
+
+    def mean(self, chain, picture, expected, scale=1):
+        out = self.sluice(chain, picture)
+        self.assertEqual(out.shape, expected.shape, chain)
+        self.worst = max(self.worst, float(numpy.abs(out.astype(float) - expected).mean()) / scale)
+        self.assertLessEqual(self.worst, MOST, chain)
+
+    def setUp(self):
+        super().setUp()
+        self.worst = 0
+
+    def tearDown(self):
+        print('%s: mean difference at most %.3f' % (self.id().rsplit('.', maxsplit=1)[-1], self.worst))
+
+    def matrix(self, size):
+        angle, scale = self.random.uniform(0, 2 * math.pi), self.random.uniform(0.6, 1.6)
+        c, s = scale * math.cos(angle), scale * math.sin(angle)
+        middle = numpy.array(size) / 2
+        shear = numpy.array([[c, -s], [s, c]]) @ numpy.array([[1, self.random.uniform(-.3, .3)], [0, 1]])
+        return numpy.hstack([shear, (middle - shear @ middle + self.random.uniform(-20, 20)).reshape(2, 1)])
+
+    def test_affine(self):
+        for picture in self.pictures():
+            height, width = picture.shape[:2]
+            for name, flag in FLAGS.items():
+                for border, option in BORDERS.values():
+                    m = self.matrix((width, height))
+                    self.mean('warp:%s:filter=%s%s' % (text(m), name, option), picture,
+                              cv2.warpAffine(picture, m, (width, height), flags=flag, borderMode=border))
+
+    def test_perspective(self):
+        for picture in self.pictures():
+            height, width = picture.shape[:2]
+            corners = numpy.float32([[0, 0], [width - 1, 0], [width - 1, height - 1], [0, height - 1]])
+            for name, flag in FLAGS.items():
+                for border, option in BORDERS.values():
+                    to = corners + numpy.float32([[self.random.uniform(-80, 80) for _ in range(2)] for _ in range(4)])
+                    m = cv2.getPerspectiveTransform(corners, to)
+                    expected = cv2.warpPerspective(picture, m, (width, height), flags=flag, borderMode=border)
+                    self.mean('warp:%s:filter=%s%s' % (text(m), name, option), picture, expected)
+                    self.mean('warp:from=%s:to=%s:filter=%s%s' % (text(corners), text(to), name, option), picture, expected)
+
+    def test_rotate(self):
+        for picture in self.pictures():
+            height, width = picture.shape[:2]
+            for name, flag in FLAGS.items():
+                angle = self.random.uniform(-180, 180)
+                m = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), -angle, 1)
+                self.mean('rotate:%r:same:filter=%s' % (angle, name), picture,
+                          cv2.warpAffine(picture, m, (width, height), flags=flag))
+
+    def test_types(self):
+        """16 bits and floats: in steps of u8."""
+        for picture in self.pictures():
+            height, width = picture.shape[:2]
+            m = self.matrix((width, height))
+            for kind, scale in ((numpy.uint16, 257), (numpy.float32, 1)):
+                wide = picture.astype(kind) * kind(scale)
+                expected = cv2.warpAffine(wide, m, (width, height), flags=cv2.INTER_LINEAR)
+                self.mean('warp:%s' % text(m), wide, expected, scale)
+
+
+if __name__ == '__main__':
+    unittest.main()
