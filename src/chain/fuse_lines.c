@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "chain/plan_internal.h"
+#include "device/program.h"
 
 #define PARTS_MAX 12
 
@@ -107,13 +108,15 @@ static void add_plane(struct pass *pass, const struct lines *lines, unsigned ind
     pass_view(pass, &(struct view){memory, line});
 }
 
-/* Adds the arguments of part `index`, in the order that device_rows_create takes. */
+/* Adds the arguments of part `index` (struct device_rows_grid). */
 static void add_part(struct pass *pass, struct stage_plan *work, const struct lines *lines,
                      unsigned index, unsigned memory, const uint32_t *begins)
 {
     const struct unit *unit = &lines->units[index];
     const struct pass *part = &unit->own.passes[0];
-    pass_ints(pass, part->grid_width, (part->grid_width + part->span - 1) / part->span);
+    const struct device_rows_grid grid = {
+        (int32_t)part->grid_width, (int32_t)((part->grid_width + part->span - 1) / part->span)};
+    pass_add_ints(pass, (const int32_t *)&grid, DEVICE_ROWS_ARGS(grid));
     for (unsigned i = 0; i < part->n_args; i++) {
         const struct pass_arg *arg = &part->args[i];
         if (arg->kind == PASS_PLANE) {
@@ -156,10 +159,17 @@ static void add_arguments(struct pass *pass, struct stage_plan *work, const stru
         begins[i] = bytes;
         bytes += lines->units[i].lines * lines->units[i].line_bytes;
     }
+    struct device_rows rows = {.band_bytes = (int32_t)pass->item,
+                               .band = (int32_t)band,
+                               .rows = (int32_t)last->out->planes[0].height,
+                               .relays = fits_result(lines)};
+    if (window) {
+        rows.ring_rows = (int32_t)window->in->planes[0].height;
+        rows.ring_border = window->reach.border;
+        rows.ring_top = (int32_t)window->reach.top;
+    }
     pass_buffer(pass, memory);
-    pass_ints(pass, (int32_t)pass->item, band, last->out->planes[0].height,
-              window ? (int32_t)window->in->planes[0].height : 0, window ? window->reach.border : 0,
-              window ? (int32_t)window->reach.top : 0, fits_result(lines));
+    pass_add_ints(pass, (const int32_t *)&rows, DEVICE_ROWS_ARGS(rows));
     for (unsigned i = 0; i < lines->n; i++)
         add_part(pass, work, lines, i, memory, begins);
     pass->bytes_read = lines->units[0].own.passes[0].bytes_read;
@@ -170,9 +180,10 @@ static void add_arguments(struct pass *pass, struct stage_plan *work, const stru
 /* Whether the arguments fit, by an upper bound. */
 static bool has_room(const struct lines *lines)
 {
-    unsigned count = 8;
+    unsigned count = 1 + DEVICE_ROWS_ARGS(struct device_rows);
     for (unsigned i = 0; i < lines->n; i++)
-        count += 2 + 4 + lines->units[i].own.passes[0].n_args;
+        count +=
+            DEVICE_ROWS_ARGS(struct device_rows_grid) + 4 + lines->units[i].own.passes[0].n_args;
     return count <= PASS_ARGS_MAX;
 }
 

@@ -49,20 +49,32 @@ struct device_part {
                               oldest, for a stencil; 0: one line */
 };
 
+/* What a launch of such a program's kernel is given behind the grid and the memory for lines: an
+ * argument for each member, in this order. */
+struct device_rows {
+    int32_t band_bytes;  /* of the memory for lines, for each band */
+    int32_t band, rows;  /* rows of a band, and of the result */
+    int32_t ring_rows;   /* of the plane that the ring replaces, if there is one */
+    int32_t ring_border; /* its enum border */
+    int32_t ring_top;    /* rows above its own that a row of the stencil needs */
+    int32_t relays; /* a row of the result has room for a row that the stencil, or without one the
+                       first part, hands on: then it is kept there for a while, in the row behind
+                       that of its result */
+};
+
+/* Then for each part: the same of its grid, and the part's own arguments, of which line_in and
+ * line_out point into the first band's memory, with a stride of 0 for a single line and the
+ * distance of lines for a ring. */
+struct device_rows_grid {
+    int32_t width, items; /* positions, and work-items in a row */
+};
+
+/* How many arguments such a struct is. */
+#define DEVICE_ROWS_ARGS(of) (sizeof(of) / sizeof(int32_t))
+
 /* Makes a program with one kernel that computes several passes row by row: for each row of the
  * result it calls the parts in turn, so that rows between them stay in the cache. A work-item is a
- * band of rows. The launch's arguments after the grid's are:
- *
- *     memory for lines; bytes of it for each band; rows of a band; rows of the result;
- *     of the plane that the ring replaces: its rows, its border (enum border), and how many rows
- *     above its own a row of the stencil needs;
- *     whether a row of the result has room for a row that the stencil, or without one the first
- *     part, hands on: then it is kept there for a while, in the row behind that of its result;
- *     for each part: the grid's width, its work-items in a row, and its own arguments, of which
- *     line_in and line_out point into the first band's memory, with a stride of 0 for a single line
- *     and the distance of lines for a ring.
- *
- * device_program_put ends it. */
+ * band of rows. device_program_put ends it. */
 int device_rows_create(struct device *device, const struct device_part *parts, unsigned n_parts,
                        const char *name, struct device_program **program, struct fault *fault);
 

@@ -13,25 +13,8 @@
 #include "device/native/native.h"
 #include "image/border.h"
 
-/* The launch's arguments behind NATIVE_ARGS and in front of the parts': see device_rows_create. */
-enum {
-    LINES,
-    BAND_BYTES,
-    BAND_ROWS,
-    ROWS,
-    RING_ROWS,
-    RING_BORDER,
-    RING_TOP, /* rows above its own that a row of the stencil needs */
-    RELAY,    /* whether a row of the result has room for one behind the stencil (struct relay) */
-    HEAD_ARGS
-};
-
-/* The arguments in front of each part's own. */
-enum {
-    PART_WIDTH,
-    PART_ITEMS,
-    PART_ARGS
-};
+/* The launch's arguments behind NATIVE_ARGS: the memory for lines, and struct device_rows. */
+#define HEAD_ARGS (1 + DEVICE_ROWS_ARGS(struct device_rows))
 
 /* The three arguments of a plane. */
 enum {
@@ -117,6 +100,12 @@ struct call {
     int items;
 };
 
+static void take_ints(void *to, const union native_arg *args, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        ((int32_t *)to)[i] = args[i].i;
+}
+
 /* Prepares the calls of all parts for a band, whose lines are `lines` bytes behind those of the
  * first band. Copies the arguments to `to`, which the calls point into. */
 static void prepare(const struct native_rows *rows, const union native_arg *own, size_t lines,
@@ -125,16 +114,19 @@ static void prepare(const struct native_rows *rows, const union native_arg *own,
     const union native_arg *from = own + HEAD_ARGS;
     for (unsigned i = 0; i < rows->n; i++) {
         const struct part *part = &rows->parts[i];
-        calls[i] = (struct call){part->function, to, from[PART_ITEMS].i};
-        to[NATIVE_WIDTH] = from[PART_WIDTH];
+        struct device_rows_grid grid;
+        take_ints(&grid, from, DEVICE_ROWS_ARGS(grid));
+        from += DEVICE_ROWS_ARGS(grid);
+        calls[i] = (struct call){part->function, to, grid.items};
+        to[NATIVE_WIDTH].i = grid.width;
         to[NATIVE_RING].i = (int32_t)part->ring;
-        memcpy(to + NATIVE_ARGS, from + PART_ARGS, part->n_args * sizeof *to);
+        memcpy(to + NATIVE_ARGS, from, part->n_args * sizeof *to);
         if (part->line_in >= 0)
             to[NATIVE_ARGS + part->line_in].p = (char *)to[NATIVE_ARGS + part->line_in].p + lines;
         if (i + 1 < rows->n)
             to[NATIVE_ARGS + part->line_out].p = (char *)to[NATIVE_ARGS + part->line_out].p + lines;
         to += NATIVE_ARGS + part->n_args;
-        from += PART_ARGS + part->n_args;
+        from += part->n_args;
     }
 }
 
@@ -148,12 +140,12 @@ struct relay {
     union native_arg line[2];       /* the line's memory and offset */
 };
 
-static struct relay make_relay(const struct native_rows *rows, const union native_arg *own,
+static struct relay make_relay(const struct native_rows *rows, const struct device_rows *head,
                                const struct call *calls)
 {
     unsigned s = rows->stencil, last = rows->n - 1;
     struct relay relay = {.result = NULL};
-    if (!own[RELAY].i)
+    if (!head->relays)
         return relay;
     relay.result = calls[last].args + NATIVE_ARGS + rows->parts[last].line_out;
     relay.out = calls[s].args + NATIVE_ARGS + rows->parts[s].line_out;
@@ -184,17 +176,17 @@ static void call_all(const struct call *calls, unsigned first, unsigned end, int
 /* Computes rows begin … end - 1 with a stencil among the parts. For each row v of the ring, the
  * parts in front of the stencil compute it into its line; then, if that was the last row that a row
  * of the result needs, the stencil and the parts behind it compute that row. */
-static void run_ring(const struct native_rows *rows, const union native_arg *own,
+static void run_ring(const struct native_rows *rows, const struct device_rows *head,
                      const struct call *calls, const struct relay *relay, int begin, int end)
 {
     unsigned s = rows->stencil;
     const struct part *stencil = &rows->parts[s], *writer = &rows->parts[s - 1];
-    int ring = (int)stencil->ring, top = own[RING_TOP].i, last = ring - 1;
+    int ring = (int)stencil->ring, top = head->ring_top, last = ring - 1;
     int stride = calls[s].args[NATIVE_ARGS + stencil->line_in + PLANE_STRIDE].i;
     union native_arg *line = &calls[s - 1].args[NATIVE_ARGS + writer->line_out + PLANE_OFFSET];
     int offset = line->i;
     for (int v = begin - top; v < end - top + last; v++) {
-        int64_t row = border_index(v, own[RING_ROWS].i, (enum border)own[RING_BORDER].i);
+        int64_t row = border_index(v, head->ring_rows, (enum border)head->ring_border);
         if (row >= 0) {
             line->i = offset + ((v % ring + ring) % ring) * stride;
             call_all(calls, 0, s, (int)row);
@@ -212,14 +204,16 @@ void native_rows_run(const struct native_rows *rows, const union native_arg *arg
     const union native_arg *own = args + NATIVE_ARGS;
     union native_arg memory[ARGS_MAX];
     struct call calls[rows->n];
+    struct device_rows head;
+    take_ints(&head, own + 1, DEVICE_ROWS_ARGS(head));
     for (int band = begin; band < end; band++) {
-        int row = band * own[BAND_ROWS].i, row_end = row + own[BAND_ROWS].i;
-        if (row_end > own[ROWS].i)
-            row_end = own[ROWS].i;
-        prepare(rows, own, (size_t)band * (size_t)own[BAND_BYTES].i, memory, calls);
-        struct relay relay = make_relay(rows, own, calls);
+        int row = band * head.band, row_end = row + head.band;
+        if (row_end > head.rows)
+            row_end = head.rows;
+        prepare(rows, own, (size_t)band * (size_t)head.band_bytes, memory, calls);
+        struct relay relay = make_relay(rows, &head, calls);
         if (rows->stencil > 0)
-            run_ring(rows, own, calls, &relay, row, row_end);
+            run_ring(rows, &head, calls, &relay, row, row_end);
         else
             for (; row < row_end; row++) {
                 set_relay(&relay, row, row_end);
