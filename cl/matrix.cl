@@ -70,18 +70,29 @@ DEFINE_ADD_PRODUCT(FN(add_su), s, u)
 DEFINE_ADD_PRODUCT(FN(add_ss), s, s)
 
 /* What kernels do with the words that they multiply and get. Weights have such an order (src/stage/weighted.h) that a
- * work-item gets sums of two rows at a time, which become a factor: of each the second and the third byte, in words of
- * four rows. Of the result it gets four neighbours. */
-#define MIDDLE_BYTES(a, b) permute((uint)(a), (uint)(b), 0x6521u)
-#define EVEN_BYTES(a, b)   permute(a, b, 0x6420u)
-#define ODD_BYTES(a, b)    permute(a, b, 0x7531u)
-#define WORD_OF(a, b, c, d)                                                                        \
-    permute(permute((uint)(a), (uint)(b), 0x0040u), permute((uint)(c), (uint)(d), 0x0040u), 0x5410u)
+ * work-item gets sums along rows of two rows at a time, a and b, for two columns. These become a factor: of each sum the
+ * second and the third byte, in words of four rows. Of the result it gets four neighbours, a byte of each. */
+INLINED void FN(keep)(uint *lower, uint *upper, uint *next_lower, uint *next_upper, int4 a, int4 b)
+{
+    uint first = permute((uint)a.s0, (uint)a.s1, 0x6521u), last = permute((uint)b.s0, (uint)b.s1, 0x6521u);
+    *lower = permute(first, last, 0x6420u), *upper = permute(first, last, 0x7531u);
+    first = permute((uint)a.s2, (uint)a.s3, 0x6521u), last = permute((uint)b.s2, (uint)b.s3, 0x6521u);
+    *next_lower = permute(first, last, 0x6420u), *next_upper = permute(first, last, 0x7531u);
+}
 
-/* Four pixels of three channels in three words, and their words by channels. */
-#define RED(a, b, c)   permute(permute(a, b, 0x0630u), c, 0x5210u)
-#define GREEN(a, b, c) permute(permute(a, b, 0x0741u), c, 0x6210u)
-#define BLUE(a, b, c)  permute(permute(a, b, 0x0052u), c, 0x7410u)
+inline uint FN(word_of)(int a, int b, int c, int d)
+{
+    return permute(permute((uint)a, (uint)b, 0x0040u), permute((uint)c, (uint)d, 0x0040u), 0x5410u);
+}
+
+/* Channel c of four pixels of three channels in three words, and these words from those of the channels. */
+inline uint FN(channel_of)(uint v, uint w, uint x, int c)
+{
+    return c == 0   ? permute(permute(v, w, 0x0630u), x, 0x5210u)
+           : c == 1 ? permute(permute(v, w, 0x0741u), x, 0x6210u)
+                    : permute(permute(v, w, 0x0052u), x, 0x7410u);
+}
+
 inline uint3 FN(interleaved)(uint3 v)
 {
 #if CH == 1

@@ -16,7 +16,7 @@
 #endif
 #define S(i, j)                                                                                    \
     {                                                                                              \
-        WORK least = LEAST(OF(i), OF(j));                                                    \
+        COMPARED least = LEAST(OF(i), OF(j));                                                    \
         OF(j) = LARGEST(OF(i), OF(j));                                                    \
         OF(i) = least;                                                                          \
     }
@@ -73,22 +73,22 @@
 #include "strips.cl"
 /* Behind cl/strips.cl. Scratch memory has SIDE lines for rows with what is outside, and SIDE for
  * a row's columns by rank. */
-#define WORK    FN(strip_lanes)
+#define COMPARED    FN(strip_lanes)
 #define LEAST   FN(lesser)
 #define LARGEST FN(larger)
-inline WORK FN(lesser)(WORK a, WORK b)
+inline COMPARED FN(lesser)(COMPARED a, COMPARED b)
 {
     return a < b ? a : b;
 }
 
-inline WORK FN(larger)(WORK a, WORK b)
+inline COMPARED FN(larger)(COMPARED a, COMPARED b)
 {
     return a < b ? b : a;
 }
 
 VECTORS_OF_512_BITS inline void FN(sort)(const struct FN(line) *rows, __global SRC *ranks, int line, int x)
 {
-    WORK v[SIDE];
+    COMPARED v[SIDE];
     UNROLLED for (int i = 0; i < SIDE; i++)
         v[i] = STRIP_IN(STRIP_AT(rows[i], x, STRIP_LANES));
     SORT_COLUMN
@@ -96,9 +96,9 @@ VECTORS_OF_512_BITS inline void FN(sort)(const struct FN(line) *rows, __global S
         STRIP_OUT(ranks + i * line + x) = v[i];
 }
 
-VECTORS_OF_512_BITS inline WORK FN(middle)(__global const SRC *ranks, int line, int channels)
+VECTORS_OF_512_BITS inline COMPARED FN(middle)(__global const SRC *ranks, int line, int channels)
 {
-    WORK v[SIDE * SIDE];
+    COMPARED v[SIDE * SIDE];
     UNROLLED for (int i = 0; i < SIDE * SIDE; i++)
         v[i] = STRIP_IN(ranks + i / SIDE * line + i % SIDE * channels);
     TAKE_MIDDLE
@@ -129,7 +129,7 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
         for (; x + STRIP_LANES <= count; x += STRIP_LANES)
             STRIP_OUT(out + x) = FN(middle)(ranks + x, line, channels);
         if (x < count) {
-            WORK v = FN(middle)(ranks + x, line, channels);
+            COMPARED v = FN(middle)(ranks + x, line, channels);
             SRC samples[STRIP_LANES];
             *(FN(strip_anywhere) *)samples = v;
             for (int i = 0; x + i < count; i++)
@@ -143,7 +143,7 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
 #include "bytes.cl"
 /* Bytes on GPUs, behind cl/bytes.cl, four of them at a time: the columns of a word and of its neighbours are sorted,
  * and moved to where the networks want them. */
-#define WORK    uint
+#define COMPARED    uint
 #define LEAST   FN(least)
 #define LARGEST FN(largest)
 
@@ -208,7 +208,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
 
 #define LEAST   fmin
 #define LARGEST fmax
-#define WORK    float4
+#define COMPARED    float4
 inline float4 FN(middle)(float16 least, float16 between, float16 largest)
 {
     float4 v0 = CAT(AT_m, CH)(least), v1 = AT_0(least), v2 = CAT(AT_, CH)(least);
@@ -217,15 +217,15 @@ inline float4 FN(middle)(float16 least, float16 between, float16 largest)
     TAKE_MIDDLE
     return CAT(v, MIDDLE_PLACE);
 }
-#undef WORK
-#define WORK    float16
+#undef COMPARED
+#define COMPARED    float16
 #include "columns.cl"
 
 #else
 #ifdef SRC_IS_float
-#define WORK float
+#define COMPARED float
 #else
-#define WORK int
+#define COMPARED int
 #endif
 #define LEAST(a, b)   ((a) < (b) ? (a) : (b))
 #define LARGEST(a, b) ((a) < (b) ? (b) : (a))
@@ -261,7 +261,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
     bool inside = px >= RADIUS && px + RADIUS < width && py >= RADIUS && py + RADIUS < height;
     __global const SRC *at = ROW(src, py) + px * CH + c;
 #if RADIUS < 3
-    WORK v[SIDE * SIDE], all[SIDE * SIDE];
+    COMPARED v[SIDE * SIDE], all[SIDE * SIDE];
     UNROLLED for (int i = 0; i < SIDE * SIDE; i++) {
         int column = i % SIDE - RADIUS, row = i / SIDE - RADIUS;
         all[i] = inside ? at[column * CH + row * src_stride] : NEAR_SAMPLE(column, row);

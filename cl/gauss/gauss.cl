@@ -31,7 +31,7 @@ typedef VECTOR_OF(MIDDLE) FN(middle_lanes);
 typedef FN(out_lanes) __attribute__((aligned(sizeof(SRC)))) FN(in_any);
 typedef FN(middle_lanes) __attribute__((aligned(sizeof(MIDDLE)))) FN(middle_any);
 
-/* Sums of two vectors, each of whose weights `w` has one: along a row (ALONG) and down columns (DOWN). */
+/* Sums of two vectors, each of whose weights `w` has one: along a row (SUM_ALONG) and down columns (SUM_DOWN). */
 #if defined(SRC_IS_uchar) && defined(__AVX2__)
 #include "gauss_pairs.cl"
 #else
@@ -40,13 +40,13 @@ typedef short16 FN(wide);
 #else
 typedef V(WORK) FN(wide);
 #endif
-#define ALONG V(WORK)
-#define DOWN  struct FN(column)
+#define SUM_ALONG V(WORK)
+#define SUM_DOWN  struct FN(column)
 struct FN(column) {
     V(WORK) high, low;
 };
 
-inline void FN(begin_along)(ALONG *sum)
+inline void FN(begin_along)(SUM_ALONG *sum)
 {
 #ifdef SRC_IS_float
     *sum = 0;
@@ -55,13 +55,13 @@ inline void FN(begin_along)(ALONG *sum)
 #endif
 }
 
-inline void FN(add_along)(ALONG *sum, FN(wide) a, FN(wide) b, __global const WEIGHT *w)
+inline void FN(add_along)(SUM_ALONG *sum, FN(wide) a, FN(wide) b, __global const WEIGHT *w)
 {
     *sum += CONVERT(WORK, a) * (V(WORK))(w[0]);
     *sum += CONVERT(WORK, b) * (V(WORK))(w[1]);
 }
 
-inline FN(middle_lanes) FN(of_along)(ALONG sum)
+inline FN(middle_lanes) FN(of_along)(SUM_ALONG sum)
 {
 #ifdef SRC_IS_float
     return sum;
@@ -70,18 +70,18 @@ inline FN(middle_lanes) FN(of_along)(ALONG sum)
 #endif
 }
 
-inline void FN(begin_down)(DOWN *sum)
+inline void FN(begin_down)(SUM_DOWN *sum)
 {
     sum->high = 0, sum->low = ROUNDING;
 }
 
-inline void FN(add_down)(DOWN *sum, FN(wide) a, FN(wide) b, __global const WEIGHT *w)
+inline void FN(add_down)(SUM_DOWN *sum, FN(wide) a, FN(wide) b, __global const WEIGHT *w)
 {
     ADD_ROW(sum->high, sum->low, CONVERT(WORK, a), w[0]);
     ADD_ROW(sum->high, sum->low, CONVERT(WORK, b), w[1]);
 }
 
-inline FN(out_lanes) FN(of_down)(DOWN sum)
+inline FN(out_lanes) FN(of_down)(SUM_DOWN sum)
 {
     return FN(of_column)(sum.high, sum.low);
 }
@@ -113,7 +113,7 @@ VECTORS_OF_512_BITS inline void FN(across)(__global const SUMMED *at, int step, 
 #else
 #define FAR(i) (min(i, reach) * step)
 #endif
-    ALONG sums[2];
+    SUM_ALONG sums[2];
     UNROLLED for (int k = 0; k < 2; k++) {
         FN(begin_along)(&sums[k]);
         __global const SUMMED *p = at + k * LANES_AT_ONCE;
@@ -132,7 +132,7 @@ VECTORS_OF_512_BITS inline void FN(across)(__global const SUMMED *at, int step, 
 VECTORS_OF_512_BITS inline void FN(down)(__global const MIDDLE *at, const int *low, const int *high,
                                          __global const WEIGHT *table, int pairs, FN(out_lanes) *to)
 {
-    DOWN sums[2];
+    SUM_DOWN sums[2];
     UNROLLED for (int k = 0; k < 2; k++) {
         FN(begin_down)(&sums[k]);
         __global const MIDDLE *p = at + k * LANES_AT_ONCE;

@@ -3,9 +3,9 @@
 #include <border.cl>
 #include "weighted.cl"
 #ifdef SRC_IS_ushort
-#define SUM int
+#define ROW_SUM int
 #else
-#define SUM float /* of bytes below 2^24 */
+#define ROW_SUM float /* of bytes below 2^24 */
 #endif
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(MIDDLE, middle), int width, int radius,
@@ -15,15 +15,15 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(MIDDLE, middle), int wi
     int pixel = x / CH + centre, c = x % CH;
     __global const SRC *in = ROW(src, y);
     __global const SRC *at = in + pixel * CH + c;
-    SUM sum = (SUM)table[0] * (SUM)*at;
+    ROW_SUM sum = (ROW_SUM)table[0] * (ROW_SUM)*at;
     if (pixel >= radius && pixel + radius < width) {
         for (int i = 1; i <= radius; i++)
-            sum += (SUM)table[i] * ((SUM)at[-i * CH] + (SUM)at[i * CH]);
+            sum += (ROW_SUM)table[i] * ((ROW_SUM)at[-i * CH] + (ROW_SUM)at[i * CH]);
     } else {
         for (int i = 1; i <= radius; i++) {
             int a = border_index(pixel - i, width, border), b = border_index(pixel + i, width, border);
-            SUM low = a < 0 ? 0 : (SUM)in[a * CH + c], high = b < 0 ? 0 : (SUM)in[b * CH + c];
-            sum += (SUM)table[i] * (low + high);
+            ROW_SUM low = a < 0 ? 0 : (ROW_SUM)in[a * CH + c], high = b < 0 ? 0 : (ROW_SUM)in[b * CH + c];
+            sum += (ROW_SUM)table[i] * (low + high);
         }
     }
 #ifdef SRC_IS_float

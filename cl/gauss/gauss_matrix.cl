@@ -15,15 +15,18 @@
 
 /* Eight pixels as they lie in memory; those of a channel. */
 #if CH == 1
-#define PIXELS        uint2
-#define CHANNEL(v, c) (v)
+#define PIXELS uint2
 #else
-#define PIXELS         uint8
-#define CHANNEL(v, c)                                                                              \
-    ((c) == 0   ? (uint2)(RED((v).s0, (v).s1, (v).s2), RED((v).s3, (v).s4, (v).s5))                \
-     : (c) == 1 ? (uint2)(GREEN((v).s0, (v).s1, (v).s2), GREEN((v).s3, (v).s4, (v).s5))            \
-                : (uint2)(BLUE((v).s0, (v).s1, (v).s2), BLUE((v).s3, (v).s4, (v).s5)))
+#define PIXELS uint8
 #endif
+inline uint2 FN(channel)(PIXELS v, int c)
+{
+#if CH == 1
+    return v;
+#else
+    return (uint2)(FN(channel_of)(v.s0, v.s1, v.s2, c), FN(channel_of)(v.s3, v.s4, v.s5, c));
+#endif
+}
 
 /* Four samples one by one, for strips at a row's ends: from the one of number i on behind the beginning of pixel x. */
 inline uint FN(gathered)(__global const uchar *row, int x, int i, int width, int border)
@@ -143,7 +146,7 @@ FN(strip)(__global const uchar *src_base, int src_offset, int src_stride, __glob
             UNROLLED_ON_GPUS for (int e = 0; e < 2; e++) {
                 int4 sum = 1 << 7, more = 0;
                 UNROLLED_ON_GPUS for (int k = 0; k < STEPS; k++) {
-                    uint2 v = CHANNEL(now[e][k], c);
+                    uint2 v = FN(channel)(now[e][k], c);
                     sum = FN(add_uu)(sum, lower_along[k], v MATRIX_ARGUMENTS);
                     more = FN(add_uu)(more, upper_along[k], v MATRIX_ARGUMENTS);
                 }
@@ -154,17 +157,13 @@ FN(strip)(__global const uchar *src_base, int src_offset, int src_stride, __glob
                     lower[i][k] = lower[i][k + 1];
                     upper[i][k] = upper[i][k + 1];
                 }
-            uint first = MIDDLE_BYTES(sums[0].s0, sums[0].s1), last = MIDDLE_BYTES(sums[1].s0, sums[1].s1);
-            lower[2 * c][WORDS - 1] = EVEN_BYTES(first, last);
-            upper[2 * c][WORDS - 1] = ODD_BYTES(first, last);
-            first = MIDDLE_BYTES(sums[0].s2, sums[0].s3), last = MIDDLE_BYTES(sums[1].s2, sums[1].s3);
-            lower[2 * c + 1][WORDS - 1] = EVEN_BYTES(first, last);
-            upper[2 * c + 1][WORDS - 1] = ODD_BYTES(first, last);
+            FN(keep)(&lower[2 * c][WORDS - 1], &upper[2 * c][WORDS - 1], &lower[2 * c + 1][WORDS - 1],
+                     &upper[2 * c + 1][WORDS - 1], sums[0], sums[1]);
             if (y >= top) {
                 int4 a = FN(down)(lower[2 * c], upper[2 * c], lower_down, upper_down MATRIX_ARGUMENTS);
                 int4 b = FN(down)(lower[2 * c + 1], upper[2 * c + 1], lower_down, upper_down MATRIX_ARGUMENTS);
-                words[0][c] = WORD_OF(a.s0, a.s1, b.s0, b.s1);
-                words[1][c] = WORD_OF(a.s2, a.s3, b.s2, b.s3);
+                words[0][c] = FN(word_of)(a.s0, a.s1, b.s0, b.s1);
+                words[1][c] = FN(word_of)(a.s2, a.s3, b.s2, b.s3);
             }
         }
         if (y < top) /* there are no words yet, and a compiler may take it that what is passed has been set */

@@ -16,8 +16,8 @@ typedef int __attribute__((ext_vector_type(LANES_AT_ONCE / 2))) FN(sums);
 struct FN(pairs) {
     FN(sums) low, high;
 };
-#define ALONG struct FN(pairs)
-#define DOWN  struct FN(pairs)
+#define SUM_ALONG struct FN(pairs)
+#define SUM_DOWN  struct FN(pairs)
 
 inline FN(sums) FN(times)(FN(wide) v, FN(sums) w)
 {
@@ -25,40 +25,40 @@ inline FN(sums) FN(times)(FN(wide) v, FN(sums) w)
                             FN(sums));
 }
 
-inline void FN(add_along)(ALONG *sum, FN(wide) a, FN(wide) b, __global const WEIGHT *w)
+inline void FN(add_along)(SUM_ALONG *sum, FN(wide) a, FN(wide) b, __global const WEIGHT *w)
 {
     FN(sums) pair = *(__global const int *)w;
     sum->low += FN(times)(__builtin_shufflevector(a, b, LOW), pair);
     sum->high += FN(times)(__builtin_shufflevector(a, b, HIGH), pair);
 }
 
-inline FN(wide) FN(shifted)(ALONG sum, int bits)
+inline FN(wide) FN(shifted)(SUM_ALONG sum, int bits)
 {
     return __builtin_astype(CAT(__builtin_ia32_packssdw, BITS)(__builtin_astype(sum.low >> bits, FN(ints)),
                                                                __builtin_astype(sum.high >> bits, FN(ints))), FN(wide));
 }
 
-inline void FN(begin_along)(ALONG *sum)
+inline void FN(begin_along)(SUM_ALONG *sum)
 {
     sum->low = sum->high = 1 << 7;
 }
 
-inline FN(middle_lanes) FN(of_along)(ALONG sum)
+inline FN(middle_lanes) FN(of_along)(SUM_ALONG sum)
 {
     return FN(shifted)(sum, 8);
 }
 
-inline void FN(begin_down)(DOWN *sum)
+inline void FN(begin_down)(SUM_DOWN *sum)
 {
     sum->low = sum->high = 1 << 19;
 }
 
-inline void FN(add_down)(DOWN *sum, FN(wide) a, FN(wide) b, __global const WEIGHT *w)
+inline void FN(add_down)(SUM_DOWN *sum, FN(wide) a, FN(wide) b, __global const WEIGHT *w)
 {
     FN(add_along)(sum, a, b, w);
 }
 
-inline FN(out_lanes) FN(of_down)(DOWN sum)
+inline FN(out_lanes) FN(of_down)(SUM_DOWN sum)
 {
     return __builtin_convertvector(FN(shifted)(sum, 20), FN(out_lanes));
 }

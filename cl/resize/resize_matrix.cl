@@ -18,17 +18,21 @@
 
 /* 16 pixels as they lie in memory; word i of channel c. */
 #if CH == 1
-#define PIXELS           uint4
-#define WORD_OF_PIXELS(v, c, i)    ((i) == 0 ? (v).s0 : (i) == 1 ? (v).s1 : (i) == 2 ? (v).s2 : (v).s3)
+#define PIXELS uint4
 #else
-#define PIXELS           uint16
-#define WORD_3(a, b, d, c) ((c) == 0 ? RED(a, b, d) : (c) == 1 ? GREEN(a, b, d) : BLUE(a, b, d))
-#define WORD_OF_PIXELS(v, c, i)                                                                              \
-    ((i) == 0   ? WORD_3((v).s0, (v).s1, (v).s2, c)                                                \
-     : (i) == 1 ? WORD_3((v).s3, (v).s4, (v).s5, c)                                                \
-     : (i) == 2 ? WORD_3((v).s6, (v).s7, (v).s8, c)                                                \
-                : WORD_3((v).s9, (v).sa, (v).sb, c))
+#define PIXELS uint16
 #endif
+inline uint FN(word)(PIXELS v, int c, int i)
+{
+#if CH == 1
+    return i == 0 ? v.s0 : i == 1 ? v.s1 : i == 2 ? v.s2 : v.s3;
+#else
+    return i == 0   ? FN(channel_of)(v.s0, v.s1, v.s2, c)
+           : i == 1 ? FN(channel_of)(v.s3, v.s4, v.s5, c)
+           : i == 2 ? FN(channel_of)(v.s6, v.s7, v.s8, c)
+                    : FN(channel_of)(v.s9, v.sa, v.sb, c);
+#endif
+}
 
 /* From byte `at` of a row on, as far as there are bytes; what follows is weighted by 0. */
 inline PIXELS FN(pixels)(__global const uchar *row, int at, int last)
@@ -93,7 +97,7 @@ KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), __global const int *re
                     uint4 w = along[128 * pair + 64 * s], w_upper = along[128 * pair + 64 * s + 32];
                     UNROLLED_ON_GPUS for (int e = 0; e < EIGHTS; e++)
                         UNROLLED_ON_GPUS for (int c = 0; c < CH; c++) {
-                            uint2 samples = (uint2)(WORD_OF_PIXELS(v[e], c, 2 * s), WORD_OF_PIXELS(v[e], c, 2 * s + 1));
+                            uint2 samples = (uint2)(FN(word)(v[e], c, 2 * s), FN(word)(v[e], c, 2 * s + 1));
                             sums[e][c] = FN(add_uu)(sums[e][c], w, samples MATRIX_ARGUMENTS);
                             more[e][c] = FN(add_su)(more[e][c], w_upper, samples MATRIX_ARGUMENTS);
                         }
@@ -102,12 +106,8 @@ KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), __global const int *re
             UNROLLED_ON_GPUS for (int e = 0; e < EIGHTS; e += 2)
                 UNROLLED_ON_GPUS for (int c = 0; c < CH; c++) {
                     int4 a = sums[e][c] + (more[e][c] << 8), b = sums[e + 1][c] + (more[e + 1][c] << 8);
-                    uint first = MIDDLE_BYTES(a.s0, a.s1), next = MIDDLE_BYTES(b.s0, b.s1);
-                    lower[2 * c][(rows + e) / 2] = EVEN_BYTES(first, next);
-                    upper[2 * c][(rows + e) / 2] = ODD_BYTES(first, next);
-                    first = MIDDLE_BYTES(a.s2, a.s3), next = MIDDLE_BYTES(b.s2, b.s3);
-                    lower[2 * c + 1][(rows + e) / 2] = EVEN_BYTES(first, next);
-                    upper[2 * c + 1][(rows + e) / 2] = ODD_BYTES(first, next);
+                    const int k = (rows + e) / 2;
+                    FN(keep)(&lower[2 * c][k], &upper[2 * c][k], &lower[2 * c + 1][k], &upper[2 * c + 1][k], a, b);
                 }
         }
         UNROLLED_ON_GPUS for (int t = 0; t < TILES; t++) {
@@ -143,7 +143,7 @@ KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), __global const int *re
             bool stored = store < 2 * TILES;
             int4 v = stored ? (int4)(at[0], at[32], at[128], at[160]) : 0;
             v = clamp((v + (1 << 19)) >> 20, (int4)0, (int4)255);
-            words[c] = WORD_OF(v.s0, v.s1, v.s2, v.s3);
+            words[c] = FN(word_of)(v.s0, v.s1, v.s2, v.s3);
         }
         FN(put)(ROW(dst, y) + x * CH, FN(interleaved)((uint3)(words[0], words[CH > 1], words[CH - 1])),
                 store < 2 * TILES && y < height ? width - x : 0);

@@ -13,7 +13,7 @@
  * those of four pixels in three words. (Mesa compiles each of these conversions to one instruction; conversions of
  * vectors take three for each lane.) */
 #ifdef HAS_PTX
-#define SUM             int
+#define ROW_SUM         int
 #define WEIGHTS         uint2
 #define GREY(a)         (a)
 #define RED(a, b, c)    permute(permute(a, b, 0x0630u), c, 0x5210u)
@@ -32,7 +32,7 @@ inline int FN(add)(int sum, uint samples, uint2 w)
     return sum + (upper << 8);
 }
 #else
-#define SUM             float
+#define ROW_SUM         float
 #define WEIGHTS         float4
 #define GREY(a)         floats_of(a)
 #define RED(a, b, c)    FN(picked)(a, 0, a, 3, b, 2, c, 1)
@@ -81,7 +81,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
     __global const uint2 *weights = (__global const uint2 *)(table + at + n) + x;
     int word = table[at + x] / 4 * CH;
     int begin[ROWS];
-    SUM sums[ROWS * CH];
+    ROW_SUM sums[ROWS * CH];
     UNROLLED for (int r = 0; r < ROWS; r++)
         begin[r] = (src_offset + min(row + r, rows - 1) * src_stride) / 4;
     UNROLLED for (int i = 0; i < ROWS * CH; i++)

@@ -162,13 +162,13 @@ inline V(WORK) FN(slope)(V(SRC) top, V(SRC) bottom)
 #endif
 #else
 #if LANES + 0
-#define BESIDE(r, d) CONVERT(WORK, UNALIGNED_IN(SRC, LANES, (r) + x + (d) * CH))
+#define NEIGHBOUR(r, d) CONVERT(WORK, UNALIGNED_IN(SRC, LANES, (r) + x + (d) * CH))
 #else
-#define BESIDE(r, d) (r)[FN(source_of)(x) + (d) * step]
+#define NEIGHBOUR(r, d) (r)[FN(source_of)(x) + (d) * step]
 #endif
 #define LOAD_NEIGHBOURS                                                                            \
-    V(WORK) nw = BESIDE(r0, -1), n = BESIDE(r0, 0), ne = BESIDE(r0, 1), w = BESIDE(r1, -1);        \
-    V(WORK) e = BESIDE(r1, 1), sw = BESIDE(r2, -1), s = BESIDE(r2, 0), se = BESIDE(r2, 1);         \
+    V(WORK) nw = NEIGHBOUR(r0, -1), n = NEIGHBOUR(r0, 0), ne = NEIGHBOUR(r0, 1), w = NEIGHBOUR(r1, -1);        \
+    V(WORK) e = NEIGHBOUR(r1, 1), sw = NEIGHBOUR(r2, -1), s = NEIGHBOUR(r2, 0), se = NEIGHBOUR(r2, 1);         \
     V(WORK) dx = GRADIENT_X(nw, n, ne, w, e, sw, s, se);                                           \
     V(WORK) dy = GRADIENT_Y(nw, n, ne, w, e, sw, s, se)
 #endif

@@ -222,6 +222,21 @@ int64_t stage_margin(int64_t reach, int border)
     return border == BORDER_WRAP || border == BORDER_CROP ? -1 : reach;
 }
 
+int stage_window_shape(const char *stage, int border, uint32_t window_width, uint32_t window_height,
+                       unsigned types, const struct frame *in, size_t alignment, struct frame *out,
+                       struct fault *fault)
+{
+    int result = stage_require_types(stage, in, types, fault);
+    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
+        struct plane plane = in->planes[i];
+        result = stage_window_size(stage, (enum border)border, window_width, window_height, &plane,
+                                   fault);
+        if (result == 0 && !frame_add_plane(out, &plane, alignment))
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    }
+    return result;
+}
+
 int stage_border(enum border border)
 {
     return border == BORDER_CROP ? BORDER_EDGE : (int)border;

@@ -75,6 +75,11 @@ int stage_plan_add_stage(struct stage_plan *plan, unsigned in, const struct stag
 int stage_window_size(const char *stage, enum border border, uint32_t window_width,
                       uint32_t window_height, struct plane *plane, struct fault *fault);
 
+/* A shape() for a stage whose windows are so large and take samples of these types. */
+int stage_window_shape(const char *stage, int border, uint32_t window_width, uint32_t window_height,
+                       unsigned types, const struct frame *in, size_t alignment, struct frame *out,
+                       struct fault *fault);
+
 /* A window, from `left` and `top` pixels in front of a pixel to `right` and `bottom` behind it. */
 struct stage_window {
     uint32_t left, right, top, bottom;

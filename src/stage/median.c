@@ -18,16 +18,9 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
 {
     const struct median_config *config = config_;
     uint32_t side = 2 * (uint32_t)config->radius + 1;
-    int result = stage_require_types("median", in,
-                                     1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, fault);
-    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
-        struct plane plane = in->planes[i];
-        result =
-            stage_window_size("median", (enum border)config->border, side, side, &plane, fault);
-        if (result == 0 && !frame_add_plane(out, &plane, alignment))
-            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-    }
-    return result;
+    return stage_window_shape("median", config->border, side, side,
+                              1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, in, alignment,
+                              out, fault);
 }
 
 /* What a sample takes: its column sorted, and the networks of cl/median.cl. */
@@ -60,24 +53,18 @@ static void describe(const struct median_config *config, struct pass *pass, cons
     pass_define(pass, "RADIUS", "%u", (unsigned)config->radius);
     pass_name(pass, config->radius == 1 ? "3x3" : config->radius == 2 ? "5x5" : "7x7");
     pass_name(pass, kernel_form_name(pass->form));
-    pass->bytes_read = pass->bytes_written = plane_bytes(in);
 }
 
 static void add_samples(const struct median_config *config, struct stage_plan *plan, unsigned i)
 {
     const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
-    bool crop = config->border == BORDER_CROP;
     struct pass *pass =
         pass_begin(plan, "median", "", FORM_SCALAR, 1, out->width * out->channels, out->height);
     describe(config, pass, in);
     pass->work = 5 * work_of(config);
-    pass->bytes_written = plane_bytes(out);
-    pass_plane(pass, OPERAND_IN, i);
-    pass_plane(pass, OPERAND_OUT, i);
-    pass_int(pass, (int32_t)in->width);
-    pass_int(pass, (int32_t)in->height);
-    pass_int(pass, stage_border((enum border)config->border));
-    pass_int(pass, crop ? (int32_t)config->radius : 0);
+    pass_planes(pass, plan, i);
+    pass_ints(pass, in->width, in->height, stage_border((enum border)config->border),
+              config->border == BORDER_CROP ? (int32_t)config->radius : 0);
 }
 
 /* Four bytes at a time, whose window lies within a word's neighbours. */
@@ -91,11 +78,8 @@ static bool add_words(const struct median_config *config, struct stage_plan *pla
     struct pass *pass = pass_begin(plan, "median", "words", FORM_SCALAR, 4, samples, in->height);
     describe(config, pass, in);
     pass->work = 2 * work_of(config); /* of a sample: a word takes its four at once */
-    pass_plane(pass, OPERAND_IN, i);
-    pass_plane(pass, OPERAND_OUT, i);
-    pass_int(pass, (int32_t)samples);
-    pass_int(pass, (int32_t)in->height);
-    pass_int(pass, (int32_t)config->border);
+    pass_planes(pass, plan, i);
+    pass_ints(pass, samples, in->height, config->border);
     return true;
 }
 
@@ -114,9 +98,7 @@ static bool add_columns(const struct median_config *config, struct stage_plan *p
     packed_outputs(pass, 1);
     pass->goes_on = true;
     pass->work *= work_of(config);
-    pass->bytes_read = pass->bytes_written = plane_bytes(in);
-    pass_plane(pass, OPERAND_IN, i);
-    pass_plane(pass, OPERAND_OUT, i);
+    pass_planes(pass, plan, i);
     pass_ints(pass, in->width, in->height, config->border);
     return true;
 }

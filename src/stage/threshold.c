@@ -122,19 +122,13 @@ static int local_shape(const struct threshold_config *config, const struct frame
                        size_t alignment, struct frame *out, struct fault *fault)
 {
     uint32_t side = 2 * (uint32_t)config->radius + 1;
-    int result = stage_require_types("threshold:t=local", in, stage_box.types, fault);
-    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
-        struct plane plane = in->planes[i];
-        if ((plane.type == SAMPLE_F32) != (in->planes[0].type == SAMPLE_F32))
+    for (size_t i = 0; i < in->n_planes; i++)
+        if ((in->planes[i].type == SAMPLE_F32) != (in->planes[0].type == SAMPLE_F32))
             return fault_set(fault, FAULT_SHAPE,
                              "threshold:t=local takes planes of f32, or of integers, not of both; "
                              "convert:type=f32 makes them all f32");
-        result = stage_window_size("threshold:t=local", (enum border)config->border, side, side,
-                                   &plane, fault);
-        if (result == 0 && !frame_add_plane(out, &plane, alignment))
-            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-    }
-    return result;
+    return stage_window_shape("threshold:t=local", config->border, side, side, stage_box.types, in,
+                              alignment, out, fault);
 }
 
 static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,

@@ -65,15 +65,9 @@ int gauss_shape(const char *stage, const struct gauss_config *config, const stru
                 size_t alignment, struct frame *out, struct fault *fault)
 {
     uint32_t side = 2 * (uint32_t)config->radius + 1;
-    int result = stage_require_types(stage, in,
-                                     1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, fault);
-    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
-        struct plane plane = in->planes[i];
-        result = stage_window_size(stage, (enum border)config->border, side, side, &plane, fault);
-        if (result == 0 && !frame_add_plane(out, &plane, alignment))
-            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-    }
-    return result;
+    return stage_window_shape(stage, config->border, side, side,
+                              1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, in, alignment,
+                              out, fault);
 }
 
 static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
