@@ -4,6 +4,7 @@
  * is the number of samples for which a line of scratch memory has room: the strip and what windows need on both
  * sides. */
 #include <border.cl>
+#include <own.cl>
 #define STRIP_PARAMETERS                                                                           \
     __global uchar *restrict scratch, int item_units, int strip, int line, int band, int channels, \
         int width, int height, int samples, int out_height, int left, int right, int top,          \
@@ -11,7 +12,7 @@
 
 /* The work-item's scratch memory; the first one of its samples in a row, their number, and its rows. */
 #define STRIP_MEMORY                                                                               \
-    (scratch + (size_t)(GRID_Y * grid_width + SPAN_BEGIN) * (size_t)item_units * 128)
+    (scratch + (size_t)(OWN_Y * grid_width + SPAN_BEGIN) * (size_t)item_units * 128)
 #define STRIP_BEGIN   (SPAN_BEGIN * strip)
 #define STRIP_COUNT   min(strip, samples - STRIP_BEGIN)
 #define STRIP_ROW     (GRID_Y * band)

@@ -16,6 +16,7 @@
  * blocks knows nothing of borders. */
 #include <border.cl>
 #include <memory.cl>
+#include <own.cl>
 #include "box_lanes.cl"
 /* The samples of a block that are alpha; none without alpha. */
 #if ALPHA == 2
@@ -394,7 +395,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
     s.behind_begin = min(UP_TO_BLOCK(shift), end);
     s.behind_end = clamp(UP_TO_BLOCK(n - BLOCK + shift + 1), s.behind_begin, end);
     s.ahead_end = clamp(UP_TO_BLOCK(n - BLOCK - right * CH + 1), 0, end);
-    __global uchar *base = scratch + (size_t)item * (capacity * (12 + SAMPLE_BITS));
+    __global uchar *base = scratch + (size_t)OWN_Y * (capacity * (12 + SAMPLE_BITS));
     int first = item * band, last = min(first + band, out_height);
     FN(first_row)(base, src_base, src_offset, src_stride, first, s, area);
     for (int y = first; y < last; y++) {

@@ -8,6 +8,7 @@
  * samples at a time; then a column holds pairs, and the table's first samples and counts along rows are numbers of
  * pairs. */
 #include <memory.cl>
+#include <own.cl>
 #include "resize_table.cl"
 #define ROWS 16
 
@@ -307,7 +308,7 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
     IN_GRID(SPAN_BEGIN, GRID_Y)
     struct FN(axis) down = {y_at, y_n, y_taps};
     struct FN(line) line = {.table = table, .axis = {x_at, x_n, x_taps}, .width = width, .pixels = pixels,
-                            .pitch = pitch, .capacity = capacity, .columns = scratch + GRID_Y * size};
+                            .pitch = pitch, .capacity = capacity, .columns = scratch + OWN_Y * size};
 #ifdef EXACT_ALPHA
     struct FN(axis) fixed = {x_fixed_at, x_fixed_n, x_fixed_taps}, fixed_down = {y_fixed_at, y_fixed_n, y_fixed_taps};
     line.fixed = fixed;

@@ -207,6 +207,7 @@ static int fuse_attach(struct fuse_group *group, size_t at, struct stage_plan *w
         pass->fused = function_parts(run, pass);
         if (pass->fused)
             define_then(pass, run);
+        plan_set_rows(first, pass);
         pass->bytes_written = plane_bytes(&out->planes[0]);
         pass->work += run->function.work;
     }

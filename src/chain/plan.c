@@ -398,9 +398,16 @@ static unsigned slot_after(const struct plan *plan, size_t step)
 /* Bytes of a step's scratch frame: while rows pass through, what those at work need. */
 static uint64_t scratch_bytes(const struct plan_step *step, unsigned index)
 {
-    uint64_t size = step->work.scratch[index].size;
-    uint64_t needed = step->at_once * step->work.passes[0].item;
-    return step->at_once > 0 && needed < size ? needed : size;
+    uint64_t size = step->work.scratch[index].size, needed = 0;
+    if (step->held_scratch[index].rows > 0)
+        return window_bytes(&step->work.scratch[index], &step->held_scratch[index]);
+    for (unsigned p = 0; p < step->work.n_passes; p++) {
+        const struct pass *pass = &step->work.passes[p];
+        if (pass->writes == OPERAND_SCRATCH + index)
+            return size;
+        needed = pass->at_once * pass->item > needed ? pass->at_once * pass->item : needed;
+    }
+    return plan_takes_rows(step) && needed < size ? needed : size;
 }
 
 /* Checks their sizes, too, which follow from the input's header alone, before anything is decoded.

@@ -17,11 +17,9 @@ struct plan_step {
     struct frame out;
     /* indices of the memory that they use; equal when the step has no passes */
     unsigned in_slot, out_slot;
-    bool merged; /* a later step does its work (chain/fuse.c) */
-    /* It runs whenever rows of its input are there, at most so many rows of its pass's grid at a
-     * time; 0: when all of its input is there. */
-    uint32_t at_once;
+    bool merged;             /* a later step does its work (chain/fuse.c) */
     struct window_size held; /* of `out` */
+    struct window_size held_scratch[STAGE_SCRATCH_MAX];
     /* what the passes read: `in`, or the input of the first step whose work they do */
     const struct frame *source;
     char label[64]; /* the stages whose work this is: "luminance+sobel" */
@@ -77,6 +75,7 @@ struct plan_options {
     bool no_fuse;                         /* each step has its own kernels */
     bool rows_in;        /* rows of the input come in order: it need not be held as a whole */
     bool rows_out;       /* rows of the only result are taken in order */
+    bool strips; /* and OpenCL is to go by such rows, too, which has no room for whole planes */
     uint32_t band_bytes; /* of the rows that are worked on at a time; 0: 128 KiB (tests) */
     const struct plan_target *targets;    /* one for each result; NULL: all stay as they are */
     const struct frame *out; /* where the planes of the only result are to lie, in memory that is
@@ -96,10 +95,14 @@ int plan_step_passes(const struct plan_step *step, const struct device_profile *
 /* The frame of a pass's operand, which must not be a table. */
 const struct frame *plan_operand_frame(const struct plan_step *step, unsigned operand);
 
-/* The rows that a step of one pass needs for rows first … end - 1 of the pass's grid, as the step
- * that wrote them counts them. `end` may be behind the last one. */
-void plan_rows_needed(const struct plan_step *step, uint32_t first, uint32_t end, uint32_t *from,
-                      uint32_t *to);
+/* Whether a step's passes run whenever rows of what they read are there (pass.at_once); otherwise
+ * the step runs when all of its input is there. */
+bool plan_takes_rows(const struct plan_step *step);
+
+/* The rows of a frame that one of such passes reads that it needs for rows first … end - 1 of its
+ * grid, as what wrote them counts them. `end` may be behind the last one. */
+void plan_rows_needed(const struct plan_step *step, const struct pass *pass, unsigned operand,
+                      uint32_t first, uint32_t end, uint32_t *from, uint32_t *to);
 
 /* Whether such a frame is so large that it is worth not to hold it as a whole. */
 bool plan_is_large(const struct frame *in);

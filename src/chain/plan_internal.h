@@ -31,11 +31,14 @@ void fused_destroy(struct fused **fused);
  * none and are `merged`. */
 int plan_fuse(struct plan *plan, struct fault *fault);
 
+/* Says which rows the only pass of a step with `reach` needs, if it computes one for each row of
+ * its grid. */
+void plan_set_rows(const struct plan_step *step, struct pass *pass);
+
 /* Chooses how much of each frame is held (plan_rows.c). */
 void plan_hold_rows(struct plan *plan, const struct plan_options *options);
 
-/* plan->band_bytes for such a plan. Only native's kernels take rows: others, and references, take
- * whole frames. */
+/* plan->band_bytes for such a plan. References take whole frames. */
 uint32_t plan_band_bytes(const struct plan_options *options, const struct chain *chain,
                          const struct frame *in);
 

@@ -1,15 +1,29 @@
-/* How much of each frame a run holds. A picture need not exist as a whole: on native, a step that
- * computes rows from a few rows of its input takes these while they are in the cache, and hands its
- * own on. Between two such steps, and between them and a source or sink of rows, there is a window
- * (image/window.h). A step that needs all of its input has it in whole, and so is what it gives. */
+/* How much of each frame a run holds. A picture need not exist as a whole: a step that computes
+ * rows from a few rows of its input takes these while they are in the cache, and hands its own on.
+ * Between two such steps, two passes of such a step, and between them and a source or sink of rows,
+ * there is a window (image/window.h). A step that needs all of its input has it in whole, and so is
+ * what it gives. OpenCL, whose devices have memory of their own, goes so where they have no room
+ * for whole planes, by larger bands. */
 #include "chain/plan_internal.h"
+
+#include <string.h>
 
 #define BAND_BYTES (128u << 10) /* a few bands fit a core's own cache */
 #define BANDS_MIN  8            /* smaller pictures are held as a whole */
 
+/* Of OpenCL, where what is launched should take longer than launching it, but not much of the room
+ * that the picture itself does not have. */
+#define STRIP_BYTES_MOST (1u << 20)
+#define STRIPS           64
+
 /* A JPEG's decoder makes 8 or 16 rows at a time. */
 #define BAND_ROWS     16
 #define BAND_ROWS_MIN 4
+
+static uint32_t clamp(int64_t value, uint32_t least, uint32_t most)
+{
+    return value < least ? least : value > most ? most : (uint32_t)value;
+}
 
 uint32_t plan_rows_of_band(const struct plan *plan, const struct frame *frame)
 {
@@ -28,86 +42,160 @@ uint32_t plan_band_bytes(const struct plan_options *options, const struct chain 
                          const struct frame *in)
 {
     const struct device_profile *profile = options->profile;
+    bool is_native = profile ? profile->prebuilt : chain->n_steps == 0;
+    bool has_kernels = is_native || (profile && options->strips);
     uint32_t bytes = options->band_bytes ? options->band_bytes : BAND_BYTES;
-    bool has_kernels = profile ? profile->prebuilt : chain->n_steps == 0;
+    if (!options->band_bytes && !is_native)
+        bytes = clamp((int64_t)(frame_bytes(in) / STRIPS), BAND_BYTES, STRIP_BYTES_MOST);
     return (options->rows_in || options->rows_out) && has_kernels &&
                    chain_count_results(chain) == 1 && frame_bytes(in) >= (uint64_t)BANDS_MIN * bytes
                ? bytes
                : 0;
 }
 
-static uint32_t clamp(int64_t value, uint32_t least, uint32_t most)
+bool plan_takes_rows(const struct plan_step *step)
 {
-    return value < least ? least : value > most ? most : (uint32_t)value;
+    return step->work.n_passes > 0 && step->work.passes[0].at_once > 0;
 }
 
-void plan_rows_needed(const struct plan_step *step, uint32_t first, uint32_t end, uint32_t *from,
-                      uint32_t *to)
+/* The only pass that writes rows of the operand; NULL: there is none, or several. */
+static const struct pass *writer_of(const struct plan_step *step, unsigned operand)
 {
-    const struct pass *pass = &step->work.passes[0];
-    uint32_t height = step->source->planes[0].height, rows = step->out.planes[0].height;
+    const struct pass *writer = NULL;
+    for (unsigned p = 0; p < step->work.n_passes; p++) {
+        const struct pass *pass = &step->work.passes[p];
+        if (pass->writes == operand && writer)
+            return NULL;
+        if (pass->writes == operand)
+            writer = pass;
+    }
+    return writer;
+}
+
+static bool is_frame(const struct pass_arg *arg)
+{
+    return arg->kind == PASS_PLANE || arg->kind == PASS_BUFFER || arg->kind == PASS_TABLE;
+}
+
+void plan_rows_needed(const struct plan_step *step, const struct pass *pass, unsigned operand,
+                      uint32_t first, uint32_t end, uint32_t *from, uint32_t *to)
+{
+    const struct plane *in = &plan_operand_frame(step, operand)->planes[0];
+    uint32_t rows = plan_operand_frame(step, pass->writes)->planes[0].height;
     int64_t begin = (int64_t)first * pass->band, behind = (int64_t)end * pass->band;
     behind = behind < rows ? behind : rows;
     if (pass->scaled) {
-        begin = begin * height / rows;
-        behind = (behind * height + rows - 1) / rows;
+        begin = begin * in->height / rows;
+        behind = (behind * in->height + rows - 1) / rows;
     }
-    uint32_t top = plane_first_row(&step->source->planes[0]);
-    *from = top + clamp(begin - pass->above, 0, height - 1);
-    *to = top + clamp(behind + pass->below, 1, height);
+    uint32_t top = plane_first_row(in);
+    *from = top + clamp(begin - pass->above, 0, in->height - 1);
+    *to = top + clamp(behind + pass->below, 1, in->height);
 }
 
-/* The most rows of its input that a step needs for so many rows of its grid. */
-static uint32_t need(const struct plan_step *step, uint32_t count)
+/* The most rows of an operand that a pass needs for so many rows of its grid. */
+static uint32_t need(const struct plan_step *step, const struct pass *pass, unsigned operand,
+                     uint32_t count)
 {
-    const struct pass *pass = &step->work.passes[0];
+    uint32_t height = plan_operand_frame(step, operand)->planes[0].height;
     int64_t rows = (int64_t)count * pass->band;
     if (pass->scaled)
-        rows = rows * step->source->planes[0].height / step->out.planes[0].height + 2;
+        rows = rows * height / plan_operand_frame(step, pass->writes)->planes[0].height + 2;
     rows += pass->above + pass->below;
-    return clamp(rows, 1, step->source->planes[0].height);
+    return clamp(rows, 1, height);
 }
 
-/* Whether the step's kernel takes rows as they come; sets step->at_once. */
+void plan_set_rows(const struct plan_step *step, struct pass *pass)
+{
+    if (pass->band > 0 || !step->stage->reach || pass->grid_height != step->out.planes[0].height)
+        return;
+    struct stage_reach reach = step->stage->reach(step->config);
+    if (reach.rows == 0)
+        return;
+    pass_set_rows(pass, 1, (int32_t)reach.top, (int32_t)(reach.rows - 1 - reach.top), reach.border,
+                  0);
+}
+
+/* Whether an argument of a pass is no memory, or such that rows can come and go: a frame's only
+ * plane, which is added to pass->reads, or memory that each row of the grid has for itself. */
+static bool suits_rows(const struct plan_step *step, struct pass *pass, unsigned index)
+{
+    const struct pass_arg *arg = &pass->args[index];
+    if (!is_frame(arg) || arg->operand >= OPERAND_TABLE)
+        return true;
+    if (arg->operand >= OPERAND_SCRATCH && pass->item > 0 && !writer_of(step, arg->operand) &&
+        pass->writes != arg->operand)
+        return true;
+    const struct frame *frame = plan_operand_frame(step, arg->operand);
+    const struct plane *plane = &frame->planes[0];
+    bool is_own = arg->operand != OPERAND_IN;
+    if (frame->n_planes != 1 || (is_own && (plane->offset || !writer_of(step, arg->operand))))
+        return false;
+    if (arg->operand != pass->writes)
+        pass->reads |= 1u << arg->operand;
+    return arg->kind == PASS_PLANE ||
+           (arg->unit > 0 && (size_t)arg[1].i * arg->unit == plane->offset &&
+            (size_t)arg[2].i * arg->unit == plane->stride);
+}
+
+static void take_none(struct plan_step *step)
+{
+    for (unsigned p = 0; p < step->work.n_passes; p++)
+        step->work.passes[p].at_once = 0;
+    memset(step->held_scratch, 0, sizeof step->held_scratch);
+}
+
+/* Whether the step's kernels take rows as they come; sets their at_once. */
 static bool takes_rows(const struct plan *plan, struct plan_step *step)
 {
-    struct pass *pass = step->work.passes;
-    const struct frame *in = step->source, *out = &step->out;
-    bool line = stage_is_per_pixel(step->stage, step->config) || step->stage->reach;
-    if (step->work.n_passes != 1 || pass->form != FORM_ROWS || in->n_planes != 1 ||
-        out->n_planes != 1 || out->planes[0].offset)
-        return false;
-    if (pass->band == 0 && !pass->fused && line && pass->grid_height == out->planes[0].height) {
-        struct stage_reach reach = {.rows = 1};
-        if (!stage_is_per_pixel(step->stage, step->config))
-            reach = step->stage->reach(step->config);
-        pass_set_rows(pass, 1, (int32_t)reach.top, (int32_t)(reach.rows - 1 - reach.top),
-                      reach.border, 0);
+    bool takes = step->source->n_planes == 1 && step->out.n_planes == 1;
+    if (step->work.n_passes == 1 && !stage_is_per_pixel(step->stage, step->config) &&
+        !step->work.passes[0].fused)
+        plan_set_rows(step, &step->work.passes[0]);
+    for (unsigned p = 0; p < step->work.n_passes && takes; p++) {
+        struct pass *pass = &step->work.passes[p];
+        takes = pass->band > 0 && pass->writes > 0;
+        for (unsigned i = 0; i < pass->n_args && takes; i++)
+            takes = suits_rows(step, pass, i);
+        if (!takes)
+            break;
+        const struct frame *out = plan_operand_frame(step, pass->writes);
+        /* of a picture that becomes much smaller, one band has enough rows */
+        bool many =
+            pass->scaled && step->source->planes[0].height > 2 * (uint64_t)out->planes[0].height;
+        pass->at_once = pass->band == 1 ? plan_rows_of_band(plan, out)
+                        : many          ? 1
+                                        : plan->profile->units;
     }
-    bool has_own = step->work.n_scratch == 0 || (step->work.n_scratch == 1 && pass->item > 0);
-    /* of a picture that becomes much smaller, one band has enough rows */
-    bool many = pass->scaled && in->planes[0].height > 2 * (uint64_t)out->planes[0].height;
-    step->at_once = pass->band == 1 ? plan_rows_of_band(plan, out)
-                    : many          ? 1
-                                    : plan->profile->units;
-    return pass->band > 0 && has_own;
+    return takes;
 }
 
-/* Chooses how much is held between what writes rows, NULL for the source, and what reads them, NULL
- * for the sink; returns whether that is a part. */
-static bool hold(const struct plan *plan, const struct plan_step *writer,
-                 const struct plan_step *reader, const struct frame *frame,
-                 struct window_size *held)
+/* Chooses how much is held of a frame between the pass that writes rows of it, NULL for the source,
+ * and those of a step that read them as `operand`, NULL for the sink; returns whether that is a
+ * part. Where several passes read, the later ones are behind by what those in between take. */
+static bool hold(const struct plan *plan, const struct pass *writer, const struct plan_step *step,
+                 unsigned operand, const struct frame *frame, struct window_size *held)
 {
     uint32_t band = plan_rows_of_band(plan, frame);
-    uint32_t written = writer && writer->work.passes[0].band > 1
-                           ? writer->work.passes[0].band * writer->at_once
-                           : band;
-    uint32_t read = reader ? need(reader, reader->at_once) : band;
-    uint32_t tail = reader ? need(reader, 1) - 1 : 0;
-    uint64_t rows = (uint64_t)written + read + (writer && reader ? 0 : band);
+    uint32_t written = writer && writer->band > 1 ? writer->band * writer->at_once : band;
+    uint32_t read = step ? 0 : band, tail = 0;
+    uint64_t behind = 0, between = 0;
+    for (unsigned p = 0; step && p < step->work.n_passes; p++) {
+        const struct pass *pass = &step->work.passes[p];
+        if (pass->reads & 1u << operand) {
+            uint32_t most = need(step, pass, operand, pass->at_once);
+            uint32_t least = need(step, pass, operand, 1) - 1;
+            behind += read > 0 ? between + most : 0;
+            between = 0;
+            read = most > read ? most : read;
+            tail = least > tail ? least : tail;
+        } else if (read > 0) {
+            between += pass->above + pass->below + (uint64_t)pass->band * pass->at_once;
+        }
+    }
+    uint64_t rows = (uint64_t)written + read + behind + (writer && step ? 0 : band);
     rows = rows > tail ? rows : tail;
-    if (writer && writer->work.passes[0].band > 1) /* what it writes at a time lies together */
+    if (writer && writer->band > 1) /* what it writes at a time lies together */
         rows = (rows + written - 1) / written * written;
     if (rows + tail >= frame->planes[0].height)
         return false;
@@ -118,7 +206,7 @@ static bool hold(const struct plan *plan, const struct plan_step *writer,
 void plan_hold_rows(struct plan *plan, const struct plan_options *options)
 {
     struct window_size *held = &plan->held;
-    struct plan_step *writer = NULL; /* the last step that has taken rows; NULL: the source */
+    struct plan_step *writer = NULL; /* the last step, if it takes rows; NULL: the source */
     const struct frame *frame = &plan->in;
     bool comes = options->rows_in && frame->n_planes == 1 && frame->planes[0].offset == 0;
     bool was_part = false; /* what the writer reads is held in part */
@@ -129,20 +217,28 @@ void plan_hold_rows(struct plan *plan, const struct plan_options *options)
         if (step->work.n_passes == 0)
             continue;
         bool takes = takes_rows(plan, step);
-        bool part = comes && takes && hold(plan, writer, step, frame, held);
+        const struct pass *from = writer ? writer_of(writer, OPERAND_OUT) : NULL;
+        bool part = comes && takes && hold(plan, from, step, OPERAND_IN, frame, held);
         if (writer && !part && !was_part)
-            writer->at_once = 0;
+            take_none(writer);
         plan->by_rows |= part;
         if (!takes)
-            step->at_once = 0;
+            take_none(step);
+        for (unsigned s = 0; s < step->work.n_scratch && takes; s++) {
+            const struct pass *makes = writer_of(step, OPERAND_SCRATCH + s);
+            if (makes)
+                hold(plan, makes, step, OPERAND_SCRATCH + s, &step->work.scratch[s],
+                     &step->held_scratch[s]);
+        }
         held = &step->held;
         frame = &step->out;
         comes = takes;
         writer = takes ? step : NULL;
         was_part = part;
     }
-    bool part = comes && options->rows_out && hold(plan, writer, NULL, frame, held);
+    const struct pass *from = writer ? writer_of(writer, OPERAND_OUT) : NULL;
+    bool part = comes && options->rows_out && hold(plan, from, NULL, 0, frame, held);
     if (writer && !part && !was_part)
-        writer->at_once = 0;
+        take_none(writer);
     plan->by_rows |= part;
 }

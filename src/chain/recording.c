@@ -224,29 +224,38 @@ void recording_destroy(struct recording **recording)
     *recording = NULL;
 }
 
+static unsigned slot_of(const struct plan_step *step, unsigned operand)
+{
+    return operand == OPERAND_IN    ? step->in_slot
+           : operand == OPERAND_OUT ? step->out_slot
+                                    : step->scratch_slot[operand - OPERAND_SCRATCH];
+}
+
 static struct device_arg operand_memory(const struct recording *r, unsigned operand,
                                         const struct recording_run *run)
 {
     const struct plan_step *step = &r->plan->steps[run->step];
-    const struct device_buffer *buffer;
-    int64_t shift = 0;
-    if (operand >= OPERAND_TABLE) {
-        buffer = r->tables[run->step * STAGE_TABLES_MAX + operand - OPERAND_TABLE];
-    } else if (operand == OPERAND_IN) {
-        buffer = run->slots[step->in_slot];
-        shift = run->shift_in;
-    } else if (operand == OPERAND_OUT) {
-        buffer = run->slots[step->out_slot];
-        shift = run->shift_out;
-    } else {
-        buffer = run->slots[step->scratch_slot[operand - OPERAND_SCRATCH]];
-        shift = run->shift_own;
-    }
-    return (struct device_arg){ARG_MEMORY, .buffer = buffer, .shift = shift};
+    struct device_arg arg = {ARG_MEMORY};
+    if (operand >= OPERAND_TABLE)
+        arg.buffer = r->tables[run->step * STAGE_TABLES_MAX + operand - OPERAND_TABLE];
+    else
+        arg.buffer = run->slots[slot_of(step, operand)];
+    if (operand < OPERAND_TABLE && r->plan->profile->prebuilt)
+        arg.shift = run->shifts[operand];
+    return arg;
 }
 
-static unsigned bind_argument(const struct recording *r, const struct pass_arg *arg,
-                              const struct recording_run *run, struct device_arg *to)
+/* How far a plane is shifted, in units of so many bytes, where pointers cannot be. */
+static int32_t offset_of(const struct recording *r, const struct recording_run *run,
+                         unsigned operand, size_t unit)
+{
+    return r->plan->profile->prebuilt ? 0 : (int32_t)(run->shifts[operand] / (int64_t)unit);
+}
+
+/* Of a pass's arguments `args` one. */
+static unsigned bind_argument(const struct recording *r, const struct pass_arg *args,
+                              const struct pass_arg *arg, const struct recording_run *run,
+                              struct device_arg *to)
 {
     switch (arg->kind) {
     case PASS_PLANE: {
@@ -254,7 +263,8 @@ static unsigned bind_argument(const struct recording *r, const struct pass_arg *
         const struct plane *plane = &frame->planes[arg->plane];
         size_t size = sample_size(plane->type);
         to[0] = operand_memory(r, arg->operand, run);
-        to[1] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)(plane->offset / size)};
+        to[1] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)(plane->offset / size) +
+                                                      offset_of(r, run, arg->operand, size)};
         to[2] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)(plane->stride / size)};
         return 3;
     }
@@ -268,6 +278,8 @@ static unsigned bind_argument(const struct recording *r, const struct pass_arg *
         return 1;
     default:
         to[0] = (struct device_arg){ARG_VALUE_4, .i = arg->i};
+        if (arg > args && arg[-1].unit > 0)
+            to[0].i += offset_of(r, run, arg[-1].operand, arg[-1].unit);
         return 1;
     }
 }
@@ -367,7 +379,7 @@ static int record_pass(const struct recording *r, const struct pass *pass,
     unsigned n = GRID_ARGS;
     args[0] = (struct device_arg){ARG_VALUE_4, .i = (int32_t)pass->grid_width};
     for (unsigned i = 0; i < pass->n_args; i++)
-        n += bind_argument(r, &pass->args[i], run, &args[n]);
+        n += bind_argument(r, pass->args, &pass->args[i], run, &args[n]);
 
     struct device_launch launch = {
         .stage = pass->stage, .kernel = kernel, .args = args, .n_args = n};
@@ -397,91 +409,6 @@ static int record_pass(const struct recording *r, const struct pass *pass,
     return 0;
 }
 
-/* Records a step that takes rows as they come, as far as they are there and its own have room.
- *
- * Several bands are launched at a time, for as many threads, unless memory turns in between: so a
- * band waits for the next ones. */
-static int record_rows(const struct recording *r, const struct device_kernel *kernel,
-                       struct window *in, struct window *out, struct recording_run *run,
-                       struct fault *fault)
-{
-    const struct plan_step *step = &r->plan->steps[run->step];
-    const struct pass *pass = step->work.passes;
-    uint32_t *at = &run->progress[run->step], written = atomic_load(&in->written);
-    uint32_t unread, behind;
-    int result = 0;
-    plan_rows_needed(step, *at, *at + 1, &unread, &behind);
-    if (in != run->in && *at < pass->grid_height) /* where it is a part of what is written */
-        atomic_store(&in->freed, unread);
-    /* What is held as a whole ends what is at work at the same time, whose memory is used again. */
-    bool is_end = in != run->in && in->size.rows == window_height(in);
-    while (*at < pass->grid_height && (!is_end || written == window_height(in))) {
-        uint32_t begin = *at, end = begin + step->at_once, from, to;
-        uint32_t row = begin * pass->band, room = window_room(out, row);
-        uint32_t most = room == window_height(out) ? pass->grid_height : room / pass->band;
-        if (end > pass->grid_height)
-            end = pass->grid_height;
-        if (end > most && pass->band > 1 && room < window_turn(out, row))
-            break;
-        end = end < most ? end : most;
-        if (end <= begin)
-            break;
-        plan_rows_needed(step, begin, end, &from, &to);
-        uint32_t turn = window_turn(in, from);
-        bool is_apart = turn - from > in->size.tail;
-        while (end > begin + 1 && is_apart && to > turn)
-            plan_rows_needed(step, begin, --end, &from, &to);
-        while (end > begin + 1 && pass->band == 1 && to > written)
-            plan_rows_needed(step, begin, --end, &from, &to);
-        if (to > written)
-            break;
-        if (window_needs_copy(in, from, to) && run->n_marks > 0)
-            result = record_piece(r, run, fault);
-        run->shift_in = window_see(in, from, to) - in->memory;
-        run->shift_out = window_at(out, row) - out->memory;
-        run->shift_own = -(int64_t)(begin * pass->item);
-        if (result == 0)
-            result = record_pass(r, pass, kernel, begin, end, run, fault);
-        if (result != 0)
-            return result;
-        *at = end;
-        if (end < pass->grid_height)
-            plan_rows_needed(step, end, end + 1, &from, &to);
-        if (in != run->in)
-            atomic_store(&in->freed, end < pass->grid_height ? from : window_height(in));
-        if (out != run->result)
-            atomic_store(&out->written,
-                         end < pass->grid_height ? end * pass->band : window_height(out));
-    }
-    return 0;
-}
-
-/* Records a step for which all of its input is there. */
-static int record_whole(const struct recording *r, const struct device_kernel *const *kernels,
-                        struct window *out, struct recording_run *run, struct fault *fault)
-{
-    const struct stage_plan *work = &r->plan->steps[run->step].work;
-    int result = 0;
-    run->shift_in = run->shift_out = run->shift_own = 0;
-    for (unsigned p = 0; p < work->n_passes && result == 0; p++)
-        result = record_pass(r, &work->passes[p], kernels[p], 0, work->passes[p].grid_height, run,
-                             fault);
-    run->progress[run->step] = UINT32_MAX;
-    if (out != run->result || !r->plan->by_rows)
-        atomic_store(&out->written, window_height(out));
-    return result;
-}
-
-static bool has_ended(const struct recording *r, const struct recording_run *run)
-{
-    for (size_t i = 0; i < r->plan->n_steps; i++) {
-        const struct stage_plan *work = &r->plan->steps[i].work;
-        if (work->n_passes > 0 && run->progress[i] < work->passes[0].grid_height)
-            return false;
-    }
-    return atomic_load(&run->in->written) == window_height(run->in);
-}
-
 /* The window of the frame behind a step, or of the one that it passes on. */
 static struct window *window_after(const struct plan *plan, const struct recording_run *run,
                                    size_t step)
@@ -491,38 +418,239 @@ static struct window *window_after(const struct plan *plan, const struct recordi
     return &run->windows[step];
 }
 
+/* That of an operand of the step that is recorded. */
+static struct window *window_of(const struct recording *r, const struct recording_run *run,
+                                unsigned operand)
+{
+    if (operand == OPERAND_IN)
+        return window_after(r->plan, run, r->plan->steps[run->step].before);
+    if (operand == OPERAND_OUT)
+        return &run->windows[run->step + 1];
+    return &run->scratch[run->step * STAGE_SCRATCH_MAX + operand - OPERAND_SCRATCH];
+}
+
+/* Whether the rows of what a pass reads that it needs for rows first … end - 1 of its grid lie
+ * together; `*there`: and have been written. */
+static bool sees(const struct recording *r, const struct recording_run *run,
+                 const struct pass *pass, uint32_t first, uint32_t end, bool *there)
+{
+    const struct plan_step *step = &r->plan->steps[run->step];
+    bool together = true;
+    *there = true;
+    for (unsigned o = 0; o < OPERAND_TABLE; o++) {
+        if (!(pass->reads & 1u << o))
+            continue;
+        struct window *in = window_of(r, run, o);
+        uint32_t from, to, written = atomic_load(&in->written), turn;
+        plan_rows_needed(step, pass, o, first, end, &from, &to);
+        turn = window_turn(in, from);
+        together &= turn - from <= in->size.tail || to <= turn;
+        *there &= to <= written;
+        /* What is held as a whole ends what is at work at the same time, whose memory is used
+         * again. */
+        if (o == OPERAND_IN && in != run->in && in->size.rows == window_height(in))
+            *there &= written == window_height(in);
+    }
+    return together;
+}
+
+/* Has the rows seen, which lie on both sides of a turn where they do not lie together. On native
+ * the copy is made at once, when nothing is under way. */
+static int look(const struct recording *r, const struct pass *pass, uint32_t first, uint32_t end,
+                struct recording_run *run, struct fault *fault)
+{
+    const struct plan_step *step = &r->plan->steps[run->step];
+    int result = 0;
+    for (unsigned o = 0; o < OPERAND_TABLE && result == 0; o++) {
+        if (!(pass->reads & 1u << o))
+            continue;
+        struct window *in = window_of(r, run, o);
+        struct window_copy copy;
+        uint32_t from, to;
+        plan_rows_needed(step, pass, o, first, end, &from, &to);
+        run->shifts[o] = window_see(in, from, to, &copy);
+        if (copy.size == 0)
+            continue;
+        if (!r->plan->profile->prebuilt) {
+            result = device_batch_copy(run->batch, run->slots[slot_of(step, o)], copy.from, copy.to,
+                                       copy.size, fault);
+            continue;
+        }
+        if (run->n_marks > 0)
+            result = record_piece(r, run, fault);
+        if (result == 0)
+            memcpy(in->memory + copy.to, in->memory + copy.from, copy.size);
+    }
+    return result;
+}
+
+/* The first row of an operand that a pass of the step still needs, whose first pass is number
+ * `first` of all. */
+static uint32_t first_needed(const struct recording *r, const struct recording_run *run,
+                             const struct plan_step *step, size_t first, unsigned operand,
+                             uint32_t height)
+{
+    uint32_t least = height, from, to;
+    for (unsigned p = 0; p < step->work.n_passes; p++) {
+        const struct pass *pass = &step->work.passes[p];
+        uint32_t at = run->progress[first + p];
+        if (at >= pass->grid_height || !(pass->reads & 1u << operand))
+            continue;
+        plan_rows_needed(step, pass, operand, at, at + 1, &from, &to);
+        least = from < least ? from : least;
+    }
+    return least;
+}
+
+/* Frees rows of these operands that the step does not need any more; those of the run's input once
+ * the batch has ended (publish). */
+static void free_rows(const struct recording *r, struct recording_run *run, size_t first,
+                      uint32_t operands)
+{
+    const struct plan_step *step = &r->plan->steps[run->step];
+    for (unsigned o = 0; o < OPERAND_TABLE; o++) {
+        struct window *in = operands & 1u << o ? window_of(r, run, o) : run->in;
+        if (in != run->in)
+            atomic_store(&in->freed, first_needed(r, run, step, first, o, window_height(in)));
+    }
+}
+
+/* Records pass `number` of all, of a step that takes rows as they come and whose first is number
+ * `first`, as far as rows are there and its own have room.
+ *
+ * Several bands are launched at a time, for as many threads, unless memory turns in between: so a
+ * band waits for the next ones. */
+static int record_rows(const struct recording *r, size_t first, size_t number,
+                       struct recording_run *run, struct fault *fault)
+{
+    const struct plan_step *step = &r->plan->steps[run->step];
+    const struct pass *pass = &step->work.passes[number - first];
+    struct window *out = window_of(r, run, pass->writes);
+    uint32_t *at = &run->progress[number];
+    bool is_native = r->plan->profile->prebuilt;
+    for (unsigned o = 0; o < OPERAND_TABLE; o++)
+        run->shifts[o] = 0;
+    if (*at == 0) /* where it is a part of what is written */
+        free_rows(r, run, first, pass->reads);
+    while (*at < pass->grid_height) {
+        uint32_t begin = *at, end = begin + pass->at_once;
+        uint32_t row = begin * pass->band, room = window_room(out, row);
+        uint32_t most = room == window_height(out) ? pass->grid_height : room / pass->band;
+        bool there;
+        if (end > pass->grid_height)
+            end = pass->grid_height;
+        if (end > most && pass->band > 1 && room < window_turn(out, row))
+            break;
+        end = end < most ? end : most;
+        if (end <= begin)
+            break;
+        for (uint32_t least = begin + 1, middle = end; least < end;) {
+            bool together = sees(r, run, pass, begin, middle, &there);
+            if (together && (there || pass->band > 1))
+                least = middle;
+            else
+                end = middle - 1;
+            middle = end - (end - least) / 2;
+        }
+        sees(r, run, pass, begin, end, &there);
+        if (!there)
+            break;
+        for (unsigned o = OPERAND_SCRATCH; o < OPERAND_TABLE && is_native; o++)
+            run->shifts[o] = -(int64_t)(begin * pass->item);
+        int result = look(r, pass, begin, end, run, fault);
+        run->shifts[pass->writes] = window_shift(out, row);
+        if (result == 0)
+            result = record_pass(r, pass, r->programs.kernels[number], begin, end, run, fault);
+        if (result != 0)
+            return result;
+        *at = end;
+        free_rows(r, run, first, pass->reads);
+        if (out != run->result)
+            atomic_store(&out->written,
+                         end < pass->grid_height ? end * pass->band : window_height(out));
+    }
+    return 0;
+}
+
+/* Records a step for which all of its input is there, whose first pass is number `first`. */
+static int record_whole(const struct recording *r, size_t first, struct window *out,
+                        struct recording_run *run, struct fault *fault)
+{
+    const struct stage_plan *work = &r->plan->steps[run->step].work;
+    int result = 0;
+    memset(run->shifts, 0, sizeof run->shifts);
+    for (unsigned p = 0; p < work->n_passes && result == 0; p++) {
+        result = record_pass(r, &work->passes[p], r->programs.kernels[first + p], 0,
+                             work->passes[p].grid_height, run, fault);
+        run->progress[first + p] = UINT32_MAX;
+    }
+    if (out != run->result || !r->plan->by_rows)
+        atomic_store(&out->written, window_height(out));
+    return result;
+}
+
+static bool has_ended(const struct recording *r, const struct recording_run *run)
+{
+    size_t number = 0;
+    for (size_t i = 0; i < r->plan->n_steps; i++) {
+        const struct stage_plan *work = &r->plan->steps[i].work;
+        for (unsigned p = 0; p < work->n_passes; p++)
+            if (run->progress[number++] < work->passes[p].grid_height)
+                return false;
+    }
+    return atomic_load(&run->in->written) == window_height(run->in);
+}
+
 /* Records all that can be computed. */
 static int record_steps(const struct recording *r, struct recording_run *run, struct fault *fault)
 {
-    const struct device_kernel *const *kernel = r->programs.kernels;
+    size_t first = 0;
     int result = 0;
     for (size_t i = 0; i < r->plan->n_steps && result == 0; i++) {
         const struct plan_step *step = &r->plan->steps[i];
         struct window *in = window_after(r->plan, run, step->before), *out = &run->windows[i + 1];
-        if (step->work.n_passes == 0)
-            continue;
+        unsigned n = step->work.n_passes;
         run->step = i;
-        if (step->at_once > 0)
-            result = record_rows(r, *kernel, in, out, run, fault);
-        else if (run->progress[i] == 0 && atomic_load(&in->written) == window_height(in))
-            result = record_whole(r, kernel, out, run, fault);
-        kernel += step->work.n_passes;
+        for (unsigned p = 0; p < n && plan_takes_rows(step) && result == 0; p++)
+            result = record_rows(r, first, first + p, run, fault);
+        if (n > 0 && !plan_takes_rows(step) && run->progress[first] == 0 &&
+            atomic_load(&in->written) == window_height(in))
+            result = record_whole(r, first, out, run, fault);
+        first += n;
     }
     run->ended = has_ended(r, run);
     return result;
 }
 
-/* Where rows pass through, windows have memory that is the host's, too. */
+/* Rows pass through a device whose memory is the host's only while it is mapped. */
+static bool by_strips(const struct recording *r)
+{
+    return r->plan->by_rows && !r->plan->profile->prebuilt;
+}
+
+static int map_window(const struct recording *r, const struct recording_run *run, unsigned slot,
+                      struct window *window, struct fault *fault)
+{
+    void *data = NULL;
+    int result =
+        device_buffer_map(r->device, run->slots[slot], r->plan->slot_size[slot], &data, fault);
+    window->memory = data;
+    return result;
+}
+
+/* Where rows pass through on native, windows have memory that is the host's, too. */
 static int map_windows(const struct recording *r, struct recording_run *run, struct fault *fault)
 {
     const struct plan *plan = r->plan;
     int result = 0;
-    for (size_t i = 0; i < plan->n_steps && plan->by_rows && result == 0; i++) {
-        unsigned slot = plan->steps[i].out_slot;
-        void *data = NULL;
-        result =
-            device_buffer_map(r->device, run->slots[slot], plan->slot_size[slot], &data, fault);
-        run->windows[i + 1].memory = data;
+    if (!plan->by_rows || by_strips(r))
+        return 0;
+    for (size_t i = 0; i < plan->n_steps && result == 0; i++) {
+        const struct plan_step *step = &plan->steps[i];
+        result = map_window(r, run, step->out_slot, &run->windows[i + 1], fault);
+        for (unsigned s = 0; s < step->work.n_scratch && result == 0; s++)
+            result = map_window(r, run, step->scratch_slot[s],
+                                &run->scratch[i * STAGE_SCRATCH_MAX + s], fault);
     }
     return result;
 }
@@ -534,8 +662,8 @@ static int acquire_slots(const struct recording *r, struct device_buffer **in,
     const struct plan *plan = r->plan;
     run->slots = calloc(plan->n_slots, sizeof *run->slots);
     run->mapped = calloc(plan->n_slots, sizeof *run->mapped);
-    run->windows = calloc(plan->n_steps + 1, sizeof *run->windows);
-    run->progress = calloc(plan->n_steps + 1, sizeof *run->progress);
+    run->windows = calloc(1 + plan->n_steps * (1 + STAGE_SCRATCH_MAX), sizeof *run->windows);
+    run->progress = calloc(plan_count_passes(plan) + 1, sizeof *run->progress);
     if (!run->slots || !run->mapped || !run->windows || !run->progress) {
         device_buffer_release(r->device, in);
         if (out)
@@ -553,8 +681,14 @@ static int acquire_slots(const struct recording *r, struct device_buffer **in,
         if (!run->slots[i])
             result = device_buffer_acquire(r->device, plan->slot_size[i], &run->slots[i], fault);
     window_init(&run->windows[0], &plan->in, &plan->held, NULL);
-    for (size_t i = 0; i < plan->n_steps; i++)
-        window_init(&run->windows[i + 1], &plan->steps[i].out, &plan->steps[i].held, NULL);
+    run->scratch = run->windows + 1 + plan->n_steps;
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        const struct plan_step *step = &plan->steps[i];
+        window_init(&run->windows[i + 1], &step->out, &step->held, NULL);
+        for (unsigned s = 0; s < step->work.n_scratch; s++)
+            window_init(&run->scratch[i * STAGE_SCRATCH_MAX + s], &step->work.scratch[s],
+                        &step->held_scratch[s], NULL);
+    }
     run->in = &run->windows[0];
     run->result = window_after(plan, run, plan->results[0].step);
     if (plan->by_rows) /* rows above the result, if it is a part, are not taken */
@@ -587,6 +721,22 @@ int recording_open(struct recording *recording, struct recording_run *run, struc
     return result;
 }
 
+static uint64_t sum_of_progress(const struct recording *r, const struct recording_run *run)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < plan_count_passes(r->plan); i++)
+        sum += run->progress[i];
+    return sum;
+}
+
+/* Whether the host may see the result, or rows of it, whose memory may have been the input's. */
+static bool has_results(const struct recording *r, const struct recording_run *run)
+{
+    bool is_part = run->result->size.rows < window_height(run->result);
+    return run->ended ||
+           (by_strips(r) && is_part && run->progress[plan_count_passes(r->plan) - 1] > 0);
+}
+
 int recording_submit(struct recording *recording, unsigned iterations, struct recording_run *run,
                      struct fault *fault)
 {
@@ -597,26 +747,52 @@ int recording_submit(struct recording *recording, unsigned iterations, struct re
     void *data = NULL;
     int result = device_batch_begin(r->device, &run->batch, fault);
     run->begun = true;
+    if (result == 0 && plan->by_rows && plan_count_passes(plan) == 0) { /* what comes goes on */
+        run->ended = has_ended(r, run);
+        run->data = run->mapped[plan->out_slot] = run->in->memory;
+        return device_batch_submit(run->batch, fault);
+    }
+    if (result == 0 && by_strips(r) && !is_first && run->in->memory)
+        result = device_batch_unmap(run->batch, in, fault);
+    if (result == 0 && by_strips(r) && run->mapped[plan->out_slot])
+        result = device_batch_unmap(run->batch, out, fault);
+    if (by_strips(r))
+        run->mapped[plan->out_slot] = NULL;
     if (result == 0 && is_first)
         result = device_batch_unmap(run->batch, in, fault);
     if (result == 0 && is_first && device_buffer_is_imported(out))
         result = device_batch_unmap(run->batch, out, fault);
     for (run->iterations = 0; run->iterations < iterations && result == 0; run->iterations++) {
         if (run->iterations > 0)
-            memset(run->progress, 0, plan->n_steps * sizeof *run->progress);
-        result = record_steps(r, run, fault);
+            memset(run->progress, 0, plan_count_passes(plan) * sizeof *run->progress);
+        uint64_t before = sum_of_progress(r, run), after = before, last;
+        do {
+            last = after;
+            result = record_steps(r, run, fault);
+            after = sum_of_progress(r, run);
+        } while (by_strips(r) && after != last && result == 0);
+        run->moved = after != before;
     }
     if (result == 0 && run->ended && device_buffer_is_imported(in))
-        result = device_batch_map(run->batch, in, plan->in.size, &data, fault);
-    for (size_t i = 0; i < plan->n_results && run->ended && result == 0; i++) {
+        result = device_batch_map(run->batch, in, plan->in.size, false, &data, fault);
+    bool more = by_strips(r) && atomic_load(&run->in->written) < window_height(run->in);
+    if (result == 0 && more)
+        result =
+            device_batch_map(run->batch, in, plan->slot_size[plan->in_slot], true, &data, fault);
+    if (by_strips(r))
+        run->in->memory = more ? data : NULL;
+    for (size_t i = 0; i < plan->n_results && has_results(r, run) && result == 0; i++) {
         unsigned slot = plan->results[i].slot;
         if (run->mapped[slot]) /* it has two results, or one that is a part of another */
             continue;
-        result = device_batch_map(
-            run->batch, run->slots[slot],
-            plan->by_rows ? plan->slot_size[slot] : plan->results[i].frame->size, &data, fault);
+        result =
+            device_batch_map(run->batch, run->slots[slot],
+                             plan->by_rows ? plan->slot_size[slot] : plan->results[i].frame->size,
+                             false, &data, fault);
         run->mapped[slot] = data;
     }
+    if (by_strips(r))
+        run->result->memory = run->mapped[plan->out_slot];
     if (result == 0)
         result = device_batch_submit(run->batch, fault);
     run->data = run->mapped[plan->out_slot];
@@ -641,23 +817,24 @@ int recording_start(struct recording *recording, struct device_buffer **in,
 /* Lets others see what has been computed: rows of the result, and of the input that are free. */
 static void publish(const struct recording *r, struct recording_run *run)
 {
-    size_t first = 0, last = r->plan->n_steps;
-    while (first < last && r->plan->steps[first].work.n_passes == 0)
+    const struct plan *plan = r->plan;
+    size_t first = 0, last = plan->n_steps, count = plan_count_passes(plan);
+    while (first < last && plan->steps[first].work.n_passes == 0)
         first++;
-    while (last > first && r->plan->steps[last - 1].work.n_passes == 0)
+    while (last > first && plan->steps[last - 1].work.n_passes == 0)
         last--;
     if (first == last)
         return;
-    const struct plan_step *reader = &r->plan->steps[first], *writer = &r->plan->steps[last - 1];
-    uint32_t done = run->progress[first], made = run->progress[last - 1], from, to;
+    const struct plan_step *reader = &plan->steps[first];
+    const struct stage_plan *writer = &plan->steps[last - 1].work;
+    const struct pass *pass = &writer->passes[writer->n_passes - 1];
     uint32_t height = window_height(run->in), rows = window_height(run->result);
-    if (done < reader->work.passes[0].grid_height && reader->at_once > 0)
-        plan_rows_needed(reader, done, done + 1, &from, &to);
-    else
-        from = done > 0 ? height : 0;
-    if (made < writer->work.passes[0].grid_height)
-        rows = made * writer->work.passes[0].band;
-    atomic_store(&run->in->freed, from);
+    uint32_t free_until = run->progress[0] > 0 ? height : 0;
+    if (plan_takes_rows(reader))
+        free_until = first_needed(r, run, reader, 0, OPERAND_IN, height);
+    if (run->progress[count - 1] < pass->grid_height)
+        rows = has_results(r, run) || !by_strips(r) ? run->progress[count - 1] * pass->band : 0;
+    atomic_store(&run->in->freed, free_until);
     atomic_store(&run->result->written, rows);
 }
 

@@ -41,12 +41,14 @@ struct recording_run {
     struct device_buffer **slots;   /* after that only those with results, mapped */
     uint8_t **mapped;               /* the samples in them */
     struct window *windows;         /* of the input, and of what each step gives */
-    uint32_t *progress;             /* rows of its grid for which each step has been launched */
+    struct window *scratch;         /* the same, of the scratch frames of each step */
+    uint32_t *progress;             /* rows of its grid for which each pass has been launched */
     const struct pass **marks;      /* whose launches the batch has */
     size_t n_marks;
     size_t step;                            /* index of the one that is being recorded */
-    int64_t shift_in, shift_out, shift_own; /* device_arg.shift, by operand */
+    int64_t shifts[OPERAND_TABLE];          /* device_arg.shift, by operand */
     bool begun, ended; /* something has been submitted; all has been launched */
+    bool moved;        /* something was launched by the last call of recording_submit */
     unsigned iterations;
     double recorded; /* work that the batch contains, in scalar operations */
 };
@@ -54,8 +56,8 @@ struct recording_run {
 /* Opens a run with an input, and a result, in buffers of the pool. The planes of the input are
  * written, or its rows put into run->in, as they come; recording_submit starts what can be computed
  * of them, and recording_wait waits for that, until run->ended is set. Between submit and wait
- * other threads may write rows of `in` and take rows of `result`. A plan of whole frames is
- * submitted once. */
+ * other threads may write rows of `in` and take rows of `result`, on native; otherwise their memory
+ * is the device's then. A plan of whole frames is submitted once. */
 int recording_open(struct recording *recording, struct recording_run *run, struct fault *fault);
 int recording_submit(struct recording *recording, unsigned iterations, struct recording_run *run,
                      struct fault *fault);

@@ -57,9 +57,15 @@ int device_batch_launch(struct device_batch *batch, const struct device_launch *
 }
 
 int device_batch_map(struct device_batch *batch, struct device_buffer *buffer, size_t size,
-                     void **data, struct fault *fault)
+                     bool writes, void **data, struct fault *fault)
 {
-    return batch->device->info->backend->batch_map(batch, buffer, size, data, fault);
+    return batch->device->info->backend->batch_map(batch, buffer, size, writes, data, fault);
+}
+
+int device_batch_copy(struct device_batch *batch, struct device_buffer *buffer, size_t from,
+                      size_t to, size_t size, struct fault *fault)
+{
+    return batch->device->info->backend->batch_copy(batch, buffer, from, to, size, fault);
 }
 
 int device_batch_submit(struct device_batch *batch, struct fault *fault)

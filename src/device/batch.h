@@ -30,7 +30,7 @@ struct device_arg {
     };
     int64_t shift; /* bytes from the buffer's beginning to where the kernel shall take it to begin,
                       so that rows by their numbers in a picture are where some of them are held; 0
-                      except on native */
+                      except on native, where a pointer may be any */
 };
 
 struct device_launch {
@@ -60,10 +60,14 @@ int device_batch_unmap(struct device_batch *batch, struct device_buffer *buffer,
 int device_batch_launch(struct device_batch *batch, const struct device_launch *launch,
                         struct fault *fault);
 
-/* Maps the first `size` bytes for reading, after all earlier commands. `*data` is valid from the
- * wait until the buffer is released. */
+/* Maps the first `size` bytes for reading, after all earlier commands, or for both with `writes`.
+ * `*data` is valid from the wait until the buffer is unmapped or released. */
 int device_batch_map(struct device_batch *batch, struct device_buffer *buffer, size_t size,
-                     void **data, struct fault *fault);
+                     bool writes, void **data, struct fault *fault);
+
+/* Copies bytes within a buffer that is not mapped, to where they do not overlap. Not on native. */
+int device_batch_copy(struct device_batch *batch, struct device_buffer *buffer, size_t from,
+                      size_t to, size_t size, struct fault *fault);
 
 /* Lets other jobs record. Submits the commands if the device has nothing else to do; otherwise they
  * go with the next batch, or when a submitted batch is waited for. Submitting is a call into the

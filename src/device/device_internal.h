@@ -49,7 +49,7 @@ struct device_batch {
 
 /* The functions of a back end. A function is described at the function of device/ with the same
  * name and "device_" in front. OpenCL has no kernel_find and rows_create, which are for kernels
- * that were compiled with sluice. */
+ * that were compiled with sluice; native has no batch_copy. */
 struct device_backend {
     /* Lists its devices in an array that stays valid as long as the process. Called once. */
     int (*list)(struct device_info **list, size_t *count, struct fault *fault);
@@ -88,7 +88,9 @@ struct device_backend {
     int (*batch_launch)(struct device_batch *batch, const struct device_launch *launch,
                         struct fault *fault);
     int (*batch_map)(struct device_batch *batch, struct device_buffer *buffer, size_t size,
-                     void **data, struct fault *fault);
+                     bool writes, void **data, struct fault *fault);
+    int (*batch_copy)(struct device_batch *batch, struct device_buffer *buffer, size_t from,
+                      size_t to, size_t size, struct fault *fault);
     int (*batch_submit)(struct device_batch *batch, struct fault *fault);
     int (*batch_wait)(struct device_batch *batch, struct fault *fault);
     const struct device_timing *(*batch_timings)(struct device_batch *batch, size_t *count);

@@ -1,7 +1,5 @@
 #include "image/window.h"
 
-#include <string.h>
-
 /* Kernels may look at some samples behind the last one that they need. */
 #define LOOK_AHEAD 128
 
@@ -34,32 +32,32 @@ uint32_t window_room(const struct window *window, uint32_t row)
     return end < turn ? (uint32_t)end : turn;
 }
 
+int64_t window_shift(const struct window *window, uint32_t y)
+{
+    const struct window_size *size = &window->size;
+    int64_t stride = (int64_t)window->frame->planes[0].stride;
+    return ((int64_t)size->tail + y % size->rows - y) * stride;
+}
+
 uint8_t *window_at(const struct window *window, uint32_t y)
+{
+    return (uint8_t *)((uintptr_t)window->memory + (uintptr_t)window_shift(window, y));
+}
+
+/* Several may read: so all rows that are not free are copied, once. */
+int64_t window_see(struct window *window, uint32_t first, uint32_t end, struct window_copy *copy)
 {
     const struct window_size *size = &window->size;
     uint64_t stride = window->frame->planes[0].stride;
-    uint64_t at = (size->tail + y % size->rows) * stride - y * stride;
-    return (uint8_t *)((uintptr_t)window->memory + at);
-}
-
-bool window_needs_copy(const struct window *window, uint32_t first, uint32_t end)
-{
-    uint32_t turn = window_turn(window, first);
-    return end > turn && window->copied != turn;
-}
-
-uint8_t *window_see(struct window *window, uint32_t first, uint32_t end)
-{
-    const struct window_size *size = &window->size;
-    size_t stride = window->frame->planes[0].stride;
-    uint32_t turn = window_turn(window, first);
+    uint32_t turn = window_turn(window, first), freed = atomic_load(&window->freed);
+    *copy = (struct window_copy){0};
     if (end <= turn)
-        return window_at(window, first);
+        return window_shift(window, first);
     if (window->copied != turn) {
-        uint32_t count = turn - first; /* the tail's last rows */
-        memcpy(window->memory + (size->tail - count) * stride,
-               window->memory + (size->tail + size->rows - count) * stride, count * stride);
+        uint32_t count = turn - freed < size->tail ? turn - freed : size->tail;
+        *copy = (struct window_copy){(size->tail + size->rows - count) * stride,
+                                     (size->tail - count) * stride, count * stride};
         window->copied = turn;
     }
-    return window_at(window, turn);
+    return window_shift(window, turn);
 }

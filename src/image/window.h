@@ -43,18 +43,23 @@ static inline uint32_t window_height(const struct window *window)
  * together: up to a turn, or to the memory of what is needed. */
 uint32_t window_room(const struct window *window, uint32_t row);
 
-/* The address of the plane's memory, as if all of it were there, by which row y and those behind it
- * up to a turn are found. */
+/* How far behind the window's memory that of the plane, as if all of it were there, would begin
+ * (mostly, it is in front of it) for row y and those behind it up to a turn to be found; bytes. */
+int64_t window_shift(const struct window *window, uint32_t y);
+
+/* The address that this is. */
 uint8_t *window_at(const struct window *window, uint32_t y);
 
 /* The first row behind `row` at which memory begins anew: a turn, or the plane's end. */
 uint32_t window_turn(const struct window *window, uint32_t row);
 
-/* Whether rows first … end - 1, across a turn, need a copy of some of them that has not been made.
- */
-bool window_needs_copy(const struct window *window, uint32_t first, uint32_t end);
+/* A copy within the window's memory, in bytes from its beginning. */
+struct window_copy {
+    uint64_t from, to, size;
+};
 
-/* The address by which rows first … end - 1 are found, all of which are there. Makes the copy. */
-uint8_t *window_see(struct window *window, uint32_t first, uint32_t end);
+/* The shift by which rows first … end - 1 are found, all of which are there, once *copy has been
+ * made; that of size 0: nothing has to be. */
+int64_t window_see(struct window *window, uint32_t first, uint32_t end, struct window_copy *copy);
 
 #endif

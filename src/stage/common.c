@@ -132,6 +132,8 @@ static void adopt_pass(struct stage_plan *plan, const struct stage_plan *nested,
         pass_begin(plan, from->source, "", from->form, 1, from->grid_width, from->grid_height);
     *pass = *from;
     pass->stage = plan->stage;
+    if (from->writes >= OPERAND_OUT)
+        pass->writes = from->writes == OPERAND_OUT ? out : from->writes + first;
     for (unsigned i = 0; i < pass->n_args; i++) {
         struct pass_arg *arg = &pass->args[i];
         bool is_memory =

@@ -196,6 +196,7 @@ static struct pass *begin_move(struct stage_plan *plan, const char *kernel, bool
     pass->bytes_written = plane_bytes(&to->of);
     pass_plane(pass, from->operand, from->plane);
     pass_plane(pass, to->operand, to->plane);
+    pass->writes = to->operand;
     return pass;
 }
 
@@ -206,6 +207,7 @@ static void add_channels(const struct convert_config *config, struct stage_plan 
     const struct plane *out = &to->of;
     bool is_luma = config->channels == 1 && from->of.channels > 2;
     struct pass *pass = begin_move(plan, "channels", is_luma, from, to);
+    pass_set_rows(pass, 1, 0, 0, BORDER_EDGE, 0);
     pass->work = 4.0 * out->channels;
     double white = plane_white(out);
     float in_f32 = (float)white;
@@ -266,6 +268,7 @@ static int add_passes(const struct convert_config *config, struct stage_plan *pl
         struct pass *pass = &plan->passes[plan->n_passes - 1];
         pass->args[1].operand = to.operand;
         pass->args[1].plane = to.plane;
+        pass->writes = to.operand;
         pass->bytes_written = plane_bytes(&to.of);
         at = to;
     }

@@ -87,7 +87,7 @@ static bool add_words(const struct median_config *config, struct stage_plan *pla
 static bool add_columns(const struct median_config *config, struct stage_plan *plan, unsigned i)
 {
     static const struct packed_stage stage = {"median", NULL, "median"};
-    static const struct stage_window window = {1, 1, 1, 1, BORDER_EDGE};
+    const struct stage_window window = {1, 1, 1, 1, (enum border)config->border};
     const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
     if (plan->profile->packs_bytes || config->radius > 1 || in->type != SAMPLE_U8 ||
         !packed_suits(plan->profile, in, out, &window))

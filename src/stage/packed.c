@@ -24,6 +24,11 @@ bool packed_suits(const struct device_profile *profile, const struct plane *in,
            pass_form_for(profile, in, out) == FORM_VECTOR;
 }
 
+static void set_rows(struct pass *pass, uint32_t rows, const struct stage_window *window)
+{
+    pass_set_rows(pass, rows, (int32_t)window->top, (int32_t)window->bottom, window->border, 0);
+}
+
 static struct pass *begin_columns(struct stage_plan *plan, const struct packed_stage *stage,
                                   const struct plane *in, const struct stage_window *window)
 {
@@ -39,6 +44,7 @@ static struct pass *begin_columns(struct stage_plan *plan, const struct packed_s
     pass->work = COLUMNS_ROWS;
     pass->takes_colours = in->type == SAMPLE_U8 && in->channels == 1 && window->left <= 2 &&
                           window->right <= 2;
+    set_rows(pass, COLUMNS_ROWS, window);
     return pass;
 }
 
@@ -56,6 +62,7 @@ struct pass *packed_begin(struct stage_plan *plan, const struct packed_stage *st
     pass_define(pass, "LINES", "%u", PACKED_ROWS + window->top + window->bottom);
     pass_define(pass, "TOP", "%u", window->top);
     pass->work = PACKED_ROWS;
+    set_rows(pass, PACKED_ROWS, window);
     return pass;
 }
 

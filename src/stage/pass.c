@@ -177,6 +177,8 @@ static void add_arg(struct pass *pass, struct pass_arg arg)
 void pass_plane(struct pass *pass, unsigned operand, unsigned plane)
 {
     add_arg(pass, (struct pass_arg){.kind = PASS_PLANE, .operand = operand, .plane = plane});
+    if (operand == OPERAND_OUT)
+        pass->writes = operand;
 }
 
 void pass_planes(struct pass *pass, const struct stage_plan *plan, unsigned plane)
@@ -192,11 +194,15 @@ void pass_buffer(struct pass *pass, unsigned operand)
     add_arg(pass, (struct pass_arg){.kind = PASS_BUFFER, .operand = operand});
 }
 
+void pass_view_units(struct pass *pass, const struct view *view, uint32_t unit)
+{
+    add_arg(pass, (struct pass_arg){.kind = PASS_BUFFER, .operand = view->operand, .unit = unit});
+    pass_ints(pass, view->plane.offset / unit, view->plane.stride / unit);
+}
+
 void pass_view(struct pass *pass, const struct view *view)
 {
-    size_t size = sample_size(view->plane.type);
-    pass_buffer(pass, view->operand);
-    pass_ints(pass, view->plane.offset / size, view->plane.stride / size);
+    pass_view_units(pass, view, (uint32_t)sample_size(view->plane.type));
 }
 
 void pass_views(struct pass *pass, const struct view *in, const struct view *out)
@@ -205,6 +211,7 @@ void pass_views(struct pass *pass, const struct view *in, const struct view *out
     pass->bytes_written = plane_bytes(&out->plane);
     pass_view(pass, in);
     pass_view(pass, out);
+    pass->writes = out->operand;
 }
 
 void pass_int(struct pass *pass, int32_t value)
@@ -281,16 +288,21 @@ void stage_plan_memory(struct stage_plan *plan, unsigned *operand, uint64_t byte
     if (*operand == 0)
         *operand = stage_plan_scratch(plan, row / 8, 1, 1, SAMPLE_F64);
     struct frame *frame = &plan->scratch[*operand - OPERAND_SCRATCH];
-    if (frame->n_planes == 0 || rows <= frame->planes[0].height)
+    struct plane plane = {
+        .width = row / 8, .height = (uint32_t)rows, .channels = 1, .type = SAMPLE_F64};
+    if (frame->n_planes == 0 || bytes <= frame->size)
         return;
-    frame->planes[0].height = (uint32_t)rows;
-    frame->size = frame->planes[0].offset + frame->planes[0].stride * rows;
+    frame_finish(frame);
+    plan->out_of_memory |= !frame_add_plane(frame, &plane, FRAME_ALIGNMENT);
 }
 
 struct view stage_plan_view(struct stage_plan *plan, unsigned *operand, const struct plane *shape)
 {
     struct frame frame = {0};
     struct view view = {.plane = *shape};
+    if (*operand == 0)
+        *operand =
+            stage_plan_scratch(plan, shape->width, shape->height, shape->channels, shape->type);
     if (frame_add_plane(&frame, shape, FRAME_ALIGNMENT)) {
         view.plane = frame.planes[0];
         stage_plan_memory(plan, operand, frame.size);
@@ -415,6 +427,7 @@ void pass_pixel(struct stage_plan *plan, unsigned plane, const struct pixel_func
     bool keep_alpha = function->keep_alpha && plane_has_alpha(in) && in->type == out->type;
     struct pass *pass =
         pass_begin(plan, "point", "", form, span, in->width * in->channels, in->height);
+    pass_set_rows(pass, 1, 0, 0, BORDER_EDGE, 0);
     bool wide = function->wide && in->type == SAMPLE_U8 && plan->profile->prebuilt;
     if (form == FORM_ROWS && !function->scalar)
         pass->lanes = wide ? 32 : 16;

@@ -45,6 +45,8 @@ struct pass_arg {
     enum pass_arg_kind kind;
     unsigned operand; /* for PASS_PLANE, PASS_BUFFER, PASS_TABLE */
     unsigned plane;   /* for PASS_PLANE: index in the operand's frame */
+    uint32_t unit;    /* for PASS_BUFFER: the next two arguments, ints, are a plane's offset and
+                         stride,    in units of so many bytes; 0: they are not */
     union {
         int32_t i;
         uint32_t u;
@@ -88,6 +90,11 @@ struct pass {
     uint32_t band;  /* rows of the result for each row of the grid, which are computed from the rows
                        that `above` and `below` tell; 0: from any (pass_set_rows) */
     int32_t above, below;
+    unsigned writes; /* the operand of which it writes rows; 0: none, or unknown */
+    /* Set by the plan (chain/plan_rows.c): the pass runs whenever rows of what it reads are there,
+     * for so many rows of its grid at a time; 0: when all is there. */
+    uint32_t at_once;
+    uint32_t reads; /* then, the operands of which it reads rows, a bit set (1 << OPERAND_IN) */
     bool scaled;   /* rows of the source are counted in proportion to those of the result */
     uint64_t item; /* bytes of scratch memory that each row of the grid has for itself */
     struct fused *fused;                /* other parts of its kernel (chain/fuse.c); owned */
@@ -213,6 +220,8 @@ void pass_plane(struct pass *pass, unsigned operand, unsigned plane);
 void pass_planes(struct pass *pass, const struct stage_plan *plan, unsigned plane);
 void pass_buffer(struct pass *pass, unsigned operand);
 
+/* Adds a plane, whose offset and stride count units of so many bytes, or samples. */
+void pass_view_units(struct pass *pass, const struct view *view, uint32_t unit);
 void pass_view(struct pass *pass, const struct view *view);
 
 /* Adds the plane that a pass reads and the one that it writes, each of which it moves once. */

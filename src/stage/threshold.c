@@ -202,6 +202,8 @@ static unsigned add_levels(struct stage_plan *plan)
         pass->bytes_written = plane_bytes(in) / 2;
         pass_plane(pass, OPERAND_IN, i);
         pass_plane(pass, operand, i);
+        pass->writes = operand;
+        pass_set_rows(pass, 1, 0, 0, BORDER_EDGE, 0);
         pass_float(pass, (float)threshold_scale(in));
     }
     return operand;
@@ -235,6 +237,7 @@ static void add_local(const struct threshold_config *config, struct stage_plan *
     pass_plane(pass, from, index);
     pass_plane(pass, means, index);
     pass_plane(pass, OPERAND_OUT, index);
+    pass_set_rows(pass, 1, 0, inset, BORDER_EDGE, 0);
     pass_ints(pass, least_of(config, in), as_sample(in->type, config->low),
               as_sample(in->type, high_of(config, in)), inset * (int32_t)in->channels, inset);
     if (levels)

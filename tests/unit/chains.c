@@ -1,9 +1,12 @@
-/* Random chains on the native device against the references: one to four stages of any kind, every
+/* Random chains on a device, native, against the references: one to four stages of any kind, every
  * type and number of channels, pictures from 1×1 on. Every eighth is a tree of two or three chains
  * with common beginnings. A chain is what its number makes it, so that a number by itself is a
  * chain again:
  *
- *     unit_chains [FIRST [COUNT [SECONDS]]]          (1 300 10)
+ *     unit_chains [FIRST [COUNT [SECONDS [DEVICE [CLASS]]]]]          (1 300 10 native)
+ *
+ * On another device, `cpu`, plans are for its class of devices or for CLASS (gpu, mali); chains
+ * have one or two stages, and part of them at least goes by strips of rows.
  *
  * A result is right within the sum of the stages' tolerances, or, of several stages, within what
  * they add up to (chain/reference.h); then it is counted apart. Chains run in processes of their
@@ -39,6 +42,9 @@ struct tally {
 };
 
 static struct tally *tally;
+static const char *selected = "native";
+static struct device_profile profiles[2]; /* the device's, and for generic kernels */
+static struct plan_options chosen;        /* for the chain that runs */
 
 /* ---- pictures ---- */
 
@@ -82,7 +88,7 @@ static bool fill(struct picture *picture)
 
 static bool make_chain(struct chain *chain, struct text *text)
 {
-    unsigned count = 0, steps = 1 + random_below(STAGES_MAX);
+    unsigned count = 0, steps = 1 + random_below(profiles[0].prebuilt ? STAGES_MAX : 2);
     while (stage_registry[count])
         count++;
     for (unsigned tries = 0; tries < 200; tries++) {
@@ -158,6 +164,29 @@ static void make_frame(struct frame *frame)
         abort();
 }
 
+/* The options by which rows pass through, in bands of any size. On OpenCL kernels are the same
+ * ones, since they take seconds to compile. */
+static struct plan_options by_rows(const struct plan_options *like)
+{
+    struct plan_options options = *like;
+    options.no_fuse = like->profile->prebuilt ? random_below(4) == 0 : like->no_fuse;
+    options.rows_in = options.rows_out = options.strips = true;
+    options.band_bytes = 1 + random_below(1u << random_below(12));
+    return options;
+}
+
+/* Whether OpenCL can go by strips somewhere in the chain. */
+static bool has_strips(const struct plan *plan, const struct chain *chain,
+                       const struct plan_options *like)
+{
+    struct plan_options options = by_rows(like);
+    struct plan *strips = NULL;
+    options.band_bytes = 1;
+    bool has = plan_create(&strips, chain, &plan->in, &options, NULL) == 0 && strips->by_rows;
+    plan_destroy(&strips);
+    return has;
+}
+
 static bool is_small(const struct plan *plan)
 {
     bool small = plan->in.size <= FRAME_MOST && plan_total_launches(plan) <= LAUNCHES;
@@ -167,13 +196,12 @@ static bool is_small(const struct plan *plan)
 }
 
 /* A chain that suits a picture, planned; false: this number has none. */
-static bool make_plan(struct device *device, struct chain *chain, struct text *text,
-                      struct plan **plan)
+static bool make_plan(struct chain *chain, struct text *text, struct plan **plan)
 {
-    struct plan_options options = {.profile = device_profile(device)};
+    struct plan_options options = {.profile = &profiles[0]};
     options.no_fuse = random_below(4) == 0;
     if (random_below(4) == 0)
-        options.profile = device_generic_profile(device);
+        options.profile = &profiles[1];
     for (unsigned tries = 0; tries < 100; tries++) {
         struct frame frame = {0};
         struct fault fault = FAULT_INIT;
@@ -186,7 +214,9 @@ static bool make_plan(struct device *device, struct chain *chain, struct text *t
             printf("%" PRIu64 ": %s: %s\n", tally->at, text_string(text), fault.text);
             tally->wrong++;
         }
-        if (result == 0 && is_small(*plan)) {
+        if (result == 0 && is_small(*plan) &&
+            (options.profile->prebuilt || has_strips(*plan, chain, &options))) {
+            chosen = options;
             const struct plane *p = &(*plan)->in.planes[0];
             snprintf(tally->text, sizeof tally->text, "%.1900s of %ux%ux%u %s white %g%s",
                      text_string(text), p->width, p->height, p->channels, sample_name(p->type),
@@ -259,7 +289,7 @@ static void run_rows(const struct plan *plan, struct device *device, const struc
             result = recording_wait(recording, &run, &fault);
         if (result != 0)
             break;
-        moved |= run.ended != ended;
+        moved |= !ended && (run.ended || run.moved);
         uint32_t ready = atomic_load(&run.result->written);
         ready = ready > top ? ready - top : 0;
         ready = ready < height ? ready : height;
@@ -290,11 +320,7 @@ static void run_rows(const struct plan *plan, struct device *device, const struc
 static void try_rows(const struct plan *plan, const struct chain *chain, struct device *device,
                      const struct picture *in, const struct picture *whole)
 {
-    struct plan_options options = {.profile = plan->profile,
-                                   .no_fuse = random_below(4) == 0,
-                                   .rows_in = true,
-                                   .rows_out = true,
-                                   .band_bytes = 1 + random_below(1u << random_below(12))};
+    struct plan_options options = by_rows(&chosen);
     struct plan *by_rows = NULL;
     struct fault fault = FAULT_INIT;
     int result = plan_create(&by_rows, chain, &plan->in, &options, &fault);
@@ -334,7 +360,7 @@ static void run_one(struct device *device, uint64_t number)
     struct picture in = {0}, expected[4] = {0}, got[4] = {0};
     struct fault fault = FAULT_INIT;
     random_seed(number);
-    if (make_plan(device, &chain, &text, &plan) && picture_create(&in, &plan->in) && fill(&in)) {
+    if (make_plan(&chain, &text, &plan) && picture_create(&in, &plan->in) && fill(&in)) {
         int result = run_device(plan, device, &in, got, &fault), other = result;
         if (result == 0)
             other = reference_run(plan, &in, expected, &fault);
@@ -367,10 +393,10 @@ static void limit(unsigned seconds)
     setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = seconds}, NULL);
 }
 
-static int run_some(uint64_t end, unsigned seconds)
+static int run_some(uint64_t end, unsigned seconds, const char *class)
 {
-    static const struct device_options options = {
-        .select = "native", .platform_index = -1, .device_index = -1};
+    const struct device_options options = {
+        .select = selected, .platform_index = -1, .device_index = -1};
     const struct device_info *list[DEVICES_MAX];
     struct device *device = NULL;
     size_t count;
@@ -380,6 +406,9 @@ static int run_some(uint64_t end, unsigned seconds)
         printf("no device: %s\n", fault.text);
         return 77;
     }
+    profiles[0] = class ? *device_profile_by_name(class) : *device_profile(device);
+    profiles[1] = class ? profiles[0] : *device_generic_profile(device);
+    profiles[1].generic = true;
     for (; tally->at < end; tally->at++) {
         limit(seconds);
         run_one(device, tally->at);
@@ -395,6 +424,7 @@ int main(int argc, char **argv)
     uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     uint64_t end = first + (argc > 2 ? strtoull(argv[2], NULL, 10) : 300);
     unsigned seconds = argc > 3 ? (unsigned)atoi(argv[3]) : SECONDS;
+    selected = argc > 4 ? argv[4] : selected;
     tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (tally == MAP_FAILED)
         return 1;
@@ -404,7 +434,7 @@ int main(int argc, char **argv)
         fflush(stdout);
         pid_t child = fork();
         if (child == 0)
-            exit(run_some(some, seconds));
+            exit(run_some(some, seconds, argc > 5 ? argv[5] : NULL));
         if (child < 0 || waitpid(child, &status, 0) != child)
             return 1;
         if (WIFEXITED(status) && WEXITSTATUS(status) == 77)

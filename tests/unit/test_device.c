@@ -83,7 +83,7 @@ static void run_doubler(struct device *device)
     assert_int_equal(device_batch_begin(device, &batch, &fault), 0);
     assert_int_equal(device_batch_unmap(batch, buffer, &fault), 0);
     assert_int_equal(device_batch_launch(batch, &launch, &fault), 0);
-    assert_int_equal(device_batch_map(batch, buffer, 400, &out, &fault), 0);
+    assert_int_equal(device_batch_map(batch, buffer, 400, false, &out, &fault), 0);
     assert_int_equal(device_batch_submit(batch, &fault), 0);
     assert_int_equal(device_batch_wait(batch, &fault), 0);
     for (int i = 0; i < 100; i++)

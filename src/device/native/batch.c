@@ -73,7 +73,7 @@ int native_batch_unmap(struct device_batch *batch, struct device_buffer *buffer,
 }
 
 int native_batch_map(struct device_batch *batch, struct device_buffer *buffer, size_t size,
-                     void **data, struct fault *fault)
+                     bool writes, void **data, struct fault *fault)
 {
     *data = buffer->mapped = buffer->handle;
     batch->traffic.crossings_out++;

@@ -55,7 +55,7 @@ int native_batch_unmap(struct device_batch *batch, struct device_buffer *buffer,
 int native_batch_launch(struct device_batch *batch, const struct device_launch *launch,
                         struct fault *fault);
 int native_batch_map(struct device_batch *batch, struct device_buffer *buffer, size_t size,
-                     void **data, struct fault *fault);
+                     bool writes, void **data, struct fault *fault);
 int native_batch_submit(struct device_batch *batch, struct fault *fault);
 int native_batch_wait(struct device_batch *batch, struct fault *fault);
 const struct device_timing *native_batch_timings(struct device_batch *batch, size_t *count);

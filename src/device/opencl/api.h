@@ -33,6 +33,7 @@
     X(clEnqueueNDRangeKernel)                                                                      \
     X(clEnqueueMapBuffer)                                                                          \
     X(clEnqueueUnmapMemObject)                                                                     \
+    X(clEnqueueCopyBuffer)                                                                         \
     X(clEnqueueReadBuffer)                                                                         \
     X(clEnqueueWriteBuffer)                                                                        \
     X(clFlush)                                                                                     \

@@ -147,8 +147,23 @@ int opencl_batch_launch(struct device_batch *base, const struct device_launch *l
     return 0;
 }
 
+int opencl_batch_copy(struct device_batch *base, struct device_buffer *buffer, size_t from,
+                      size_t to, size_t size, struct fault *fault)
+{
+    struct opencl_batch *batch = own_batch(base);
+    struct command *command = next_command(batch, fault);
+    if (!command)
+        return FAULT_MEMORY;
+    cl_int error = cl.clEnqueueCopyBuffer(batch->own->queue, buffer->handle, buffer->handle, from,
+                                          to, size, 0, NULL, &command->event);
+    if (error != CL_SUCCESS || !command->event)
+        return cl_fault(fault, "clEnqueueCopyBuffer", error, base->device->info->name);
+    added(batch);
+    return 0;
+}
+
 int opencl_batch_map(struct device_batch *base, struct device_buffer *buffer, size_t size,
-                     void **data, struct fault *fault)
+                     bool writes, void **data, struct fault *fault)
 {
     struct opencl_batch *batch = own_batch(base);
     *data = NULL;
@@ -157,8 +172,9 @@ int opencl_batch_map(struct device_batch *base, struct device_buffer *buffer, si
     struct command *command = next_command(batch, fault);
     if (!command)
         return FAULT_MEMORY;
-    int result = opencl_to_host(base->device, batch->own->queue, buffer, CL_MAP_READ, size,
-                                &base->traffic, &command->event, fault);
+    int result = opencl_to_host(base->device, batch->own->queue, buffer,
+                                CL_MAP_READ | (writes ? CL_MAP_WRITE : 0), size, &base->traffic,
+                                &command->event, fault);
     if (result == 0)
         added(batch);
     *data = buffer->mapped;

@@ -252,7 +252,7 @@ int opencl_to_host(struct device *device, cl_command_queue queue, struct device_
         buffer->staging = aligned_alloc(4096, buffer->size);
     if (!buffer->mapped && !buffer->staging)
         return fault_set(fault, FAULT_MEMORY, "no memory for a copy");
-    if (!buffer->mapped && how == CL_MAP_READ) {
+    if (!buffer->mapped && how & CL_MAP_READ) {
         cl_int error = cl.clEnqueueReadBuffer(queue, buffer->handle, CL_FALSE, 0, size,
                                               buffer->staging, 0, NULL, done);
         if (error != CL_SUCCESS || !*done)
@@ -262,7 +262,7 @@ int opencl_to_host(struct device *device, cl_command_queue queue, struct device_
     if (!buffer->mapped)
         buffer->mapped = buffer->staging;
     buffer->mapped_size = size;
-    traffic->crossings_out += how == CL_MAP_READ;
+    traffic->crossings_out += (how & CL_MAP_READ) != 0;
     return 0;
 }
 
@@ -324,6 +324,7 @@ const struct device_backend device_opencl = {
     .batch_unmap = opencl_batch_unmap,
     .batch_launch = opencl_batch_launch,
     .batch_map = opencl_batch_map,
+    .batch_copy = opencl_batch_copy,
     .batch_submit = opencl_batch_submit,
     .batch_wait = opencl_batch_wait,
     .batch_timings = opencl_batch_timings,

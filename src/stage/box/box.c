@@ -215,6 +215,8 @@ static void add_passes(const struct box_config *config, struct box_task task, un
 {
     const struct plane *plane = &task.plan->in->planes[in];
     int64_t width = config->width.v[out % config->width.count];
+    bool by_rows = task.plan->profile->band_bytes > 0 && config->passes <= BOX_TURNS + 1;
+    int64_t turns = by_rows ? BOX_TURNS : 2;
     task.width = (uint32_t)width;
     task.height = (uint32_t)height_of(config, width);
     for (int64_t i = 1; i <= config->passes; i++) {
@@ -222,7 +224,7 @@ static void add_passes(const struct box_config *config, struct box_task task, un
         if (i < config->passes) {
             struct plane size = *plane;
             size_after(config, width, i, &size, NULL);
-            task.out = box_scratch(&task, &task.memory->turn[i % 2], size.width, size.height,
+            task.out = box_scratch(&task, &task.memory->turn[i % turns], size.width, size.height,
                                    size.channels, size.type);
         }
         add_task(config, &task, table && i == 1, table);

@@ -6,9 +6,12 @@
 #include "stage/box/box_divide.h"
 #include "stage/common.h"
 
+/* So many results between passes have memory of their own where rows pass through. */
+#define BOX_TURNS 5
+
 /* Scratch memory that the stage's passes use one after the other; operands, 0 until needed. */
 struct box_memory {
-    unsigned turn[2];  /* results between two passes */
+    unsigned turn[BOX_TURNS]; /* results between two passes */
     unsigned own;      /* for work-items */
     unsigned half;     /* sums along one axis */
     unsigned blocks;   /* sums of blocks of positions */

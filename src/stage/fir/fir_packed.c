@@ -168,7 +168,8 @@ bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_wi
                     const struct quotient *quotient, int border)
 {
     const struct plane *in = &plan->in->planes[plane], *out = &plan->out->planes[plane];
-    const struct stage_window reach = {w->columns / 2, w->columns / 2, w->rows / 2, w->rows / 2};
+    const struct stage_window reach = {w->columns / 2, w->columns / 2, w->rows / 2, w->rows / 2,
+                                       (enum border)border};
     bool is_columns = !plan->profile->packs_bytes;
     if (border == BORDER_CROP || w->columns > 9 || w->rows > 7 ||
         !packed_suits(plan->profile, in, out, &reach) ||

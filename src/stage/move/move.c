@@ -33,10 +33,9 @@ struct pass *move_begin(struct stage_plan *plan, const char *source, enum kernel
     pass_define(pass, "UNIT", "%s", types[unit]);
     pass_define(pass, "UNITS", "%u", units);
     pass_define(pass, "UNIT_BYTES", "%u", unit);
-    for (int i = 0; i < 2; i++) {
-        pass_buffer(pass, views[i]->operand);
-        pass_ints(pass, views[i]->plane.offset / unit, views[i]->plane.stride / unit);
-    }
+    for (int i = 0; i < 2; i++)
+        pass_view_units(pass, views[i], unit);
+    pass->writes = out->operand;
     pass->work = units;
     pass->bytes_read = pass->bytes_written = plane_bytes(&out->plane);
     return pass;

@@ -202,7 +202,7 @@ static bool add_packed(const struct sobel_config *config, struct stage_plan *pla
                        unsigned first, enum kernel_form form, const char *variant)
 {
     const struct plane *in = &plan->in->planes[plane], *out = &plan->out->planes[first];
-    const struct stage_window reach = {1, 1, 1, 1};
+    const struct stage_window reach = {1, 1, 1, 1, (enum border)config->border};
     int k = 0;
     bool sample = config->out == SOBEL_SAMPLE && plan->profile->packs_bytes;
     if (form != FORM_VECTOR || in->type != SAMPLE_U8 || sample ||
