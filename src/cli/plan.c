@@ -160,7 +160,7 @@ static uint64_t peak_by_rows(const struct chain *chain, const struct frame *in,
 {
     struct plan_options how = *like;
     struct plan *plan = NULL;
-    how.rows_in = how.rows_out = true;
+    how.rows_in = how.rows_out = how.strips = true;
     int result = plan_create(&plan, chain, in, &how, NULL);
     uint64_t peak = result == 0 && plan->by_rows ? plan_peak(plan) : 0;
     plan_destroy(&plan);
@@ -217,7 +217,10 @@ static void print_plan(const struct plan *plan, const struct plan *apart, uint64
                 plan->n_chain_steps, plan->n_asked);
     print_totals("", plan);
     if (by_rows)
-        fprintf(cli_stdout, "rows in, rows out: %s of memory at the peak\n", number_size(by_rows));
+        fprintf(cli_stdout, "%s: %s of memory at the peak\n",
+                plan->profile->prebuilt ? "rows in, rows out"
+                                        : "in strips of rows, where there is less memory",
+                number_size(by_rows));
     if (apart)
         print_totals("not fused: ", apart);
     if (board)

@@ -278,6 +278,7 @@ enum {
     PREPARE_ROWS_IN = 2,
     PREPARE_ROWS_OUT = 4,
     PREPARE_WARMING = 8, /* for engine_warm, which may compile any program */
+    PREPARE_STRIPS = 16,
 };
 
 /* Finds or makes what a job needs to run. `formats` NULL: results stay as they are.

@@ -244,6 +244,48 @@ static unsigned how_to_run(const struct job_state *s)
     return (s->decoder.whole ? 0 : PREPARE_ROWS_IN) | (rows_out ? PREPARE_ROWS_OUT : 0);
 }
 
+/* What the job holds in all. */
+static uint64_t bytes_needed(const struct job_state *s)
+{
+    const struct plan *plan = s->prepared->plan;
+    const struct device *device = s->prepared->recording ? s->prepared->device : NULL;
+    uint64_t bytes = s->decoder.working_memory + plan_peak(plan);
+    bool by_reference = plan->n_steps > 0 && !s->prepared->recording;
+    if (by_reference || s->job->verify) /* the references hold frames of their own */
+        for (size_t i = 0; i < plan->n_steps; i++)
+            bytes += plan->steps[i].out.size;
+    if (device && device_copies(device))
+        bytes += plan->slot_size[plan->in_slot];
+    for (size_t i = 0; device && i < plan->n_results && device_copies(device); i++)
+        bytes += plan->slot_size[plan->results[i].slot];
+    return bytes;
+}
+
+/* Plans whole planes on OpenCL, or strips of rows where these are larger than a buffer or than the
+ * memory. The reason why there is no room is that for whole planes. */
+static int prepare_room(struct job_state *s, struct fault *fault)
+{
+    struct engine *engine = s->engine;
+    const struct frame *in = &s->decoder.frame;
+    unsigned how = how_to_run(s);
+    struct prepared *strips = NULL;
+    int result = prepared_get(engine, s->job->chain, in, s->formats, how, &s->prepared, fault);
+    bool fits = result == 0 && bytes_needed(s) <= engine->planes.total;
+    if (fits || (result != 0 && result != FAULT_LIMIT) ||
+        (how & (PREPARE_ROWS_IN | PREPARE_ROWS_OUT)) == 0)
+        return result;
+    if (prepared_get(engine, s->job->chain, in, s->formats, how | PREPARE_STRIPS, &strips, NULL) !=
+            0 ||
+        !strips->plan->by_rows) {
+        prepared_release(engine, &strips);
+        return result;
+    }
+    fault_clear(fault);
+    prepared_release(engine, &s->prepared);
+    s->prepared = strips;
+    return 0;
+}
+
 static int prepare(struct job_state *s, struct fault *fault)
 {
     s->job->report.step = "plan";
@@ -252,8 +294,7 @@ static int prepare(struct job_state *s, struct fault *fault)
         return result;
     result = prepare_in_place(s, fault);
     if (result == 0 && !s->in_place)
-        result = prepared_get(s->engine, s->job->chain, &s->decoder.frame, s->formats,
-                              how_to_run(s), &s->prepared, fault);
+        result = prepare_room(s, fault);
     if (result != 0)
         return result;
     const struct plan *plan = s->prepared->plan;
@@ -263,18 +304,10 @@ static int prepare(struct job_state *s, struct fault *fault)
         s->job->report.stored_luma = true;
         s->job->report.in.channels = 1;
     }
-    uint64_t bytes = s->decoder.working_memory + plan_peak(plan);
-    bool by_reference = plan->n_steps > 0 && !s->prepared->recording;
-    if (by_reference || s->job->verify) /* the references hold frames of their own */
-        for (size_t i = 0; i < plan->n_steps; i++)
-            bytes += plan->steps[i].out.size;
+    uint64_t bytes = bytes_needed(s);
     if (s->prepared->recording) {
         s->device = s->prepared->device;
         s->job->report.ran_on = device_info(s->device);
-        if (device_copies(s->device))
-            bytes += plan->slot_size[plan->in_slot];
-        for (size_t i = 0; i < plan->n_results && device_copies(s->device); i++)
-            bytes += plan->slot_size[plan->results[i].slot];
     }
     s->is_small =
         s->prepared->recording && !keeps_input(s->job) && !plan->by_rows && bytes <= SMALL_BYTES;

@@ -213,6 +213,7 @@ static int make(struct engine *engine, const struct chain *chain, const struct f
     struct plan_options options = {.keep_input = how & PREPARE_KEEP_INPUT,
                                    .rows_in = how & PREPARE_ROWS_IN,
                                    .rows_out = how & PREPARE_ROWS_OUT,
+                                   .strips = how & PREPARE_STRIPS,
                                    .no_fuse = engine->options.no_fuse,
                                    .targets = targets_of(chain, formats, targets)};
     int result = chain_copy(&made->chain, chain, fault); /* the caller's may not live as long */

@@ -41,6 +41,7 @@ struct flow {
     pthread_cond_t changed;
     unsigned changes; /* steps that were taken */
     bool stop;
+    uint32_t came, went; /* rows that the device had when it was last called, and that were taken */
 };
 
 static int decode_some(struct flow *f, bool *moved, bool *over, struct fault *fault)
@@ -62,22 +63,31 @@ static int decode_some(struct flow *f, bool *moved, bool *over, struct fault *fa
     return 0;
 }
 
+/* Whether rows may come and go while the device computes. */
+static bool shares_memory(const struct job_state *s)
+{
+    return !s->device || s->prepared->plan->profile->prebuilt;
+}
+
 static int compute_some(struct flow *f, bool *moved, bool *over, struct fault *fault)
 {
     struct job_state *s = f->s;
     struct recording *recording = s->prepared->recording;
-    uint32_t freed = atomic_load(&s->in->freed), written = atomic_load(&s->out->written);
     int result = 0;
     if (!recording || s->run.ended) {
         *over = s->run.ended || atomic_load(&s->in->written) == window_height(s->in);
         return 0;
     }
+    if (!shares_memory(s) && f->came == atomic_load(&s->in->written) &&
+        f->went == atomic_load(&s->out->freed))
+        return 0;
+    f->came = atomic_load(&s->in->written);
+    f->went = atomic_load(&s->out->freed);
     if (!s->run.batch)
         result = recording_submit(recording, 1, &s->run, fault);
     if (result == 0)
         result = recording_wait(recording, &s->run, fault);
-    *moved = result == 0 && (s->run.ended || freed != atomic_load(&s->in->freed) ||
-                             written != atomic_load(&s->out->written));
+    *moved = result == 0 && (s->run.ended || s->run.moved);
     return result;
 }
 
@@ -214,7 +224,7 @@ int job_run_rows(struct job_state *s, struct fault *fault)
         f.sides[i].flow = &f;
         fault_clear(&f.sides[i].fault);
     }
-    int result = run_sides(&f, job_has_free_processor(s->engine), fault);
+    int result = run_sides(&f, shares_memory(s) && job_has_free_processor(s->engine), fault);
     pthread_mutex_lock(&f.lock);
     f.stop = true;
     pthread_cond_broadcast(&f.changed);

@@ -10,7 +10,8 @@ import tempfile
 import unittest
 
 SLUICE = os.path.abspath(sys.argv.pop(1))
-CHAINS = ['luminance,sobel', 'gauss:2,median,resize:w=400', 'pad:top=40,crop:x=9:y=90:w=900:h=300', 'luminance,threshold:otsu']
+CHAINS = ['luminance,sobel', 'gauss:2,median,resize:w=400', 'pad:top=40,crop:x=9:y=90:w=900:h=300', 'luminance,threshold:otsu',
+          'open:3,threshold:local', 'box:3:passes=3,resize:w=200:h=200:fit=pad']
 
 
 def card(folder, name):
@@ -49,7 +50,7 @@ class Rows(unittest.TestCase):
     def test_whole(self):
         for name in ('a.jpg', 'a.png', 'a.ppm'):
             path = card(self.folder.name, name)
-            for chain, out in zip(CHAINS, ('b.png', 'b.jpg', 'b.ppm', 'b.npy')):
+            for chain, out in zip(CHAINS, ('b.png', 'b.jpg', 'b.ppm', 'b.npy', 'b.png', 'b.jpg')):
                 self.assertEqual(self.both(path, chain, out), 0)
             os.unlink(path)
 
@@ -95,6 +96,19 @@ class Rows(unittest.TestCase):
         self.assertEqual(self.run_on(path, 'luminance,gauss:2,sobel', 'b.png', '--memory', '16MiB')[0], 0)
         self.assertEqual(self.run_on(path, 'luminance,gauss:2,sobel', 'b.png', '--memory', '16MiB',
                                      '--iterations', '2')[0], 65)
+
+    def test_strips(self):
+        """The same on OpenCL, where whole planes have no room."""
+        if b'(cpu)' not in subprocess.run([SLUICE, 'devices'], stdout=subprocess.PIPE).stdout:
+            self.skipTest('no OpenCL on the processor')
+        path = os.path.join(self.folder.name, 'a.ppm')
+        subprocess.run([SLUICE, 'testcard', '-q', '--size', '3000x2000', '-o', path], check=True)
+        little = ('--device', 'cpu', '--memory', '16MiB')
+        for chain in ('luminance,gauss:2,sobel', 'luminance,threshold:local,resize:w=300'):
+            self.assertEqual(self.run_on(path, chain, 'b.png', *little), self.run_on(path, chain, 'b.png'))
+        code, says, data = self.run_on(path, 'rotate:90', 'b.png', *little)
+        self.assertEqual((code, data), (65, None))
+        self.assertIn(b'--memory', says)
 
 
 if __name__ == '__main__':
