@@ -296,7 +296,8 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     int result = 0;
     for (unsigned i = 0; i < plan->in->n_planes; i++)
         needed |= plan->in->planes[i].type != plan->out->planes[i].type ||
-                  plan->in->planes[i].channels != plan->out->planes[i].channels;
+                  plan->in->planes[i].channels != plan->out->planes[i].channels ||
+                  plan->in->planes[i].height != plan->out->planes[i].height;
     for (unsigned i = 0; needed && i < plan->in->n_planes && result == 0; i++)
         result = add_passes(config, plan, i, between, fault);
     return result;
