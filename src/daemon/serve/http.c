@@ -325,7 +325,6 @@ static void release(void *context)
 {
     struct http *http = context;
     if (--http->n_users == 0) {
-        free(http->states);
         free(http);
     }
 }

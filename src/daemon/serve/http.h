@@ -84,8 +84,6 @@ struct http {
     unsigned n_requests;
     LIST_HEAD(, http_follower) followers; /* of events */
     unsigned n_followers;
-    const char **states; /* of the folders, when they were last looked at; owned */
-    size_t n_states;
     unsigned n_ticks;
     int *spent; /* descriptors of results that libmicrohttpd has done with after its turn; owned */
     size_t n_spent;

@@ -13,7 +13,6 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "daemon/watch/folder.h"
 #include "daemon/work/metrics.h"
 
 #define FOLLOWERS_MAX  64
@@ -114,32 +113,10 @@ void http_events_wake(struct http *http)
             go_on(f);
 }
 
-/* Adds an event for each folder that has another state than when it was last looked at. Only while
- * somebody follows. */
 void http_events_look(struct http *http)
 {
-    struct service *service = http->service;
-    if (http->n_followers == 0)
-        return;
-    for (size_t i = 0; i < service->folders.count; i++) {
-        const struct folder *folder = service->folders.list[i];
-        struct folder_census census;
-        folder_count(folder, &census);
-        if (i >= http->n_states) {
-            const char **states = realloc(http->states, (i + 1) * sizeof *states);
-            if (!states)
-                return;
-            http->states = states;
-            http->states[http->n_states++] = census.state;
-        }
-        if (http->states[i] == census.state)
-            continue;
-        http->states[i] = census.state;
-        events_add(service->queue->events, "folder",
-                   json_pack("{s:s, s:s, s:s?, s:s?}", "folder", folder_settings(folder)->input,
-                             "state", census.state, "reason", census.reason, "message",
-                             census.message[0] ? census.message : NULL));
-    }
+    if (http->n_followers > 0)
+        service_look_at_folders(http->service);
 }
 
 void http_events(struct http_request *request)

@@ -2,10 +2,12 @@
  * for is begun and answered. */
 #include "daemon/serve/jobs_socket.h"
 
+#include <inttypes.h>
 #include <linux/sockios.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,6 +16,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "daemon/work/closing.h"
+#include "daemon/work/metrics.h"
 #include "worker/json_text.h"
 
 #define REQUESTS_MAX    64 /* that one client may have under way */
@@ -22,6 +25,9 @@
 #define OUTGOING_MAX    1024  /* messages that a client has not read; beyond that it is closed */
 #define READ_TIME       (30 * SECOND) /* until a client must have read a result */
 #define TICK            250           /* milliseconds */
+#define TICKS_OF_LOOK   4             /* folders' states are looked at for those who follow them */
+#define FOLLOWERS_MAX   64
+#define EVENTS_A_TURN   64 /* that a follower is given at once */
 
 static void on_client(uv_poll_t *poll, int status, int events);
 
@@ -104,6 +110,8 @@ static void note_read(struct jobs_client *client)
 
 static void on_tick(uv_timer_t *timer);
 
+static void feed(struct jobs_client *client);
+
 static void send_outgoing(struct jobs_client *client)
 {
     struct jobs_outgoing *first;
@@ -131,6 +139,8 @@ static void send_outgoing(struct jobs_client *client)
     }
     if (client->held > 0 && !uv_is_active((uv_handle_t *)&client->server->tick))
         uv_timer_start(&client->server->tick, on_tick, TICK, TICK);
+    if (client->follows && !client->feeding && STAILQ_EMPTY(&client->outgoing))
+        feed(client);
     poll_client(client);
 }
 
@@ -405,6 +415,67 @@ static int start_inquiry(struct jobs_client *client, const struct request *reque
     return fault->code;
 }
 
+/* ---- events ---- */
+
+/* Gives a follower what has happened since, as far as its socket has room: it reads from the ring
+ * of the last events at a pace of its own, and nothing is kept for it but one message. What was
+ * forgotten meanwhile is told as a number. */
+static void feed(struct jobs_client *client)
+{
+    const struct events *events = client->server->service->queue->events;
+    uint64_t oldest = events->next > EVENTS_KEPT ? events->next - EVENTS_KEPT : 0;
+    const struct event *event;
+    for (int i = 0; i < EVENTS_A_TURN && STAILQ_EMPTY(&client->outgoing) && !client->broken; i++) {
+        struct text text = {0};
+        text_printf(&text, "{\"type\":\"event\",\"id\":%lld,", (long long)client->follows_id);
+        if (client->next_event < oldest) {
+            text_printf(&text, "\"event\":\"lost\",\"data\":{\"lost\":%" PRIu64 "}}",
+                        oldest - client->next_event);
+            client->next_event = oldest;
+        } else if ((event = events_get(events, client->next_event)) != NULL) {
+            bool fits = strlen(event->text) < ANSWER_MAX; /* else it has very many results */
+            text_printf(&text,
+                        "\"number\":%" PRIu64 ",\"event\":\"%s\",\"data\":", client->next_event++,
+                        event->kind);
+            text_append(&text, fits ? event->text : "null");
+            text_append(&text, "}");
+        } else {
+            text_finish(&text);
+            return;
+        }
+        client->feeding = true; /* send_message comes back here */
+        send_message(client, &text, -1, 0);
+        client->feeding = false;
+    }
+}
+
+/* A further one of the same client takes the place of the one before. */
+static int follow(struct jobs_client *client, const struct request *request, struct fault *fault)
+{
+    struct jobs_socket *server = client->server;
+    const struct events *events = server->service->queue->events;
+    uint64_t oldest = events->next > EVENTS_KEPT ? events->next - EVENTS_KEPT : 0;
+    int64_t after = -1;
+    if (request->after && (!number_parse_integer(request->after, strlen(request->after), &after) ||
+                           after < 0 || (uint64_t)after >= events->next))
+        return fault_set(fault, FAULT_DATA, "field 'after' is no number of an event");
+    if (!client->follows && server->n_followers >= FOLLOWERS_MAX)
+        return fault_set(fault, FAULT_BUSY, "%d clients follow the events already", FOLLOWERS_MAX);
+    server->n_followers += !client->follows;
+    send_object(client,
+                json_pack("{s:s, s:I, s:s, s:I}", "type", "events", "id", (json_int_t)request->id,
+                          "result", "ok", "next", (json_int_t)events->next),
+                -1, 0);
+    client->follows = true;
+    client->follows_id = request->id;
+    client->next_event = request->after ? (uint64_t)after + 1 : oldest;
+    service_look_at_folders(server->service); /* so that what changes from here on is told */
+    uv_timer_start(&server->tick, on_tick, TICK, TICK);
+    if (STAILQ_EMPTY(&client->outgoing))
+        feed(client);
+    return 0;
+}
+
 /* ---- messages of the client ---- */
 
 /* Handles a message, with the receipt for its descriptors (NULL: it has none). Descriptors that are
@@ -429,6 +500,8 @@ static void take_message(struct jobs_client *client, const char *bytes, size_t s
         text_append(&text, status ? status : "");
         text_append(&text, "}");
         send_message(client, &text, -1, 0);
+    } else if (result == 0 && request.kind == REQUEST_EVENTS) {
+        result = follow(client, &request, &fault);
     } else if (result == 0) {
         result = job ? start_job(client, &request, reception, receipt, fds, &fault)
                      : start_inquiry(client, &request, &fault);
@@ -608,6 +681,8 @@ static void cut_client(struct jobs_client *client)
     if (!client->broken)
         send_outgoing(client); /* whatever still fits */
     client->closed = true;
+    client->server->n_followers -= client->follows;
+    client->follows = false;
     pace_leave(&client->server->service->shares.pace, &client->turn);
     uv_poll_stop(&client->poll);
     reception_cancel(&client->reception);
@@ -633,20 +708,27 @@ static void on_sweep(uv_idle_t *idle)
         queue_wake(server->service->queue); /* maybe it was the last answer */
 }
 
-/* Runs while there are unread results: a client that reads none for too long is cut off. */
+/* Runs while there are unread results, or followers: a client that reads none for too long is cut
+ * off, and so is a follower whose socket is full for so long. */
 static void on_tick(uv_timer_t *timer)
 {
     struct jobs_socket *server = timer->data;
     struct jobs_client *client;
-    bool any = false;
+    bool any = server->n_followers > 0;
+    if (any && ++server->n_ticks % TICKS_OF_LOOK == 0)
+        service_look_at_folders(server->service);
     LIST_FOREACH (client, &server->clients, in_list) {
         note_read(client);
         any |= client->held > 0;
+        if (client->follows && !client->broken && STAILQ_EMPTY(&client->outgoing))
+            feed(client);
+        bool full = client->follows && !STAILQ_EMPTY(&client->outgoing);
         if (client->closed && client->held == 0)
             want_sweep(server);
-        if (client->held == 0 || client->broken || clock_now() - client->read_at < READ_TIME)
+        if ((client->held == 0 && !full) || client->broken ||
+            clock_now() - client->read_at < READ_TIME)
             continue;
-        log_info("process %d of user %u does not read its results: it is cut off",
+        log_info("process %d of user %u does not read its results or events: it is cut off",
                  (int)client->peer.pid, (unsigned)client->peer.uid);
         break_client(client);
     }

@@ -34,6 +34,10 @@ struct jobs_client {
     bool broken;            /* gone, or does not read its answers: to be closed from the loop */
     bool closed;            /* cut off: unread results count until it has disconnected */
     unsigned n_requests, n_outgoing; /* jobs and inquiries; messages */
+    bool follows;                    /* it gets all events, … */
+    bool feeding;                    /* … and is given some now */
+    int64_t follows_id;              /* … as answers to this request */
+    uint64_t next_event;             /* the number of the one that it gets next */
     uint64_t held;                   /* size of results that wait for it, or that it has not read */
     unsigned n_unread_bytes;         /* in the socket, of messages in `unread` */
     uint64_t read_at;                /* when it last read a message; monotonic nanoseconds */
@@ -53,7 +57,9 @@ struct jobs_socket {
     unsigned n_requests;
     unsigned n_leaving; /* clients that are broken */
     uv_idle_t sweep;    /* closes clients that are broken, and calls `changed` */
-    uv_timer_t tick;    /* runs while there are unread results */
+    unsigned n_followers;
+    unsigned n_ticks;
+    uv_timer_t tick;    /* runs while there are unread results, or followers of events */
     unsigned n_users;   /* clients and handles that still use this memory */
 };
 

@@ -18,7 +18,8 @@ static const struct {
              [REQUEST_STATUS] = {"status", "id type"},
              [REQUEST_WHY] = {"why", "id type file"},
              [REQUEST_REQUEUE] = {"requeue", "id type file failed"},
-             [REQUEST_FILES] = {"files", "id type state after limit"}};
+             [REQUEST_FILES] = {"files", "id type state after limit"},
+             [REQUEST_EVENTS] = {"events", "id type after"}};
 
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
@@ -104,7 +105,7 @@ int request_of_message(struct request *request, const char *bytes, size_t size, 
         kind++;
     if (kind == N_KINDS)
         return fault_set(fault, FAULT_DATA,
-                         "field 'type' is none of job, status, why, requeue, files");
+                         "field 'type' is none of job, status, why, requeue, files, events");
     request->kind = (enum request_kind)kind;
     if (read_fields(request, kinds[kind].fields, fault) != 0)
         return fault->code = FAULT_DATA; /* whichever field is wrong, it is the message */

@@ -17,6 +17,7 @@ enum request_kind {
     REQUEST_WHY,     /* what became of a file of a watched folder */
     REQUEST_REQUEUE, /* to process a file, or all failed ones, again */
     REQUEST_FILES,   /* for a page of the files of watched folders */
+    REQUEST_EVENTS,  /* for all that happens from now on */
 };
 
 struct request {

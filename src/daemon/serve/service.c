@@ -56,6 +56,7 @@ void service_finish(struct service *service)
     text_finish(&service->status.text);
     text_finish(&service->short_status.text);
     text_finish(&service->figures.text);
+    free(service->folder_states);
     json_decref(service->description);
     service->description = NULL;
     file_close(&service->description_fd);
@@ -107,6 +108,29 @@ const char *service_trouble(const struct service *service)
     if (strcmp(state, "ready") != 0)
         return "starting";
     return supervisor_is_ready(service->supervisor) ? NULL : "no-device";
+}
+
+void service_look_at_folders(struct service *service)
+{
+    for (size_t i = 0; i < service->folders.count; i++) {
+        const struct folder *folder = service->folders.list[i];
+        struct folder_census census;
+        folder_count(folder, &census);
+        if (i >= service->n_folder_states) {
+            const char **states = realloc(service->folder_states, (i + 1) * sizeof *states);
+            if (!states)
+                return;
+            service->folder_states = states;
+            states[service->n_folder_states++] = census.state;
+        }
+        if (service->folder_states[i] == census.state)
+            continue;
+        service->folder_states[i] = census.state;
+        events_add(service->queue->events, "folder",
+                   json_pack("{s:s, s:s, s:s?, s:s?}", "folder", folder_settings(folder)->input,
+                             "state", census.state, "reason", census.reason, "message",
+                             census.message[0] ? census.message : NULL));
+    }
 }
 
 uint64_t service_config_hash(struct service *service)

@@ -31,6 +31,8 @@ struct service {
     const struct config *config;
     uint64_t config_hash;               /* service_config_hash; … */
     const struct config *config_hashed; /* … of this configuration */
+    const char **folder_states;         /* when they were last looked at; owned */
+    size_t n_folder_states;
     const struct settings *settings; /* the configuration's */
     const char *state;               /* "ready", "starting", "draining", …; a constant string */
     struct folder_list folders;      /* that are started, and have not stopped */
@@ -67,6 +69,10 @@ void service_described(struct service *service);
 /* NULL when jobs are accepted; otherwise "starting", "draining" or "no-device". Jobs are accepted
  * while the daemon starts, too. */
 const char *service_trouble(const struct service *service);
+
+/* Adds an event for each folder that has another state than when it was last looked at. For those
+ * who follow the events. */
+void service_look_at_folders(struct service *service);
 
 /* A hash of what workers are told of the configuration, on which results depend: definitions of
  * @names, limits, the device. */
