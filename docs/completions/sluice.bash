@@ -153,6 +153,10 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     sluiced:--folder) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     sluiced:--on-exists) COMPREPLY=($(compgen -W "number overwrite fail" -- "$3")) ;;
     sluiced:--originals) COMPREPLY=($(compgen -W "done delete keep" -- "$3")) ;;
+    sluiced:--report) COMPREPLY=($(compgen -W "none file" -- "$3")) ;;
+    sluiced:--on-done) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    sluiced:--on-failed) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    sluiced:--hook-time) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     sluiced:--claim) COMPREPLY=($(compgen -W "rename none" -- "$3")) ;;
     sluiced:--sync) COMPREPLY=($(compgen -W "each batch off" -- "$3")) ;;
     sluiced:--settle) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
@@ -210,7 +214,7 @@ _sluice()
     warm:-*) COMPREPLY=($(compgen -W "--cache --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
     doctor:-*) COMPREPLY=($(compgen -W "--user --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
     testcard:-*) COMPREPLY=($(compgen -W "--output --format --size --json --quiet --verbose --help" -- "$word")) ;;
-    sluiced:-*) COMPREPLY=($(compgen -W "--watch --output --chain --format --input --name --folder --on-exists --originals --claim --sync --settle --stable --mode --state --device --fallback --sandbox --max-pixels --max-file --memory --jobs --queue --job-time --worker-jobs --worker-time --worker-growth --shutdown --min-free --http-socket --jobs-socket --log-format --config --once --quiet --verbose --version --help" -- "$word")) ;;
+    sluiced:-*) COMPREPLY=($(compgen -W "--watch --output --chain --format --input --name --folder --on-exists --originals --report --on-done --on-failed --hook-time --claim --sync --settle --stable --mode --state --device --fallback --sandbox --max-pixels --max-file --memory --jobs --queue --job-time --worker-jobs --worker-time --worker-growth --shutdown --min-free --http-socket --jobs-socket --log-format --config --once --quiet --verbose --version --help" -- "$word")) ;;
     help:*) COMPREPLY=($(compgen -W "run submit enqueue view status why failed requeue compare stages devices plan bench tune check-config warm doctor testcard version help" -- "$word")) ;;
     stages:*) COMPREPLY=($(compgen -W "abs analysis box clahe close colour convert crop dilate dwt equalize erode fir flip gain gauss idwt invert levels luminance median normalize open pad resize rotate shrink sobel synthesis threshold unsharp warp" -- "$word")) ;;
     *) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word")) ;;

@@ -294,6 +294,10 @@ complete -c sluiced -l name -d 'name of results' -r
 complete -c sluiced -l folder -d 'folder for the results below `output`, which is made' -r
 complete -c sluiced -l on-exists -d 'when the result\'s name is taken' -r -f -a 'number overwrite fail'
 complete -c sluiced -l originals -d 'what happens to originals' -r -f -a 'done delete keep'
+complete -c sluiced -l report -d 'file' -r -f -a 'none file'
+complete -c sluiced -l on-done -d 'program that is told of each file that is done, with fixed arguments behind blanks' -r
+complete -c sluiced -l on-failed -d 'the same for each file that has failed' -r
+complete -c sluiced -l hook-time -d 'time that such a program may take' -r
 complete -c sluiced -l claim -d 'how files are taken' -r -f -a 'rename none'
 complete -c sluiced -l sync -d 'whether results are synced to the disk before they count' -r -f -a 'each batch off'
 complete -c sluiced -l settle -d 'time for which nobody may have opened or changed a file that was closed after writing' -r

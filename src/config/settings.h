@@ -24,6 +24,11 @@ enum settings_originals {
     ORIGINALS_KEEP, /* it returns to its folder; the ledger remembers it */
 };
 
+enum settings_report {
+    REPORT_NONE,
+    REPORT_FILE, /* beside the results */
+};
+
 enum settings_claim {
     CLAIM_RENAME, /* into .sluice/work in the folder */
     CLAIM_NONE,   /* it stays where it is: for folders that must not be written to */
@@ -77,7 +82,9 @@ struct watch_settings {
     const char *reading; /* options for decoding, as for --input; NULL: none */
     const char *name;    /* template for names of results */
     const char *folder;  /* for results, below the output directory; NULL: that itself */
-    int on_exists, originals, claim, sync, mode; /* enums above */
+    int on_exists, originals, claim, sync, mode, report; /* enums above */
+    const char *on_done, *on_failed; /* programs with their arguments, which are told; NULL: none */
+    uint64_t hook_time;              /* nanoseconds that one may take */
     bool recursive;
     uint64_t settle; /* nanoseconds for which a closed file must stay unchanged */
     uint64_t stable; /* nanoseconds for which a file that a scan found must stay unchanged */
@@ -90,6 +97,8 @@ struct watch_settings {
     size_t n_outputs;             /* entries of `outputs` in the file; 0: there is no such list */
     struct watch_output *outputs; /* owned */
 };
+
+#define HOOK_BYTES_MAX 1000 /* of on_done and on_failed */
 
 /* How many results each picture has; and what the settings say of one, from one of their texts
  * (NULL: ""). */

@@ -199,6 +199,8 @@ static const struct param_choice claim_choices[] = {
     {"rename", CLAIM_RENAME}, {"none", CLAIM_NONE}, {NULL, 0}};
 static const struct param_choice sync_choices[] = {
     {"each", SYNC_EACH}, {"batch", SYNC_BATCH}, {"off", SYNC_OFF}, {NULL, 0}};
+static const struct param_choice report_choices[] = {
+    {"none", REPORT_NONE}, {"file", REPORT_FILE}, {NULL, 0}};
 static const struct param_choice mode_choices[] = {
     {"auto", MODE_AUTO}, {"inotify", MODE_INOTIFY}, {"poll", MODE_POLL}, {NULL, 0}};
 
@@ -274,6 +276,19 @@ static int parse_ignore(const char *text, void *to, struct fault *fault)
     return 0;
 }
 
+/* A program and its arguments. */
+static int parse_hook(const char *text, void *to, struct fault *fault)
+{
+    *(const char **)to = text;
+    if (text[0] == '/' && strlen(text) <= HOOK_BYTES_MAX)
+        return 0;
+    return fault_set(
+        fault, FAULT_CONFIG,
+        "'%.60s': expected a program's absolute path, and its arguments behind blanks, "
+        "%d bytes at most",
+        text, HOOK_BYTES_MAX);
+}
+
 #define RETENTION "`{keep: SIZE, age: TIME}`; as a variable `keep=SIZE:age=TIME`"
 
 static const struct setting watch_table[] = {
@@ -315,6 +330,20 @@ static const struct setting watch_table[] = {
     {PARAM(WORDS, "failed", WATCH_AT(failed),
            "the same for .sluice/failed; a reason is removed with its file"),
      .parse = parse_retention, .allowed = RETENTION},
+    {PARAM(CHOICE, "report", WATCH_AT(report),
+           "file: the report of each job lies beside its results, as NAME.report.json",
+           .choices = report_choices, DEFAULT("none")),
+     .option = "report", .value_name = "WHERE"},
+    {PARAM(TEXT, "on_done", WATCH_AT(on_done),
+           "program that is told of each file that is done, with fixed arguments behind blanks (no "
+           "shell); its environment says which"),
+     .option = "on-done", .value_name = "COMMAND", .parse = parse_hook},
+    {PARAM(TEXT, "on_failed", WATCH_AT(on_failed), "the same for each file that has failed"),
+     .option = "on-failed", .value_name = "COMMAND", .parse = parse_hook},
+    {PARAM(DURATION, "hook_time", WATCH_AT(hook_time),
+           "time that such a program may take; then it is killed", RANGE(1e6, 3600e9),
+           DEFAULT("10s")),
+     .option = "hook-time", .value_name = "TIME"},
     {PARAM(CHOICE, "claim", WATCH_AT(claim),
            "how files are taken; none for a folder that must not be written to (originals stay "
            "there, and only one daemon may watch it)",

@@ -27,6 +27,7 @@ POINTS = {
     'placed': 'renameat2:a*.pgm',
     'replaced': 'renameat:a*.pgm',
     'one-placed': 'renameat2:a.p0.pgm',
+    'report-placed': 'renameat2:a.report.json',
     'names-synced': 'fsync:DIR/out',
     'remembered': 'fsync:2:DIR/state/ledger.db-wal',
     'moved': 'renameat2:a',
@@ -55,6 +56,7 @@ KINDS = {
     'delete': (b'good', ('--originals', 'delete'), ('decided', 'placed', 'deleted', 'forgotten')),
     'in-place': (b'good', ('--claim', 'none', '--stable', '100ms'),
                  ('reserved', 'placeholder', 'begun', 'decided', 'placed', 'remembered', 'deleted', 'forgotten')),
+    'report': (b'good', ('--report', 'file', '--on-done', 'DIR/hook DIR/told'), ('decided', 'placed', 'report-placed', 'names-synced')),
     'failed': (b'truncated', ('--stable', '100ms'), ('decided', 'decided-synced', 'reason-placed', 'moved', 'forgotten')),
 }
 
@@ -91,7 +93,10 @@ class KillPoints(DaemonTest):
         elif kind != 'failed':
             d.expect_done('a')
         d.stop()
-        expected = {'failed': [], 'planes': ['a.p0.pgm', 'a.p1.pgm']}.get(kind, ['a.pgm'])
+        expected = {'failed': [], 'planes': ['a.p0.pgm', 'a.p1.pgm'], 'report': ['a.pgm', 'a.report.json']}.get(kind, ['a.pgm'])
+        if kind == 'report': # the run that ends it has the hook told, once
+            with open(os.path.join(d.dir, 'told'), encoding='utf-8') as file:
+                self.assertEqual(file.read(), 'done a 2 %s\n' % os.path.join(d.output, 'a.pgm'), what)
         self.assertEqual(d.results(), expected, what)
         self.assertEqual(os.path.exists(d.in_path('a')), kind in ('keep', 'in-place'), what)
         if kind == 'in-place':
@@ -103,7 +108,12 @@ class KillPoints(DaemonTest):
     def run_kind(self, kind):
         text, options, points = KINDS[kind]
         for point in points:
-            d = self.fake('--jobs', '1', *options, folder=os.path.join(self.dir, kind + '-' + point))
+            folder = os.path.join(self.dir, kind + '-' + point)
+            d = self.fake('--jobs', '1', *(option.replace('DIR', folder) for option in options), folder=folder)
+            if kind == 'report':
+                with open(os.path.join(folder, 'hook'), 'w', encoding='utf-8') as file:
+                    file.write('#!/bin/sh\necho "$SLUICE_VERDICT $SLUICE_FILE $SLUICE_RESULTS $SLUICE_RESULT_1" >> "$1"\n')
+                os.chmod(os.path.join(folder, 'hook'), 0o755)
             if kind == 'overwrite':
                 with open(os.path.join(d.output, 'a.pgm'), 'wb') as file:
                     file.write(b'an old one')

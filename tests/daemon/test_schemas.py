@@ -12,7 +12,7 @@ from built import OPENCL
 
 FOLDER = os.path.join(HERE, '../../docs/schemas')
 # Of docs/schemas, what no command prints as a whole.
-PARTS = {'report', 'file', 'bench-report'}
+PARTS = {'report', 'file', 'file-report', 'bench-report'}
 
 
 def objects(value):

@@ -246,6 +246,8 @@ static void test_folders_are_compared_by_the_table(void **state)
             other = "1";
         else if (s->param.type == PARAM_DURATION)
             other = "77ms";
+        else if (strncmp(s->param.name, "on_", 3) == 0)
+            other = "/a/program";
         else if (s->allowed && strstr(s->allowed, "age="))
             other = "age=7d";
         else if (s->allowed)

@@ -159,6 +159,8 @@ static void cancel(struct front *front)
     uv_timer_start(&front->limit, on_limit, CANCEL_LIMIT, 0);
     queue_cancel(&front->queue);
     supervisor_kill(&front->crew->supervisor);
+    for (size_t i = 0; i < front->n_folders; i++)
+        folder_drop_hooks(front->folders[i].folder);
 }
 
 static void on_limit(uv_timer_t *timer)
@@ -213,6 +215,7 @@ static bool is_through(struct front *front)
         busy =
             well ? !folder_is_quiet(folder) || census.queued + census.running + census.retrying > 0
                  : clock_now() - census.since < UNWELL_LIMIT;
+        busy |= !folder_has_told(folder);
         n_unwell += !well;
     }
     if (busy || (n_unwell == 0 && front->queue.n_jobs > 0))

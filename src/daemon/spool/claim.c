@@ -513,12 +513,18 @@ int claim_sync_note(struct claim *claim)
     return result;
 }
 
-void claim_result_name(const struct claim *claim, size_t index, name_buffer name)
+void claim_file_name(const struct note *note, size_t index, unsigned number, name_buffer name)
 {
-    const struct note *note = &claim->note;
     const struct note_result *result = &note->results[index];
     const struct note_name *of = &note->names[result->of];
-    name_of_result(name, of->base, note->number, result->plane, of->extension);
+    bool report = strcmp(result->plane, CLAIM_REPORT) == 0;
+    name_of_result(name, of->base, number, report ? CLAIM_REPORT + 1 : result->plane,
+                   report ? "json" : of->extension);
+}
+
+void claim_result_name(const struct claim *claim, size_t index, name_buffer name)
+{
+    claim_file_name(&claim->note, index, claim->note.number, name);
 }
 
 char *claim_print_results(const struct claim *claim, bool paths)
@@ -533,7 +539,8 @@ char *claim_print_results(const struct claim *claim, bool paths)
             text_printf(&list, "%s%s%.*s%s", folder, folder[0] ? "/" : "",
                         (int)(claim->base - claim->name), claim->name, name);
             text_append_bytes(&list, "", 1);
-        } else if (i == 0 || note->results[i].of != note->results[i - 1].of) {
+        } else if ((i == 0 || note->results[i].of != note->results[i - 1].of) &&
+                   strcmp(note->results[i].plane, CLAIM_REPORT) != 0) {
             text_printf(&list, "%s%s%s%s", i ? LEDGER_NEXT : "", folder,
                         folder[0] ? LEDGER_BELOW : "", name);
         }

@@ -131,7 +131,13 @@ int claim_sync_note(struct claim *claim);
  * the caller to write. claim_failed then moves the file. */
 int claim_note_failure(struct claim *claim, const char *reason, struct fault *fault);
 
-/* The final name of a result, without the folders on the way. Valid once there is a verdict. */
+/* In place of a plane's name: the job's report, which is a file of the first result. No plane's
+ * name begins with a dot. */
+#define CLAIM_REPORT ".report"
+
+/* What a file of a result would be called with that number; its final name, without the folders on
+ * the way, which is valid once there is a verdict. */
+void claim_file_name(const struct note *note, size_t index, unsigned number, name_buffer name);
 void claim_result_name(const struct claim *claim, size_t index, name_buffer name);
 
 /* The note's names up to this result; false without memory. */

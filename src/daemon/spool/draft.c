@@ -202,9 +202,8 @@ static bool is_taken(void *context, unsigned number)
     const struct results *results = context;
     const struct note *note = &results->claim->note;
     for (size_t i = 0; i < note->n_results; i++) {
-        const struct note_name *of = &note->names[note->results[i].of];
         name_buffer name;
-        name_of_result(name, of->base, number, note->results[i].plane, of->extension);
+        claim_file_name(note, i, number, name);
         if (disk_may_have(results->places->list[note->results[i].of].fd, name))
             return true;
     }

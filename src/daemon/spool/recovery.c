@@ -133,7 +133,7 @@ struct remains {
 struct recovery {
     struct spool *spool;
     struct remains *list, *at;
-    struct claims *found;
+    struct claims *found, *ended;
     _Atomic uint64_t *moved;
     struct fault fault; /* the first fault; other instances are handled all the same */
 };
@@ -226,12 +226,12 @@ static int visit_claim(void *context, const char *folder, unsigned char kind)
         log_about(claim_subject(claim), LOG_LEVEL_INFO,
                   "%s, as an earlier run had decided; the last steps are done now",
                   claim->note.verdict == NOTE_DONE ? "done" : "failed");
-        claim_destroy(&claim);
-    }
-    if (claim && claim->note.verdict == NOTE_DONE)
-        need_results(r, claim);
-    if (claim)
+        STAILQ_INSERT_TAIL(r->ended, claim, next);
+    } else if (claim) {
+        if (claim->note.verdict == NOTE_DONE)
+            need_results(r, claim);
         STAILQ_INSERT_TAIL(r->found, claim, next);
+    }
     *r->moved = clock_now();
     return 0;
 }
@@ -276,10 +276,10 @@ static void bury(struct recovery *r, struct remains *remains)
     spool_remove_instance(r->spool, remains->out_fd, remains->fd, remains->id);
 }
 
-int recovery_run(struct spool *spool, struct claims *found, _Atomic uint64_t *moved,
-                 struct fault *fault)
+int recovery_run(struct spool *spool, struct claims *found, struct claims *ended,
+                 _Atomic uint64_t *moved, struct fault *fault)
 {
-    struct recovery r = {.spool = spool, .found = found, .moved = moved};
+    struct recovery r = {.spool = spool, .found = found, .ended = ended, .moved = moved};
     fault_clear(&r.fault);
     if (disk_list(spool->work_fd, visit_instance, &r) < 0)
         fault_set_errno(&r.fault, FAULT_IO, spool->hidden_path);

@@ -12,10 +12,11 @@
 int recovery_resume(struct claim *claim, bool *ended, struct fault *fault);
 
 /* Takes over the work of all instances that are gone, completes what has a verdict, and removes
- * their temporary files. `found` gets the claims that have to be done again; the caller then owns
- * them. `moved` is set to the present time with each one (monotonic nanoseconds). */
-int recovery_run(struct spool *spool, struct claims *found, _Atomic uint64_t *moved,
-                 struct fault *fault);
+ * their temporary files. `found` gets the claims that have to be done again, `ended` those that are
+ * complete now; the caller then owns them. `moved` is set to the present time with each one
+ * (monotonic nanoseconds). */
+int recovery_run(struct spool *spool, struct claims *found, struct claims *ended,
+                 _Atomic uint64_t *moved, struct fault *fault);
 
 /* After a ledger was set aside: enters a file as done whose result is in OUT and not older than the
  * file. Returns true when it has entered it. */

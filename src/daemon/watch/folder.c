@@ -8,9 +8,13 @@
 #include <string.h>
 #include <time.h>
 
+#include <jansson.h>
+
 #include "base/log.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "version.h"
+#include "worker/json_text.h"
 #include "worker/message.h"
 
 #define INTERRUPTIONS_UNTIL_FAILED 10 /* in a row, each while it was the only job */
@@ -114,6 +118,19 @@ static void job_done(struct job *job, const struct message *report)
     }
     if (!fj->files)
         code = fault_set(&job->fault, FAULT_MEMORY, "no memory for the names of planes");
+    free(fj->report);
+    fj->report = NULL;
+    if (code == FAULT_NONE && fj->folder->settings->report == REPORT_FILE) {
+        json_t *told = json_pack(
+            "{s:s, s:o, s:o, s:o, s:s, s:i, s:f, s:O*}", "sluice", SLUICE_VERSION, "folder",
+            json_text(fj->folder->settings->input), "file", json_text(job->label), "chain",
+            json_text(job->chain), "format", job->format, "attempts", (int)job->attempts, "queue_s",
+            job_queue_seconds(job), "report", report ? (json_t *)report->report : NULL);
+        fj->report = told ? json_dumps(told, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) : NULL;
+        json_decref(told);
+        if (!fj->report)
+            code = fault_set(&job->fault, FAULT_MEMORY, "no memory for a report");
+    }
     /* Faults that are not the file's: a full disk, a directory that is gone. The job is tried
      * again, and its file stays claimed. */
     bool writing = strcmp(fj->step, "encode") == 0 || strcmp(fj->step, "write") == 0;
@@ -249,6 +266,9 @@ static void take_letter(struct letter *letter)
         log_about(job_subject(job), LOG_LEVEL_INFO,
                   "%s; it waits until it has not changed for a while",
                   job->fault.code ? job->fault.text : "changed while it was read");
+    if (done || failed) /* everything is in its place: the user's program may look at it */
+        hooks_tell(folder->hooks, job->label, done ? fj->results : NULL,
+                   done ? NULL : fault_name(job->fault.code), done ? NULL : job->fault.text);
     queue_remove(queue, job);
     folder_job_free(fj);
 }
@@ -260,15 +280,57 @@ static void stopped(struct folder *folder, enum folder_state state)
     queue_wake(folder->queue);
 }
 
-bool folder_has_stopped(const struct folder *folder)
+static bool is_over(const struct folder *folder)
 {
     return folder->state == FOLDER_STOPPED || folder->state == FOLDER_ABANDONED;
+}
+
+bool folder_has_stopped(const struct folder *folder)
+{
+    return is_over(folder) && hooks_count(folder->hooks) == 0;
+}
+
+bool folder_has_told(const struct folder *folder)
+{
+    return hooks_count(folder->hooks) == 0;
+}
+
+void folder_drop_hooks(struct folder *folder)
+{
+    hooks_drop(folder->hooks);
 }
 
 /* The start of the daemon need not wait for one that hangs. */
 bool folder_has_scanned(const struct folder *folder)
 {
     return folder->scanned || folder->hanging;
+}
+
+/* Tells the hooks of files that earlier runs had decided on; their reasons are as NAME.error.json
+ * has them. */
+static void tell_ended(struct folder *folder)
+{
+    struct folder_thread *t = folder->thread;
+    for (;;) {
+        pthread_mutex_lock(&t->lock);
+        struct folder_ended *ended = STAILQ_FIRST(&t->ended_before);
+        if (ended)
+            STAILQ_REMOVE_HEAD(&t->ended_before, next);
+        pthread_mutex_unlock(&t->lock);
+        if (!ended)
+            return;
+        json_t *reason = ended->reason ? json_loads(ended->reason, 0, NULL) : NULL;
+        const char *code = json_string_value(json_object_get(reason, "code"));
+        const char *message = json_string_value(json_object_get(reason, "message"));
+        if (ended->name)
+            hooks_tell(folder->hooks, ended->name, ended->done ? ended->results : NULL,
+                       ended->done ? NULL
+                       : code      ? code
+                                   : "interrupted",
+                       message ? message : "");
+        json_decref(reason);
+        folder_ended_free(ended);
+    }
 }
 
 static void take_mail(uv_async_t *mail)
@@ -289,6 +351,7 @@ static void take_mail(uv_async_t *mail)
         STAILQ_REMOVE_HEAD(&letters, next);
         take_letter(letter);
     }
+    tell_ended(folder);
     struct probe *probe;
     while ((probe = STAILQ_FIRST(&answered)) != NULL) {
         STAILQ_REMOVE_HEAD(&answered, next);
@@ -299,7 +362,7 @@ static void take_mail(uv_async_t *mail)
     folder->n_backs = n_backs;
     if (news)
         queue_wake(folder->queue);
-    if (has_ended && !folder_has_stopped(folder))
+    if (has_ended && !is_over(folder))
         stopped(folder, FOLDER_STOPPED);
 }
 
@@ -431,7 +494,11 @@ int folder_create(struct folder **folder, const struct folder_world *world, stru
         (uv_handle_t *)&f->mail); /* a thread that hangs does not keep the daemon from ending */
     f->n_handles = 2;
     f->book = rulebook_use(book);
-    int result = folder_thread_create(&f->thread, f, fault);
+    int result = settings->on_done || settings->on_failed
+                     ? hooks_create(&f->hooks, world->loop, settings, world->queue, fault)
+                     : 0;
+    if (result == 0)
+        result = folder_thread_create(&f->thread, f, fault);
     *folder = f;
     if (result != 0)
         folder_destroy(folder);
@@ -484,6 +551,8 @@ void folder_pump(struct folder *folder)
     unsigned own = folder->n_jobs - retried;
     unsigned room = queue_room(folder->queue, false), most = own + room;
     most = retried + (most < folder->share ? most : folder->share);
+    if (hooks_count(folder->hooks) >= HOOKS_MOST)
+        most = folder->n_jobs;
     if (most == folder->told_room)
         return;
     folder->told_room = most;
@@ -519,6 +588,7 @@ void folder_destroy(struct folder **folder)
         pthread_mutex_unlock(&f->thread->lock);
     }
     f->destroyed = true;
+    hooks_destroy(&f->hooks);
     uv_close((uv_handle_t *)&f->mail, on_closed);
     uv_close((uv_handle_t *)&f->timer, on_closed);
 }

@@ -55,8 +55,13 @@ void folder_stop(struct folder *folder);
  * becomes true; but the queue gets a turn (queue_wake), in which the loop's owner looks. */
 bool folder_has_scanned(const struct folder *folder);
 
-/* After folder_stop: nothing of the folder is left, or what is left hangs. */
+/* After folder_stop: nothing of the folder is left, or what is left hangs; its hooks have run. */
 bool folder_has_stopped(const struct folder *folder);
+
+/* Its hooks have been told of all ends (daemon/work/hook.h); those that have not run are given up.
+ */
+bool folder_has_told(const struct folder *folder);
+void folder_drop_hooks(struct folder *folder);
 
 /* Closes what is left, when it has stopped or before folder_start. The loop must run once more.
  * Takes NULL; clears the pointer. */

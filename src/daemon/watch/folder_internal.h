@@ -12,6 +12,7 @@
 #include "daemon/watch/candidate.h"
 #include "daemon/watch/folder.h"
 #include "daemon/watch/question.h"
+#include "daemon/work/hook.h"
 #include <pthread.h>
 
 /* A folder hangs when one of its threads has made no progress for so long. */
@@ -84,6 +85,7 @@ struct folder_job {
         unsigned of;
         char plane[32];
     } * files;          /* owned */
+    char *report;       /* what lies beside the results; NULL: none is wanted; owned */
     char step[20];      /* of the worker, as its last message says: "decode", "write" … */
     char *results;      /* of a file that is done, as job->results names them; owned */
 
@@ -127,6 +129,21 @@ struct folder_scan;
 
 STAILQ_HEAD(probes, probe);
 
+/* A file that an earlier run had decided on, and of whose end nobody has been told. */
+struct folder_ended {
+    bool done;
+    char *name, *results, *reason; /* as hooks_tell has them; owned */
+    STAILQ_ENTRY(folder_ended) next;
+};
+
+static inline void folder_ended_free(struct folder_ended *ended)
+{
+    free(ended->name);
+    free(ended->results);
+    free(ended->reason);
+    free(ended);
+}
+
 /* What the loop wants of the thread. */
 #define FOLDER_BEGIN  1u /* take files */
 #define FOLDER_STOP   2u /* take no more of them, and end when the last one has */
@@ -145,6 +162,7 @@ struct folder_thread {
     bool ended;         /* all that it had is given back */
     struct letters in, out;
     struct probes asked, read, answered; /* questions: to the thread, from readers, to the loop */
+    STAILQ_HEAD(, folder_ended) ended_before; /* to the loop */
     struct folder_scan *scan_end;        /* a scan that has ended, with its findings */
     LIST_HEAD(, folder_reader) readers;
     struct folder_figures figures;
@@ -223,6 +241,7 @@ struct folder {
     uint64_t back;    /* when it last answered again; 0: it never hung */
     bool destroyed;
     struct folder_past past;
+    struct hooks *hooks; /* NULL: there are none */
 };
 
 /* ---- folder_thread.c ---- */
@@ -238,6 +257,9 @@ void folder_thread_leave(struct folder_thread *thread);
 /* For the loop: since when the slowest of the folder's threads has made no progress; 0: none does
  * anything. */
 uint64_t folder_thread_moved(struct folder_thread *thread);
+
+/* Has the loop tell the folder's hooks of a file with a verdict of before, which is carried out. */
+void folder_thread_tell(struct folder_thread *thread, const struct claim *claim);
 
 /* It makes progress. */
 static inline void folder_thread_moves(struct folder_thread *thread)

@@ -189,7 +189,8 @@ struct folder_scan {
     bool is_cut; /* some names did not fit */
     size_t n_found, found_capacity, n_empty;
     struct found *found;
-    struct claims claims; /* taken over from daemons that are gone */
+    struct claims claims; /* taken over from daemons that are gone, … */
+    struct claims ended; /* … and those for which only the last steps were left, which are done */
     struct fault fault;
 };
 
@@ -257,7 +258,7 @@ static void *scan_directories(void *context)
         scan->generation = generation;
     }
     if (scan->whole) {
-        recovery_run(spool, &scan->claims, &scan->reader.moved, &scan->fault);
+        recovery_run(spool, &scan->claims, &scan->ended, &scan->reader.moved, &scan->fault);
         spool_scan(spool, t->settings->ignore, keep_found, scan, &scan->fault);
     }
     pthread_mutex_lock(&t->lock);
@@ -328,6 +329,11 @@ void folder_scan_take(struct folder_thread *t, struct folder_scan *scan)
             candidates_take(&t->candidates, claim->name);
         folder_thread_add(t, claim, false);
     }
+    while ((claim = STAILQ_FIRST(&scan->ended)) != NULL) {
+        STAILQ_REMOVE_HEAD(&scan->ended, next);
+        folder_thread_tell(t, claim);
+        claim_destroy(&claim);
+    }
     if (n_claims > 0)
         log_info("%s: %zu files are taken up again that an earlier run had not finished",
                  t->settings->input, n_claims);
@@ -397,6 +403,7 @@ void folder_scan_if_due(struct folder_thread *t, uint64_t now)
         t->next_prune = now + 60 * MINUTE;
     fault_clear(&scan->fault);
     STAILQ_INIT(&scan->claims);
+    STAILQ_INIT(&scan->ended);
     t->scanning = true;
     bool quick = t->scan_time > 0 && t->scan_time < SCAN_QUICK && !scan->tidy && !scan->prune;
     folder_reader_begin(t, &scan->reader, scan_directories, quick);

@@ -154,6 +154,7 @@ void folder_job_free(struct folder_job *fj)
     free(fj->name);
     free(fj->files);
     free(fj->results);
+    free(fj->report);
     free(fj);
 }
 
@@ -374,6 +375,26 @@ static void look_at_names(struct folder_thread *t, unsigned room)
     free(looks);
 }
 
+/* Without memory it is not told. */
+void folder_thread_tell(struct folder_thread *t, const struct claim *claim)
+{
+    bool done = claim->note.verdict == NOTE_DONE;
+    struct folder_ended *ended =
+        t->settings->on_done || t->settings->on_failed ? calloc(1, sizeof *ended) : NULL;
+    if (!ended)
+        return;
+    *ended = (struct folder_ended){
+        .done = done,
+        .name = strdup(claim->name),
+        .results = done ? claim_print_results(claim, true) : NULL,
+        .reason = !done && claim->note.reason ? strdup(claim->note.reason) : NULL};
+    pthread_mutex_lock(&t->lock);
+    STAILQ_INSERT_TAIL(&t->ended_before, ended, next);
+    if (t->async)
+        uv_async_send(t->async);
+    pthread_mutex_unlock(&t->lock);
+}
+
 /* ---- letters of the loop ---- */
 
 /* A job whose directories are no longer the watched ones cannot go on. */
@@ -418,6 +439,8 @@ static void take_letters(struct folder_thread *t, struct letters *letters)
                           fault->text);
             else if (fault->code != FAULT_NONE && !fj->unplaceable && !is_left_behind(t, fj))
                 t->now.next_try = clock_now(); /* the scan notices when a directory is gone */
+            if (fj->end == END_BEFORE)
+                folder_thread_tell(t, fj->claim);
             if (fj->end != END_NONE)
                 close_job(t, fj);
             post(t, letter);
@@ -517,6 +540,10 @@ static void prepare(struct folder_thread *t, struct folder_job *fj)
             break;
         }
         memcpy(claim->drafts[0].plane, fj->files[0].plane, sizeof claim->drafts->plane);
+        if (fj->report && (drafts_add(claim, 0, CLAIM_REPORT, t->extensions, &fj->end_fault) != 0 ||
+                           file_write(claim->drafts[claim->n_drafts - 1].fd, fj->report,
+                                      strlen(fj->report), &fj->end_fault) != 0))
+            break;
         drafts_prepare(claim, &fj->end_fault);
         break;
     }
@@ -913,12 +940,22 @@ static void *run(void *context)
     return NULL;
 }
 
+static void forget_ended(struct folder_thread *t)
+{
+    struct folder_ended *ended;
+    while ((ended = STAILQ_FIRST(&t->ended_before)) != NULL) {
+        STAILQ_REMOVE_HEAD(&t->ended_before, next);
+        folder_ended_free(ended);
+    }
+}
+
 void folder_thread_leave(struct folder_thread *t)
 {
     bool last = --t->users == 0;
     pthread_mutex_unlock(&t->lock);
     if (!last)
         return;
+    forget_ended(t);
     pthread_mutex_destroy(&t->lock);
     free(t);
 }
@@ -946,6 +983,7 @@ int folder_thread_create(struct folder_thread **thread, struct folder *folder, s
     STAILQ_INIT(&t->asked);
     STAILQ_INIT(&t->read);
     STAILQ_INIT(&t->answered);
+    STAILQ_INIT(&t->ended_before);
     STAILQ_INIT(&t->waiting);
     STAILQ_INIT(&t->ends);
     LIST_INIT(&t->readers);

@@ -34,10 +34,11 @@ struct outgoing {
 #define STDERR_TIME   10   /* seconds */
 #define STDERR_LENGTH 2000 /* bytes of a line; of a longer one the beginning */
 
-struct worker_stderr {
+struct child_said {
     uv_poll_t poll;
     uv_timer_t timer; /* runs from the first line of a time on */
     int fd;
+    const char *who; /* for people */
     const int *pid;
     unsigned n_lines; /* in this time; a long one counts several times */
     bool full;        /* no more of them are taken in this time, and nothing is read */
@@ -46,14 +47,14 @@ struct worker_stderr {
     char line[STDERR_LENGTH];
 };
 
-static void on_stderr_closed(uv_handle_t *handle)
+static void on_child_said_closed(uv_handle_t *handle)
 {
-    struct worker_stderr *e = handle->data;
+    struct child_said *e = handle->data;
     if (--e->n_handles == 0)
         free(e);
 }
 
-static void end_line(struct worker_stderr *e)
+static void end_line(struct child_said *e)
 {
     bool cut = e->length > STDERR_LENGTH;
     if (e->length > 0)
@@ -67,7 +68,7 @@ static void on_time(uv_timer_t *timer);
 /* Takes what is there, a pipe full of it at most. */
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
-    struct worker_stderr *e = poll->data;
+    struct child_said *e = poll->data;
     char bytes[4096];
     ssize_t got = 0;
     for (int i = 0; i < 16 && !e->full && (got = read(e->fd, bytes, sizeof bytes)) > 0; i++) {
@@ -87,16 +88,16 @@ static void on_readable(uv_poll_t *poll, int status, int events)
             uv_timer_start(&e->timer, on_time, STDERR_TIME * 1000, 0);
     }
     if (e->full)
-        log_warning("the worker (pid %d) has written %d lines to stderr within %d s: what more it "
+        log_warning("%s (pid %d) has written %d lines to stderr within %d s: what more it "
                     "writes in this time is left out",
-                    *e->pid, STDERR_LINES, STDERR_TIME);
+                    e->who, *e->pid, STDERR_LINES, STDERR_TIME);
     if (e->full || got == 0) /* 0: all who could write have ended */
         uv_poll_stop(&e->poll);
 }
 
 static void on_time(uv_timer_t *timer)
 {
-    struct worker_stderr *e = timer->data;
+    struct child_said *e = timer->data;
     char bytes[4096];
     e->n_lines = 0;
     if (!e->full)
@@ -108,17 +109,13 @@ static void on_time(uv_timer_t *timer)
     uv_poll_start(&e->poll, UV_READABLE, on_readable);
 }
 
-/* Opens a pipe, whose end for writing becomes *fd, which the caller closes. *pid is how people know
- * the process, and has to be there until stderr_close. Returns NULL where there is none: the worker
- * then writes to our own stderr. So it does where that is a terminal, at which somebody sits who
- * sees it. */
-static struct worker_stderr *stderr_open(uv_loop_t *loop, const int *pid, int *fd)
+struct child_said *child_said_open(uv_loop_t *loop, const char *who, const int *pid, int *fd)
 {
     int ends[2];
     *fd = -1;
     if (isatty(STDERR_FILENO) == 1 || pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
         return NULL;
-    struct worker_stderr *e = calloc(1, sizeof *e);
+    struct child_said *e = calloc(1, sizeof *e);
     if (!e || uv_poll_init(loop, &e->poll, ends[0]) != 0) {
         free(e);
         close(ends[0]);
@@ -129,16 +126,16 @@ static struct worker_stderr *stderr_open(uv_loop_t *loop, const int *pid, int *f
     e->poll.data = e->timer.data = e;
     e->n_handles = 2;
     e->fd = ends[0];
+    e->who = who;
     e->pid = pid;
     uv_poll_start(&e->poll, UV_READABLE, on_readable);
     *fd = ends[1];
     return e;
 }
 
-/* Takes the last lines. The loop frees the memory. Takes NULL; clears the pointer. */
-static void stderr_close(struct worker_stderr **from)
+void child_said_close(struct child_said **from)
 {
-    struct worker_stderr *e = *from;
+    struct child_said *e = *from;
     *from = NULL;
     if (!e)
         return;
@@ -146,8 +143,8 @@ static void stderr_close(struct worker_stderr **from)
         on_readable(&e->poll, 0, UV_READABLE);
         end_line(e);
     }
-    uv_close((uv_handle_t *)&e->poll, on_stderr_closed);
-    uv_close((uv_handle_t *)&e->timer, on_stderr_closed);
+    uv_close((uv_handle_t *)&e->poll, on_child_said_closed);
+    uv_close((uv_handle_t *)&e->timer, on_child_said_closed);
     close(e->fd);
 }
 
@@ -164,7 +161,7 @@ static void on_exit_of_process(uv_process_t *process, int64_t status, int signal
 {
     struct child *child = process->data;
     uv_close((uv_handle_t *)process, on_closed);
-    stderr_close(&child->said); /* its last words come before we say that it has ended */
+    child_said_close(&child->said); /* its last words come before we say that it has ended */
     child->exited = true;
     child->status = (int)status;
     child->signal = signal;
@@ -334,7 +331,7 @@ int child_start(struct child **child, uv_loop_t *loop, struct fault *fault)
         close(sockets[0]);
     }
 
-    c->said = stderr_open(loop, &c->pid, &said);
+    c->said = child_said_open(loop, "the worker", &c->pid, &said);
     bool replaced = said >= 0 && log_stderr_is_journal() && fstat(said, &status) == 0;
     if (replaced)
         snprintf(journal, sizeof journal, "%s%llu:%llu", stream, (unsigned long long)status.st_dev,
@@ -392,7 +389,7 @@ void child_forget(struct child **child)
     if (!c)
         return;
     c->forgotten = true;
-    stderr_close(&c->said);
+    child_said_close(&c->said);
     child_hang_up(c);
     if (c->spawned && !c->exited)
         uv_close((uv_handle_t *)&c->process, on_closed);

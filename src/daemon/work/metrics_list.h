@@ -22,6 +22,8 @@ METRIC(BYTES_COPIED, COUNTER, "sluice_bytes_copied_total",
 /* direction: in, out */
 METRIC(CROSSINGS, COUNTER, "sluice_device_crossings_total",
        "Pictures handed over to the device (in) and back (out).")
+/* hook: on_done, on_failed; result: done, failed */
+METRIC(HOOKS, COUNTER, "sluice_hooks_total", "Programs that were told of a file's end.")
 METRIC(QUEUE_JOBS, GAUGE, "sluice_queue_jobs", "Jobs that are held now.")
 /* socket: http, jobs */
 METRIC(CONNECTIONS, GAUGE, "sluice_connections", "Clients that are connected.")
