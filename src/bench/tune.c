@@ -119,7 +119,8 @@ static int add_chain(struct tuning *tuning, const struct chain *chain, const str
     struct frame frame = {0};
     struct plan *plan = NULL;
     int result = 0;
-    shape.width = shape.height = tuned_sides[3];
+    shape.width = tuned_widths[3];
+    shape.height = TUNED_HEIGHT_OF(shape.width);
     if (!frame_add_plane(&frame, &shape, FRAME_ALIGNMENT))
         return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
     if (plan_create(&plan, chain, &frame, &by_reference, NULL) == 0)
@@ -216,8 +217,8 @@ static int need_picture(struct tuning *tuning, const struct plane *kind, unsigne
     if (!is_same_kind(&tuning->kind, kind))
         drop_pictures(tuning);
     tuning->kind = *kind;
-    struct plane shape = {.width = tuned_sides[size],
-                          .height = tuned_sides[size],
+    struct plane shape = {.width = tuned_widths[size],
+                          .height = TUNED_HEIGHT_OF(tuned_widths[size]),
                           .type = kind->type,
                           .channels = kind->channels};
     return tuning->pictures[size].data ? 0 : bench_picture(&tuning->pictures[size], &shape, fault);
@@ -273,7 +274,7 @@ static int measure(struct tuning *tuning, const struct task *task, struct tuned_
     *times = (struct tuned_times){0};
     for (unsigned i = 0; i < TUNED_SIZES; i++) {
         struct fault why = FAULT_INIT;
-        uint64_t pixels = (uint64_t)tuned_sides[i] * tuned_sides[i];
+        uint64_t pixels = (uint64_t)tuned_widths[i] * TUNED_HEIGHT_OF(tuned_widths[i]);
         bool is_long = i > 0 && 4 * (times->device[i - 1] + times->native[i - 1]) > RUN_SECONDS_MAX;
         if (is_long || pixels > tuning->options->common.max_pixels)
             break;
@@ -319,14 +320,14 @@ static void give_row(struct tuning *tuning, const struct task *task,
         json_pack("{s:s, s:s, s:i, s:o, s:o, s:o}", "chain", text_string(&task->name), "type",
                   sample_name(task->kind.type), "channels", (int)task->kind.channels, "device_s",
                   seconds_json(times->device), "native_s", seconds_json(times->native), "from",
-                  from < TUNED_SIZES ? json_integer(tuned_sides[from]) : json_null()));
+                  from < TUNED_SIZES ? json_integer(tuned_widths[from]) : json_null()));
     if (o->json || o->quiet)
         return;
     fprintf(cli_stdout, "%-40s %-6s device", text_string(&task->name), kind);
     print_times(times->device);
     if (from < TUNED_SIZES)
-        fprintf(cli_stdout, "  device from %ux%u\n%-40s %-6s native", tuned_sides[from],
-                tuned_sides[from], "", "");
+        fprintf(cli_stdout, "  device from %ux%u\n%-40s %-6s native", tuned_widths[from],
+                TUNED_HEIGHT_OF(tuned_widths[from]), "", "");
     else
         fprintf(cli_stdout, "  native at every size\n%-40s %-6s native", "", "");
     print_times(times->native);
@@ -393,9 +394,9 @@ static int tune(struct tuning *tuning, const struct device_options *wanted)
     if (!o->json && !o->quiet) {
         fprintf(cli_stdout, "device: %s, %s, driver %s\nnative: %s, %u processors\n", device->name,
                 device->platform, device->driver, native->vendor, native->compute_units);
-        fprintf(cli_stdout, "%-40s %-6s %6s", "ms a job, by the side of a square", "", "");
+        fprintf(cli_stdout, "%-40s %-6s %6s", "ms a job, by width, of 4 to 3", "", "");
         for (unsigned i = 0; i < TUNED_SIZES; i++)
-            fprintf(cli_stdout, " %9u", tuned_sides[i]);
+            fprintf(cli_stdout, " %9u", tuned_widths[i]);
         fputc('\n', cli_stdout);
     }
     if (measure_all(tuning, &fault) != 0)
@@ -405,13 +406,13 @@ static int tune(struct tuning *tuning, const struct device_options *wanted)
                               "to; --cache DIR names another one");
     double took = (double)(clock_now() - began) * 1e-9;
     if (o->json) {
-        json_t *sides = json_array();
+        json_t *widths = json_array();
         for (unsigned i = 0; i < TUNED_SIZES; i++)
-            json_array_append_new(sides, json_integer(tuned_sides[i]));
+            json_array_append_new(widths, json_integer(tuned_widths[i]));
         cli_print_json(json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:O, s:f}", "device", device->name,
                                  "driver", device->driver, "native", native->vendor, "processors",
                                  (int)native->compute_units, "cache", device_cache_directory(),
-                                 "sides", sides, "rows", tuning->rows, "wall_s", took));
+                                 "widths", widths, "rows", tuning->rows, "wall_s", took));
     } else if (!o->quiet) {
         fprintf(cli_stdout, "%zu chains remembered in %s, after %s\n", tuning->n_tasks,
                 device_cache_directory(), cli_rough_time(took));

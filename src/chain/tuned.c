@@ -10,7 +10,7 @@
 #include "chain/plan.h"
 #include "version.h"
 
-const uint32_t tuned_sides[TUNED_SIZES] = {128, 256, 512, 1024, 2048, 4096};
+const uint32_t tuned_widths[TUNED_SIZES] = {160, 320, 640, 1280, 2560, 5120};
 
 /* A chain on pictures of a kind: "u8x3 luminance:…". */
 struct entry {
@@ -106,7 +106,7 @@ int tuned_create(struct tuned **tuned, const struct device_info *device,
     if (!t)
         return fault_set(fault, FAULT_MEMORY, "no memory for times of chains");
     t->device = device;
-    text_printf(&t->fact, "times of chains 1, sluice %s, %s %s %s, %u processors", SLUICE_VERSION,
+    text_printf(&t->fact, "times of chains 2, sluice %s, %s %s %s, %u processors", SLUICE_VERSION,
                 native->vendor, native->version, native->driver, native->compute_units);
     if (device_recall(device, text_string(&t->fact), &value))
         text_append_bytes(&lines, (const char *)value.data, value.size);
@@ -177,7 +177,7 @@ static double seconds_at(const double *seconds, double pixels)
 {
     double before = 0, before_pixels = 0;
     for (unsigned i = 0; i < TUNED_SIZES; i++) {
-        double own = (double)tuned_sides[i] * tuned_sides[i];
+        double own = (double)tuned_widths[i] * TUNED_HEIGHT_OF(tuned_widths[i]);
         if (seconds[i] <= 0)
             continue;
         if (pixels <= own && before == 0)

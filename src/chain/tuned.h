@@ -10,9 +10,11 @@
 #include "chain/chain.h"
 #include "device/device.h"
 
-/* Sides of the squares that are measured. */
-#define TUNED_SIZES 6
-extern const uint32_t tuned_sides[TUNED_SIZES];
+/* Widths of the pictures that are measured, which are not square, so that what turns them makes
+ * another shape, as it does of photographs. */
+#define TUNED_SIZES            6
+#define TUNED_HEIGHT_OF(width) ((width) / 4 * 3)
+extern const uint32_t tuned_widths[TUNED_SIZES];
 
 /* Seconds from samples in the host's memory to samples there, by size; 0: not known. */
 struct tuned_times {

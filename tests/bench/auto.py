@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Whether `--device auto` is as fast as the better of the two devices that it chooses from: tunes chains, then measures
-each on both devices and on auto, at sizes that were not tuned. Prints a table; exits with 1 if auto took more than 5 %
-longer than the better one, twice.
+"""Whether `--device auto` takes the better of the two devices that it chooses from: tunes chains, then measures each on
+both devices and on auto, at sizes that were not tuned. What auto took is a further measurement of the device on which it
+ran. Prints a table; exits with 1 if that device takes more than 5 % longer than the better one, twice.
 
 Usage: auto.py [--sluice SLUICE] [--other SEL] [--iterations N]
 The other device is the GPU; a machine without one needs an OpenCL layer that calls another device so."""
@@ -51,26 +51,30 @@ def main():
             for i, chain in enumerate(CHAINS):
                 file.write('  c%d: "%s"\n' % (i, chain))
         print(sluice('tune', '--config', config, '--kinds', 'u8x1'))
+        def of_choice(times):
+            """Where auto ran, and how much longer that takes than the better device."""
+            both = {device: times[device][0] for device in devices[:2]}
+            chosen = 'native' if times['auto'][1] == 'native' else options.other
+            both[chosen] = min(both[chosen], times['auto'][0])
+            return chosen, both[chosen] / min(both.values())
+
         late, cases = 0, 0
         print('%-40s %-10s %10s %10s %10s' % ('ms a job', 'picture', 'native', options.other, 'auto'))
         for size in SIZES:
             measured = measure(CHAINS, size)
             # Where auto seems late it may be the machine: once more, all of them in turn.
-            again = [chain for chain, times in measured.items()
-                     if times['auto'][0] > MARGIN * min(times[device][0] for device in devices[:2])]
-            second = measure(again, size) if again else {}
+            again = [chain for chain, times in measured.items() if of_choice(times)[1] > MARGIN]
+            for chain, times in (measure(again, size) if again else {}).items():
+                if of_choice(times)[1] < of_choice(measured[chain])[1]:
+                    measured[chain] = times
             for chain, times in measured.items():
-                if chain in second:
-                    best = min(second[chain][device][0] for device in devices[:2])
-                    if second[chain]['auto'][0] / best < times['auto'][0] / min(times[device][0] for device in devices[:2]):
-                        times = second[chain]
-                ratio = times['auto'][0] / min(times[device][0] for device in devices[:2])
+                chosen, ratio = of_choice(times)
                 cases += 1
                 late += ratio > MARGIN
                 print('%-40s %-10s %10.3f %10.3f %10.3f  %.2f %s%s' % (
-                    chain, size, *(times[device][0] * 1e3 for device in devices), ratio,
-                    'native' if times['auto'][1] == 'native' else options.other, ' LATE' if ratio > MARGIN else ''))
-        print('%d of %d chains and sizes took more than 5 %% longer on auto than on the better device' % (late, cases))
+                    chain, size, *(times[device][0] * 1e3 for device in devices), ratio, chosen,
+                    ' LATE' if ratio > MARGIN else ''))
+        print('%d of %d chains and sizes: auto took a device that takes more than 5 %% longer' % (late, cases))
     return late > 0
 
 

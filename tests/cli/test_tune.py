@@ -19,7 +19,7 @@ SCHEMAS = schema.Schemas(os.path.join(os.path.dirname(os.path.abspath(__file__))
 
 SLUICE, LAYER, UNIT = [os.path.abspath(sys.argv.pop(1)) for _ in range(3)]
 FAST, SLOW = ','.join(['0.0001'] * 6), ','.join(['0.1'] * 6)
-# Native is faster up to 512x512.
+# Native is faster up to 640x480.
 GROWS = ','.join(str(0.00002 * 4 ** i) for i in range(6))
 LEVEL = ','.join(['0.001'] * 6)
 
@@ -69,7 +69,7 @@ class Tune(unittest.TestCase):
         return json.loads(out)['files'][0]['device']
 
     def test_measures_and_remembers(self):
-        told = json.loads(self.sluice('tune', '--json', '-c', 'luminance,invert', '--kinds', 'u8x3', '--max-pixels', '70000'))
+        told = json.loads(self.sluice('tune', '--json', '-c', 'luminance,invert', '--kinds', 'u8x3', '--max-pixels', '80000'))
         SCHEMAS.check(told, 'tune.json')
         self.assertEqual([(row['chain'], row['type'], row['channels']) for row in told['rows']],
                          [('invert', 'u8', 1), ('luminance,invert', 'u8', 3), ('luminance', 'u8', 3)])
@@ -77,14 +77,14 @@ class Tune(unittest.TestCase):
             for times in (row['device_s'], row['native_s']):
                 self.assertEqual([time is not None for time in times], [True] * 2 + [False] * 4)
         by_chain = {row['chain']: row for row in told['rows']}
-        for chain, size in (('luminance,invert', '256x256x3'), ('luminance', '128x128x3'), ('invert', '256x256')):
+        for chain, size in (('luminance,invert', '320x240x3'), ('luminance', '160x120x3'), ('invert', '320x240')):
             row = by_chain[chain]
-            at = told['sides'].index(int(size.split('x')[0]))
+            at = told['widths'].index(int(size.split('x')[0]))
             choice = self.choice(chain, size)
             self.assertAlmostEqual(choice['native_s'], row['native_s'][at], delta=1e-3 * choice['native_s'])
             self.assertAlmostEqual(choice['device_s'], row['device_s'][at], delta=1e-3 * choice['device_s'])
             self.assertEqual(choice['device'] == 'native', row['native_s'][at] < row['device_s'][at])
-        self.assertIsNone(self.choice('invert', '256x256x3')['native_s'])
+        self.assertIsNone(self.choice('invert', '320x240x3')['native_s'])
         # Chains of the configuration; a further run keeps what is known.
         with open(os.path.join(self.dir, 'sluice.yaml'), 'w', encoding='utf-8') as file:
             file.write('version: 1\nchains: {a: "convert:u8,invert"}\n')

@@ -50,7 +50,7 @@ class Background(DaemonTest):
                               input=picture(61, 43, seed=seed), check=True, capture_output=True).stdout
 
     def test_each_picture_goes_where_it_is_sooner_done(self):
-        """`sluice tune` has found native faster up to 512x512: the chain moves to the GPU, small pictures stay."""
+        """`sluice tune` has found native faster up to 640x480: the chain moves to the GPU, small pictures stay."""
         level, grows = ','.join(['0.001'] * 6), ','.join(str(0.00002 * 4 ** i) for i in range(6))
         subprocess.run([os.environ['UNIT_TUNED'], 'invert', 'u8', '1', level, grows], check=True,
                        env=dict(os.environ, SLUICE_CACHE_DIR=os.path.join(self.dir, 'cache'), **GPU))

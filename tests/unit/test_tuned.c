@@ -39,7 +39,7 @@ static struct tuned_times usual(void)
 {
     struct tuned_times times;
     for (unsigned i = 0; i < TUNED_SIZES; i++) {
-        double pixels = (double)tuned_sides[i] * tuned_sides[i];
+        double pixels = (double)tuned_widths[i] * TUNED_HEIGHT_OF(tuned_widths[i]);
         times.device[i] = 1e-3 + 1e-9 * pixels;
         times.native[i] = 10e-9 * pixels;
     }
@@ -105,8 +105,8 @@ static void test_choice_by_size(void **state)
     set(tuned, "sobel", grey, &times);
     /* The times themselves at the sizes that were measured; the pixels count, not the sides. */
     for (unsigned i = 0; i < TUNED_SIZES; i++) {
-        uint32_t side = tuned_sides[i];
-        assert_true(choose(tuned, "sobel", sized(grey, side / 2, 2 * side), &choice));
+        uint32_t width = tuned_widths[i], height = TUNED_HEIGHT_OF(width);
+        assert_true(choose(tuned, "sobel", sized(grey, width / 2, 2 * height), &choice));
         assert_true(fabs(choice.device_s / times.device[i] - 1) < 1e-6);
         assert_true(fabs(choice.native_s / times.native[i] - 1) < 1e-6);
         assert_int_equal(choice.native, i < 2);
@@ -133,15 +133,15 @@ static void test_sum_of_stages(void **state)
     struct tuned_choice choice;
     (void)state;
     set(tuned, "luminance", rgb, &times);
-    assert_false(choose(tuned, "luminance,sobel", sized(rgb, 512, 512), &choice));
+    assert_false(choose(tuned, "luminance,sobel", sized(rgb, 640, 480), &choice));
     set(tuned, "sobel", grey, &times);
-    assert_true(choose(tuned, "luminance,sobel", sized(rgb, 512, 512), &choice));
+    assert_true(choose(tuned, "luminance,sobel", sized(rgb, 640, 480), &choice));
     assert_true(choice.by_stages && !choice.native);
     /* What the smallest picture takes counts once. */
     assert_true(fabs(choice.device_s / (2 * times.device[2] - times.device[0]) - 1) < 1e-6);
     /* A stage behind one that makes a quarter of the picture. */
     set(tuned, "resize:by=0.5", grey, &times);
-    assert_true(choose(tuned, "resize:by=0.5,sobel", sized(grey, 512, 512), &choice));
+    assert_true(choose(tuned, "resize:by=0.5,sobel", sized(grey, 640, 480), &choice));
     assert_true(fabs(choice.native_s / (times.native[2] + times.native[1] - times.native[0]) - 1) <
                 1e-6);
     /* The chain as a whole is known better. */
@@ -149,7 +149,7 @@ static void test_sum_of_stages(void **state)
     for (unsigned i = 0; i < TUNED_SIZES; i++)
         other.native[i] = 1e-6;
     set(tuned, "luminance,sobel", rgb, &other);
-    assert_true(choose(tuned, "luminance,sobel", sized(rgb, 512, 512), &choice));
+    assert_true(choose(tuned, "luminance,sobel", sized(rgb, 640, 480), &choice));
     assert_true(choice.native && !choice.by_stages);
     tuned_destroy(&tuned);
 }
@@ -167,7 +167,7 @@ static void test_sizes_that_are_not_known(void **state)
     assert_true(choose(tuned, "sobel", sized(grey, 4096, 4096), &choice) && !choice.native);
     assert_true(fabs(choice.native_s / (10e-9 * 4096 * 4096) - 1) < 1e-6);
     assert_true(choose(tuned, "sobel", sized(grey, 10, 10), &choice) && choice.native);
-    assert_false(choose(tuned, "invert", sized(grey, 512, 512), &choice));
+    assert_false(choose(tuned, "invert", sized(grey, 640, 480), &choice));
     assert_int_equal(tuned_crossover(&times), 2);
     assert_int_equal(tuned_crossover(&none), TUNED_SIZES);
     tuned_destroy(&tuned);
@@ -187,7 +187,7 @@ static void test_what_is_remembered(void **state)
     tuned_destroy(&tuned);
     tuned = read_back();
     assert_int_equal(tuned_count(tuned), 2);
-    assert_true(choose(tuned, "luminance,sobel:scale=1", sized(rgb, 512, 512), &choice));
+    assert_true(choose(tuned, "luminance,sobel:scale=1", sized(rgb, 640, 480), &choice));
     assert_true(fabs(choice.native_s / times.native[2] - 1) < 1e-3);
     tuned_destroy(&tuned);
     const struct device_info was = native;
