@@ -33,6 +33,10 @@
 #endif
 
 #ifdef KERNEL_synthesis
+/* Of a window for even and odd samples together some taps are zero, and cost nothing. */
+#define ADD_TAP(type, sum, tap, v)                                                                 \
+    if ((tap) != 0)                                                                                \
+        sum = ADD_PRODUCT(type, sum, tap, v);
 __constant WORK FN(even_low)[] = {EVEN_LOW};
 __constant WORK FN(odd_low)[] = {ODD_LOW};
 __constant WORK FN(even_high)[] = {EVEN_HIGH};
@@ -65,10 +69,10 @@ INLINED BANDS FN(along)(const BAND *low, const BAND *high)
     UNROLLED for (int k = 0; k < M; k++)
     {
         BAND v = (BAND)(l[OFFSET + k], l[OFFSET + k + 1]), w = (BAND)(h[OFFSET + k], h[OFFSET + k + 1]);
-        even = ADD_PRODUCT(BAND, even, FN(even_low)[k], v);
-        even = ADD_PRODUCT(BAND, even, FN(even_high)[k], w);
-        odd = ADD_PRODUCT(BAND, odd, FN(odd_low)[k], v);
-        odd = ADD_PRODUCT(BAND, odd, FN(odd_high)[k], w);
+        ADD_TAP(BAND, even, FN(even_low)[k], v)
+        ADD_TAP(BAND, even, FN(even_high)[k], w)
+        ADD_TAP(BAND, odd, FN(odd_low)[k], v)
+        ADD_TAP(BAND, odd, FN(odd_high)[k], w)
     }
     return (BANDS)(even.s0, odd.s0, even.s1, odd.s1);
 }
@@ -80,8 +84,9 @@ INLINED void FN(down)(BANDS *sums, __constant WORK *low_taps, __constant WORK *h
     UNROLLED for (int m = 0; m < M; m++)
     {
         BANDS own = sums[m];
-        before = ADD_PRODUCT(BANDS, before, low_taps[m], low);
-        sums[m] = ADD_PRODUCT(BANDS, before, high_taps[m], high);
+        ADD_TAP(BANDS, before, low_taps[m], low)
+        ADD_TAP(BANDS, before, high_taps[m], high)
+        sums[m] = before;
         before = own;
     }
 }

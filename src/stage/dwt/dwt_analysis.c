@@ -29,7 +29,7 @@ enum {
     /* Of sums down columns: taps, more of whose sums do not fit registers; columns of a band that a
      * work-item makes, rows of theirs, more for long filters, which begin with as many rows as they
      * have taps; and work-items of a group. (H200, 8192², db4: 16 rows 132, 24 135, 32 148 µs; 4
-     * columns by 24 rows 140.) */
+     * columns by 24 rows 140. H100, three levels: 12 rows 261, 16 279, 32 293.) */
     FEW_TAPS = 12, /* on GPUs with few registers */
     SUMS_PAIRS = 2,
     SUMS_ITEMS = 64
@@ -157,7 +157,7 @@ struct pass *dwt_begin_sums(struct stage_plan *plan, const struct dwt_window *wi
                             uint32_t height, uint32_t *rows)
 {
     uint32_t offset = (uint32_t)(window->at & 3);
-    *rows = window->n_taps > 8 ? 24 : 16;
+    *rows = window->n_taps > 8 ? 24 : 12;
     if (*rows > height / 64)
         *rows = height / 64 > 8 ? height / 64 : 8;
     struct pass *pass = pass_begin(plan, "dwt_sums", "", FORM_VECTOR, SUMS_PAIRS, columns,
