@@ -192,13 +192,20 @@ static int measure(const struct bench_context *context, const struct plan *plan,
     double *seconds[5] = {all, all + n, all + 2 * n, all + 3 * n, all + 4 * n};
     struct times times = {0};
     double *parts = NULL;
+    size_t n_parts = 0;
     /* the first run warms caches and allocates memory */
     for (size_t i = 0; i <= n; i++) {
         size_t at = i ? i - 1 : 0;
         int code = run_once(plan, recording, context->device, in, &result->out, &times, fault);
-        if (code == 0 && i == 0)
-            parts = calloc(n * times.n_launches + 1, sizeof *parts);
-        for (size_t k = 0; code == 0 && parts && k < times.n_launches; k++)
+        if (code == 0 && i == 0) {
+            n_parts = times.n_launches;
+            parts = calloc(n * n_parts + 1, sizeof *parts);
+        }
+        if (times.n_launches != n_parts) { /* a long launch may be split in another way */
+            free(parts);
+            parts = NULL;
+        }
+        for (size_t k = 0; code == 0 && parts && k < n_parts; k++)
             parts[k * n + at] = (double)times.launches[k].run * 1e-9;
         if (code == 0 && i == n && parts)
             note_parts(plan, &times, parts, n, result);
