@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Draws two SVG charts from the measurements of `sluice bench --json`: time against the size of the picture, and time
-against the width of the window.
+"""Draws SVG charts from the measurements of `sluice bench --json`: time against the size of the picture, and time
+against the width of the window; or, of several devices, of jobs against the size.
 
 Usage: plot.py [--build DIR] [--out DIR] [--iterations N] [--device SEL]
-Writes cost-by-size.svg and cost-by-width.svg into --out (docs/pictures)."""
+       plot.py [--out DIR] --beside FILE
+Writes cost-by-size.svg and cost-by-width.svg into --out (docs/pictures); with --beside devices-by-size.svg, from what
+`sluice bench --json --device native,gpu sizes` has printed into FILE."""
 import argparse
 import json
 import math
@@ -28,6 +30,13 @@ def bench(options, chain, size, kind='u8'):
                          check=True, capture_output=True).stdout
     report = json.loads(out)
     return report, report['rows'][0]
+
+
+def write(folder, name, plot):
+    path = os.path.join(folder, name + '.svg')
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write(plot.svg())
+    print(path)
 
 
 def ticks(low, high):
@@ -90,13 +99,31 @@ class Plot:
         return '\n'.join(out + ['</svg>\n'])
 
 
+def beside(path):
+    """The chart of one chain after another, each with a line for each device."""
+    with open(path, encoding='utf-8') as file:
+        report = json.load(file)
+    lines = {}
+    for row in report['rows']:
+        if row['ran_on'] and row['device'] != 'auto':
+            name = row['name'].replace(':k=gaussian3:divisor=16', '').replace(':scale=1', '')
+            lines.setdefault('%s, %s' % (name, row['device']), []).append(
+                (row['width'] * row['height'] / 1e6, row['job_median_s'] * 1e3))
+    named = sorted({row['ran_on'] for row in report['rows'] if row['ran_on']})
+    return Plot('Jobs by size: ' + ', '.join(named), 'megapixels', 'milliseconds', list(lines.items()))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--build', default=os.path.join(HERE, '..', '..', 'build'))
     parser.add_argument('--out', default=os.path.join(HERE, '..', '..', 'docs', 'pictures'))
     parser.add_argument('--iterations', type=int, default=9)
     parser.add_argument('--device', default='auto')
+    parser.add_argument('--beside')
     options = parser.parse_args()
+    if options.beside:
+        write(options.out, 'devices-by-size', beside(options.beside))
+        return
     device, by_size, by_width = '', [], []
     for chain in CHAINS:
         points = []
@@ -114,10 +141,7 @@ def main():
             ('cost-by-size', Plot('Kernels by size: ' + device, 'megapixels', 'milliseconds', by_size)),
             ('cost-by-width', Plot('box, 4096×4096: ' + device, 'width of the window, samples',
                                    'milliseconds', by_width))):
-        path = os.path.join(options.out, name + '.svg')
-        with open(path, 'w', encoding='utf-8') as file:
-            file.write(plot.svg())
-        print(path)
+        write(options.out, name, plot)
 
 
 if __name__ == '__main__':
