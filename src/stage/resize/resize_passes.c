@@ -165,8 +165,10 @@ static void add_bands(struct task *task, const struct sums *sums)
     double scale = (double)y->from / y->to;
     double row_work = (sums->work * scale + work_down(sums) * source->channels) * x->count;
     double common = (support + ROWS_AT_ONCE / 2) / scale; /* a band begins and ends with 16 rows */
+    struct plane larger = sums->out.plane; /* what is held of the source counts, if that is more */
+    larger.stride = (size_t)fmax((double)larger.stride, scale * (double)source->stride);
     uint32_t band =
-        pass_limit_band(task->plan->profile, &sums->out.plane,
+        pass_limit_band(task->plan->profile, &larger,
                         rows_of_band(task->plan->profile, y, common, row_work), 0.4 * common);
     uint32_t items = (y->count + band - 1) / band;
     stage_plan_memory(task->plan, &task->columns, items * size * COLUMN_BYTES);
@@ -174,8 +176,9 @@ static void add_bands(struct task *task, const struct sums *sums)
     struct pass *pass = pass_begin(task->plan, "resize_bands", "", FORM_ROWS, 1, 1, items);
     describe_pass(pass, sums);
     pass->lanes = 16;
-    pass_set_rows(pass, band, (int32_t)support + ROWS_AT_ONCE, (int32_t)support + ROWS_AT_ONCE,
-                  BORDER_EDGE, size * COLUMN_BYTES);
+    /* as many on both sides of a result's place, and the rest of what is taken at once */
+    int32_t around = (int32_t)(support + 1) / 2 + ROWS_AT_ONCE + 1;
+    pass_set_rows(pass, band, around, around, BORDER_EDGE, size * COLUMN_BYTES);
     pass->scaled = true;
     pass->work = row_work * band;
     pass_views(pass, &sums->source, &sums->out);
