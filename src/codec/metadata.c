@@ -24,51 +24,62 @@
 #define TYPE_LONG       4 /* of orientations, too: against the standard, but some programs do so */
 
 struct tiff {
-    const uint8_t *data;
-    size_t size;
+    struct decoder_input *input; /* borrowed */
+    uint64_t size;
     bool big_endian;
 };
 
-static uint16_t get16(const struct tiff *tiff, size_t at)
+/* 0 where the file has become shorter. */
+static uint16_t get16(const struct tiff *tiff, uint64_t at)
 {
-    return tiff->big_endian ? load_be16(tiff->data + at) : load_le16(tiff->data + at);
+    size_t got;
+    const uint8_t *see = input_see(tiff->input, at, 2, &got);
+    return got < 2 ? 0 : tiff->big_endian ? load_be16(see) : load_le16(see);
 }
 
-static uint32_t get32(const struct tiff *tiff, size_t at)
+static uint32_t get32(const struct tiff *tiff, uint64_t at)
 {
-    return tiff->big_endian ? load_be32(tiff->data + at) : load_le32(tiff->data + at);
+    size_t got;
+    const uint8_t *see = input_see(tiff->input, at, 4, &got);
+    return got < 4 ? 0 : tiff->big_endian ? load_be32(see) : load_le32(see);
 }
 
-static bool open_tiff(struct tiff *tiff, const uint8_t *data, size_t size)
+static bool open_input(struct tiff *tiff, struct decoder_input *input)
 {
-    if (size >= 6 && memcmp(data, "Exif\0", 5) == 0) {
-        data += 6;
-        size -= 6;
-    }
-    if (size < 8)
-        return false;
-    *tiff = (struct tiff){data, size, memcmp(data, "MM", 2) == 0};
-    return (tiff->big_endian || memcmp(data, "II", 2) == 0) && get16(tiff, 2) == 42;
+    int order = input_byte(input, 0);
+    *tiff = (struct tiff){input, input->size, order == 'M'};
+    return input->size >= 8 && (order == 'M' || order == 'I') && input_byte(input, 1) == order &&
+           get16(tiff, 2) == 42;
+}
+
+/* With `input` for its bytes. */
+static bool open_tiff(struct tiff *tiff, struct decoder_input *input, const uint8_t *data,
+                      size_t size)
+{
+    size_t prefix = size >= 6 && memcmp(data, "Exif\0", 5) == 0 ? 6 : 0;
+    *input = input_of_memory(data + prefix, size - prefix);
+    return open_input(tiff, input);
 }
 
 /* The offset of the directory's entry with that tag; 0: there is none. */
-static size_t find_entry(const struct tiff *tiff, size_t directory, uint16_t tag)
+static uint64_t find_entry(const struct tiff *tiff, uint64_t directory, uint16_t tag)
 {
     if (directory > tiff->size - 2)
         return 0;
     unsigned entries = get16(tiff, directory);
-    for (size_t at = directory + 2; entries > 0 && tiff->size - at >= 12; at += 12, entries--)
+    for (uint64_t at = directory + 2; entries > 0 && tiff->size - at >= 12; at += 12, entries--)
         if (get16(tiff, at) == tag)
             return at;
     return 0;
 }
 
 /* Value `index` of an entry; 0 if the entry has no such value or is of another type. */
-static uint32_t get_value(const struct tiff *tiff, size_t entry, uint32_t index)
+static uint32_t get_value(const struct tiff *tiff, uint64_t entry, uint32_t index)
 {
     unsigned type = get16(tiff, entry + 2);
     uint32_t count = get32(tiff, entry + 4);
-    size_t size = type == TYPE_SHORT ? 2 : 4, at = entry + 8;
+    size_t size = type == TYPE_SHORT ? 2 : 4;
+    uint64_t at = entry + 8;
     if ((type != TYPE_SHORT && type != TYPE_LONG) || index >= count)
         return 0;
     if (count > 4 / size)
@@ -81,29 +92,29 @@ static uint32_t get_value(const struct tiff *tiff, size_t entry, uint32_t index)
 
 unsigned exif_orientation(const uint8_t *data, size_t size)
 {
+    struct decoder_input input;
     struct tiff tiff;
-    if (!open_tiff(&tiff, data, size))
+    if (!open_tiff(&tiff, &input, data, size))
         return 1;
-    size_t at = find_entry(&tiff, get32(&tiff, 4), TAG_ORIENTATION);
+    uint64_t at = find_entry(&tiff, get32(&tiff, 4), TAG_ORIENTATION);
     uint32_t value = at && get32(&tiff, at + 4) == 1 ? get_value(&tiff, at, 0) : 1;
     return value >= 1 && value <= 8 ? value : 1;
 }
 
 bool exif_text(const uint8_t *data, size_t size, uint16_t tag, char *text, size_t room)
 {
+    struct decoder_input input;
     struct tiff tiff;
-    if (!open_tiff(&tiff, data, size))
+    if (!open_tiff(&tiff, &input, data, size))
         return false;
-    size_t entry = find_entry(&tiff, get32(&tiff, 4), tag);
+    uint64_t entry = find_entry(&tiff, get32(&tiff, 4), tag);
     if (!entry || get16(&tiff, entry + 2) != TYPE_ASCII)
         return false;
-    size_t count = get32(&tiff, entry + 4), at = count > 4 ? get32(&tiff, entry + 8) : entry + 8;
-    if (at > size || size - at < count)
+    uint64_t count = get32(&tiff, entry + 4), at = count > 4 ? get32(&tiff, entry + 8) : entry + 8;
+    if (at > tiff.size || tiff.size - at < count)
         return false;
-    count = strnlen((const char *)data + at, count < room - 1 ? count : room - 1);
-    memcpy(text, data + at, count);
-    text[count] = '\0';
-    return count > 0;
+    text[input_read(&input, at, text, count < room - 1 ? (size_t)count : room - 1)] = '\0';
+    return text[0] != '\0';
 }
 
 struct copying {
@@ -145,13 +156,15 @@ static bool is_text(unsigned tag)
 
 /* Copies the directory at `at`, which is the first one, or is referred to by the tag `inside`, and
  * those that it refers to. 0: it is damaged, or there is no room. */
-static size_t copy_directory(struct copying *c, size_t at, unsigned inside)
+static size_t copy_directory(struct copying *c, uint64_t at, unsigned inside)
 {
     static const uint8_t sizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8};
     const struct tiff *from = c->from;
-    if (at < 8 || at > from->size - 2 || (from->size - at - 2) / 12 < get16(from, at))
+    if (at < 8 || at > from->size - 2)
         return 0;
     unsigned entries = get16(from, at), kept = 0;
+    if ((from->size - at - 2) / 12 < entries)
+        return 0;
     size_t to = take(c, 2 + 12 * (size_t)entries + 4);
     if (to == 0)
         return 0;
@@ -171,9 +184,9 @@ static size_t copy_directory(struct copying *c, size_t at, unsigned inside)
             if (place > from->size || size > from->size - place ||
                 (child = take(c, (size_t)size)) == 0)
                 continue;
-            memcpy(c->to + child, from->data + place, (size_t)size);
+            input_read(from->input, place, c->to + child, (size_t)size);
         }
-        memcpy(c->to + entry, from->data + at, 12);
+        input_read(from->input, at, c->to + entry, 12);
         if (child)
             put32(c, entry + 8, c->base + (uint32_t)child);
         if (tag == TAG_EXIF && refers)
@@ -188,16 +201,16 @@ static size_t copy_directory(struct copying *c, size_t at, unsigned inside)
     return to;
 }
 
-bool exif_copy(const uint8_t *data, size_t size, uint32_t base, struct exif_copy *copy)
+bool exif_copy(struct decoder_input *input, uint32_t base, struct exif_copy *copy)
 {
     struct tiff tiff;
     *copy = (struct exif_copy){0};
-    if (!open_tiff(&tiff, data, size) || base > UINT32_MAX - METADATA_MAX)
+    if (!open_input(&tiff, input) || base > UINT32_MAX - METADATA_MAX)
         return false;
     struct copying c = {&tiff, malloc(METADATA_MAX), 8, base, copy};
     size_t first = 0;
     if (c.to) {
-        memcpy(c.to, tiff.data, 4);
+        memcpy(c.to, tiff.big_endian ? "MM\0*" : "II*\0", 4);
         first = copy_directory(&c, get32(&tiff, 4), 0);
         put32(&c, 4, base + (uint32_t)first);
     }
@@ -211,6 +224,7 @@ bool exif_copy(const uint8_t *data, size_t size, uint32_t base, struct exif_copy
 }
 
 struct cleaning {
+    struct decoder_input input;
     struct tiff tiff;
     uint8_t *data;
     size_t low;  /* bytes before this offset are kept */
@@ -236,8 +250,8 @@ static void wipe(struct cleaning *c, size_t at, size_t size)
 /* Wipes the strips whose offsets and sizes two entries of the directory hold. */
 static void wipe_strips(struct cleaning *c, size_t directory, uint16_t places, uint16_t sizes)
 {
-    size_t at = find_entry(&c->tiff, directory, places);
-    size_t of_size = find_entry(&c->tiff, directory, sizes);
+    uint64_t at = find_entry(&c->tiff, directory, places);
+    uint64_t of_size = find_entry(&c->tiff, directory, sizes);
     if (!at || !of_size)
         return;
     uint32_t count = get32(&c->tiff, at + 4);
@@ -248,12 +262,12 @@ static void wipe_strips(struct cleaning *c, size_t directory, uint16_t places, u
 bool exif_clean(uint8_t *data, size_t *size, bool upright)
 {
     struct cleaning c = {.data = data, .end = *size, .left = *size};
-    if (!open_tiff(&c.tiff, data, *size) || c.tiff.data != data)
+    if (!open_tiff(&c.tiff, &c.input, data, *size) || c.input.see != data)
         return false;
     size_t first = get32(&c.tiff, 4);
     if (first < 8 || first > *size - 2 || (*size - first - 2) / 12 < get16(&c.tiff, first))
         return false;
-    size_t at = upright ? find_entry(&c.tiff, first, TAG_ORIENTATION) : 0;
+    uint64_t at = upright ? find_entry(&c.tiff, first, TAG_ORIENTATION) : 0;
     if (at) {
         bool is_long = get16(&c.tiff, at + 2) == TYPE_LONG;
         memset(data + at + 8, 0, 4);
@@ -328,10 +342,10 @@ void metadata_set_exif(struct metadata *metadata, const uint8_t *data, size_t si
     }
 }
 
-void metadata_set_tiff(struct metadata *metadata, const uint8_t *data, size_t size, bool upright)
+void metadata_set_tiff(struct metadata *metadata, struct decoder_input *input, bool upright)
 {
     struct exif_copy copy;
-    if (!exif_copy(data, size, 0, &copy))
+    if (!exif_copy(input, 0, &copy))
         return;
     if (copy.exif || copy.gps || copy.has_texts)
         metadata_set_exif(metadata, copy.block.data, copy.block.size, upright);

@@ -4,6 +4,7 @@
 #ifndef SLUICE_CODEC_METADATA_H
 #define SLUICE_CODEC_METADATA_H
 
+#include "codec/input.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,7 +51,7 @@ size_t metadata_size(const struct metadata *metadata);
  * pixels, its orientation becomes 1. */
 void metadata_set_exif(struct metadata *metadata, const uint8_t *data, size_t size, bool upright);
 /* The same for what a TIFF file (not BigTIFF) has of Exif beside its picture. */
-void metadata_set_tiff(struct metadata *metadata, const uint8_t *data, size_t size, bool upright);
+void metadata_set_tiff(struct metadata *metadata, struct decoder_input *input, bool upright);
 void metadata_set_icc(struct metadata *metadata, const uint8_t *data, size_t size);
 void metadata_set_xmp(struct metadata *metadata, const uint8_t *data, size_t size);
 
@@ -83,7 +84,7 @@ struct exif_copy {
 /* Makes one whose offsets count from `base` bytes in front of it, so that it may lie there in
  * another TIFF file of the same order of bytes. False if the directories are damaged or larger than
  * METADATA_MAX, or memory is out. */
-bool exif_copy(const uint8_t *data, size_t size, uint32_t base, struct exif_copy *copy);
+bool exif_copy(struct decoder_input *input, uint32_t base, struct exif_copy *copy);
 
 /* The text of a tag of the first directory, cut to `room`; false: there is none. */
 bool exif_text(const uint8_t *data, size_t size, uint16_t tag, char *text, size_t room);

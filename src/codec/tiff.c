@@ -74,9 +74,7 @@ struct tiff_state {
 static tmsize_t read_bytes(thandle_t handle, void *to, tmsize_t size)
 {
     struct tiff_state *s = handle;
-    uint64_t left = s->at < s->decoder->size ? s->decoder->size - s->at : 0;
-    size_t n = left < (uint64_t)size ? (size_t)left : (size_t)size;
-    memcpy(to, s->decoder->data + s->at * (n > 0), n);
+    size_t n = input_read(&s->decoder->input, s->at, to, (size_t)size);
     s->at += n;
     return (tmsize_t)n;
 }
@@ -89,7 +87,7 @@ static tmsize_t write_bytes(thandle_t handle, void *from, tmsize_t size)
 static toff_t seek(thandle_t handle, toff_t at, int whence)
 {
     struct tiff_state *s = handle;
-    s->at = whence == SEEK_SET ? at : whence == SEEK_CUR ? s->at + at : s->decoder->size + at;
+    s->at = whence == SEEK_SET ? at : whence == SEEK_CUR ? s->at + at : s->decoder->input.size + at;
     return s->at;
 }
 
@@ -100,16 +98,16 @@ static int close_file(thandle_t handle)
 
 static toff_t size_of(thandle_t handle)
 {
-    return ((struct tiff_state *)handle)->decoder->size;
+    return ((struct tiff_state *)handle)->decoder->input.size;
 }
 
-/* libtiff reads strips where they lie. It does not write to them. */
+/* Of an input in memory libtiff reads strips where they lie. It does not write to them. */
 static int map(thandle_t handle, void **data, toff_t *size)
 {
     struct tiff_state *s = handle;
     *data = (void *)s->decoder->data;
-    *size = s->decoder->size;
-    return 1;
+    *size = s->decoder->input.size;
+    return s->decoder->data != NULL;
 }
 
 static void unmap(thandle_t handle, void *data, toff_t size)
@@ -140,43 +138,45 @@ static int on_warning(TIFF *tiff, void *context, const char *module, const char 
 
 /* ---- files that end early ---- */
 
-static uint64_t load(const uint8_t *at, unsigned size, bool big_endian)
+/* A number of the file; 0 behind its end. */
+static uint64_t load(struct decoder_input *input, uint64_t at, unsigned size, bool big_endian)
 {
     uint64_t value = 0;
-    for (unsigned i = 0; i < size; i++)
-        value = value << 8 | at[big_endian ? i : size - 1 - i];
+    size_t got;
+    const uint8_t *see = input_see(input, at, size, &got);
+    for (unsigned i = 0; i < size && got >= size; i++)
+        value = value << 8 | see[big_endian ? i : size - 1 - i];
     return value;
 }
 
 /* True if a directory, or the values of one of its entries, would lie behind the file's end. Looks
  * at no more bytes than the file has, so that directories in a ring end. */
-static bool is_cut(const uint8_t *data, size_t size)
+static bool is_cut(struct decoder_input *input)
 {
     static const uint8_t sizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
-    if (size < 8)
-        return true;
-    bool big_endian = data[0] == 'M', big = data[big_endian ? 3 : 2] == 43;
+    uint64_t size = input->size;
+    bool big_endian = input_byte(input, 0) == 'M', big = load(input, 2, 2, big_endian) == 43;
     unsigned word = big ? 8 : 4, entry = big ? 20 : 12, count_size = big ? 8 : 2;
     if (size < (big ? 16 : 8))
         return true;
-    uint64_t at = load(data + (big ? 8 : 4), word, big_endian);
+    uint64_t at = load(input, big ? 8 : 4, word, big_endian);
     for (uint64_t seen = 0; at != 0 && seen < size;) {
         if (at > size || size - at < count_size)
             return true;
-        uint64_t entries = load(data + at, count_size, big_endian);
+        uint64_t entries = load(input, at, count_size, big_endian);
         at += count_size;
         if ((size - at) / entry < entries || size - at - entries * entry < word)
             return true;
         seen += count_size + entries * entry + word;
         for (uint64_t i = 0; i < entries; i++, at += entry) {
-            uint64_t type = load(data + at + 2, 2, big_endian);
-            uint64_t count = load(data + at + 4, word, big_endian);
+            uint64_t type = load(input, at + 2, 2, big_endian);
+            uint64_t count = load(input, at + 4, word, big_endian);
             uint64_t each = type < sizeof sizes ? sizes[type] : 0;
-            uint64_t place = load(data + at + 4 + word, word, big_endian);
+            uint64_t place = load(input, at + 4 + word, word, big_endian);
             if (each > 0 && count > word / each && (place > size || count > (size - place) / each))
                 return true;
         }
-        at = load(data + at, word, big_endian);
+        at = load(input, at, word, big_endian);
     }
     return false;
 }
@@ -189,8 +189,7 @@ static int truncated(struct fault *fault)
 
 static int damaged(struct tiff_state *s, struct fault *fault)
 {
-    const struct decoder *d = s->decoder;
-    if (is_cut(d->data, d->size))
+    if (is_cut(&s->decoder->input))
         return truncated(fault);
     if (strstr(s->error, "limit defined in open options"))
         return fault_set(fault, FAULT_LIMIT, "tiff: %s (--memory)", s->error);
@@ -359,6 +358,15 @@ static uint64_t chunk_bytes(const struct page *page, TIFF *tiff)
     return page->tiled ? TIFFTileSize64(tiff) : TIFFScanlineSize64(tiff);
 }
 
+/* The most bytes of a strip or tile that libtiff has in memory of its own, unless the file is in
+ * memory: it takes no more than ten times those of its samples. */
+static uint64_t stored_bytes(const struct decoder *d, TIFF *tiff)
+{
+    uint64_t samples = TIFFIsTiled(tiff) ? TIFFTileSize64(tiff) : TIFFStripSize64(tiff);
+    uint64_t size = d->data ? 0 : d->input.size;
+    return size / 10 < samples ? size : samples * 10;
+}
+
 static int read_page_header(struct decoder *d, struct tiff_state *s, struct page *page,
                             struct fault *fault)
 {
@@ -392,9 +400,10 @@ static int read_page_header(struct decoder *d, struct tiff_state *s, struct page
     if (white > 0 && white <= 1e6)
         d->frame.planes[d->frame.n_planes - 1].white = (float)white;
     uint64_t chunk = chunk_bytes(page, s->tiff);
-    uint64_t working = 2 * chunk + orient_memory(page->orientation, page->width, page->height,
-                                                 page->channels * sample_size(page->type),
-                                                 page->tiled || page->apart);
+    uint64_t working =
+        2 * chunk + stored_bytes(d, s->tiff) +
+        orient_memory(page->orientation, page->width, page->height,
+                      page->channels * sample_size(page->type), page->tiled || page->apart);
     if (working + FIXED_MEMORY > d->working_memory)
         d->working_memory = working + FIXED_MEMORY;
     return 0;
@@ -410,7 +419,7 @@ static void read_metadata(struct decoder *d, struct tiff_state *s)
     uint16_t unit = RESUNIT_INCH;
     if (d->options.meta == METADATA_STRIP)
         return;
-    metadata_set_tiff(&d->metadata, d->data, d->size, d->options.orient);
+    metadata_set_tiff(&d->metadata, &d->input, d->options.orient);
     if (TIFFGetField(s->tiff, TIFFTAG_ICCPROFILE, &size, &data))
         metadata_set_icc(&d->metadata, data, size);
     if (d->options.meta == METADATA_ALL && TIFFGetField(s->tiff, TIFFTAG_XMLPACKET, &size, &data))
@@ -517,7 +526,7 @@ static int open_tiff(struct decoder *d, struct fault *fault)
     if (!s->tiff)
         return damaged(s, fault);
     int result = d->options.pages ? read_all_headers(d, s, fault) : read_one_header(d, s, fault);
-    if (result == FAULT_DATA && is_cut(d->data, d->size)) {
+    if (result == FAULT_DATA && is_cut(&d->input)) {
         fault_clear(fault);
         return truncated(fault);
     }
@@ -694,7 +703,7 @@ static bool lies_behind(const struct tiff_state *s, uint32_t chunk)
 {
     uint64_t at = TIFFGetStrileOffset(s->tiff, chunk),
              size = TIFFGetStrileByteCount(s->tiff, chunk);
-    return at > s->decoder->size || size > s->decoder->size - at;
+    return at > s->decoder->input.size || size > s->decoder->input.size - at;
 }
 
 static int check_chunk(const struct reading *r, uint32_t chunk, struct fault *fault)
@@ -839,7 +848,7 @@ static int read_tiff(struct decoder *d, struct picture *into, uint32_t end, stru
 {
     struct tiff_state *s = d->state;
     int result = 0;
-    if (d->row == 0 && !d->options.partial && is_cut(d->data, d->size))
+    if (d->row == 0 && !d->options.partial && is_cut(&d->input))
         return truncated(fault);
     for (size_t i = 0; i < s->n_pages && result == 0; i++) {
         const struct picture one = {{.n_planes = 1, .planes = &into->frame.planes[i]}, into->data};
@@ -899,6 +908,7 @@ const struct codec codec_tiff = {
     .extensions = extensions,
     .media_type = "image/tiff",
     .probe = probe,
+    .reads_pieces = true,
     .state_size = sizeof(struct tiff_state),
     .open = open_tiff,
     .read = read_tiff,

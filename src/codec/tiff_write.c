@@ -128,7 +128,8 @@ static void write_exif(TIFF *tiff, struct tiff_sink *s, const struct metadata *m
     s->at = s->end;
     if (s->end % 2 == 1) /* offsets are even */
         write_bytes(s, (char[]){0}, 1);
-    if (s->end > INT32_MAX || !exif_copy(m->exif.data, m->exif.size, (uint32_t)s->end, &copy))
+    struct decoder_input input = input_of_memory(m->exif.data, m->exif.size);
+    if (s->end > INT32_MAX || !exif_copy(&input, (uint32_t)s->end, &copy))
         return;
     write_bytes(s, copy.block.data, (tmsize_t)copy.block.size);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

@@ -261,7 +261,11 @@ static void check_mishap(const char *format, enum mishap mishap)
 
 static void test_mishaps(void **state)
 {
-    static const char *const formats[] = {"jpg", "png", "bmp", "ppm", "ppm:ascii=1", "npy", "raw"};
+    static const char *const formats[] = {"jpg", "png", "bmp", "ppm", "ppm:ascii=1", "npy", "raw",
+#ifdef SLUICE_TIFF
+                                          "tiff", "tiff:compression=none"
+#endif
+    };
     (void)state;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         check_mishap(formats[i], BECOMES_SHORTER);
