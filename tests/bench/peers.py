@@ -7,7 +7,7 @@ the ratio is that of the round's best times, and the median over the rounds is p
 information.
 
 Usage: peers.py [--build DIR] [--rounds N] [--photo FILE.jpg] [SECTION…]
-Sections: kernels, pictures, files, thumbnails, tensors, folder, service, native, live; all unless named."""
+Sections: kernels, pictures, files, rows, thumbnails, tensors, folder, service, native, live; all unless named."""
 import argparse
 import concurrent.futures
 import http.client
@@ -368,6 +368,75 @@ def files(r):
           '; copied by the host: %d bytes.' % part['bytes_copied'])
 
 
+SIZES = (2048, 1024, 512, 256)
+
+
+def resident(command):
+    """MiB that a command has at most. Measured by GNU time, since a child of this process begins with its size."""
+    done = subprocess.run(['time', '-f', '%M', *command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return int(done.stderr.split()[-1]) / 1024
+
+
+def soft(r):
+    """The photograph with larger sides, of which decoding takes little; some 8 MP of it; and a PNG of some 90."""
+    paths = r.path('soft.jpg'), r.path('8mp.jpg'), r.path('large.png')
+    chains = 'resize:w=6000:enlarge=1', 'resize:w=3280:enlarge=1', 'resize:w=11500:filter=bicubic:enlarge=1,gauss:2'
+    for path, chain in zip(paths, chains):
+        subprocess.run([r.sluice, 'run', '-q', '-c', chain, '-o', path, photo(r)], check=True)
+    return paths
+
+
+def rows_of_files(r):
+    """What it gives that rows pass through (docs/architecture.md, "Rows in, rows out")."""
+    if not shutil.which('time') or (cv2 is None and not r.photo):
+        print('\nGNU time, or a photograph, is not there: rows are left out.')
+        return
+    large, middle, huge = soft(r)
+    with open(huge, 'rb') as file:
+        size = file.read(24)
+    huge_is = 'PNG of %.0f MP' % (int.from_bytes(size[16:20], 'big') * int.from_bytes(size[20:24], 'big') / 1e6)
+    subprocess.run([r.sluice, 'run', '-q', '-c', 'resize:w=300', '-o', r.path('small.jpg'), large], check=True)
+
+    def run(chain, path, to):
+        return [r.sluice, 'run', '-q', '-c', chain, '-o', r.path(to), path]
+
+    def beyond(*command):
+        return resident(run(*command)) - resident(run(command[0], r.path('small.jpg'), 'small.' + command[2].split('.')[-1]))
+
+    edges, blurred = 'luminance,sobel', 'luminance,gauss:2,sobel'
+    rounds = []
+    several = [part for size in SIZES for part in ('-c', 'resize:w=%d' % size, '-o', r.path('%d.jpg' % size))]
+    several += ['-c', edges, '-o', r.path('edges.png')]
+    for _ in range(r.rounds):
+        one = {'step': r.bench('-c', edges, '-f', 'png', '--iterations', '3', '--end-to-end', middle)[0]}
+        one['at once'] = fastest([r.sluice, 'run', '-q', *several, large], 2)[0]
+        one['apart'] = sum(fastest(run('resize:w=%d' % size, large, 'one.jpg'), 2)[0] for size in SIZES)
+        one['apart'] += fastest(run(edges, large, 'one.png'), 2)[0]
+        one['blur'] = fastest(run(blurred, huge, 'blur.png'), 1)[0]
+        one['jpeg'] = fastest(run(edges, middle, 'edges.jpg'), 3)[0]
+        if shutil.which('vips'):
+            one['vips blur'] = fastest(['vips', 'gaussblur', huge, r.path('vips.png'), '2'], 1)[0]
+            one['vips jpeg'] = fastest(vips_sobel(middle, r.path('vips.jpg')), 2)[0]
+        rounds.append(one)
+
+    def median(function):
+        return statistics.median(function(one) for one in rounds)
+
+    step = median(lambda o: o['step']['wall_s'] / max(o['step'][key] for key in ('decode_s', 'device_s', 'encode_s')))
+    rows = [['JPEG, 3280 pixels wide, → `%s` → PNG, in a running engine: its time, in that of its slowest step' % edges, aim(step, 1.25, False)],
+            ['the same as a command: MiB beyond those of a small picture', aim(beyond(edges, middle, 'edges.png'), 4, False)],
+            ['%s → `%s` → PNG: MiB beyond those of a small picture' % (huge_is, blurred), aim(beyond(blurred, huge, 'blur.png'), 16, False)],
+            ['a soft JPEG, 6000 pixels wide, → four sizes and an edge map at once: times faster than five runs',
+             aim(median(lambda o: o['apart'] / o['at once']), 2.5, True)]]
+    if shutil.which('vips'):
+        rows += [['the same as a command: times faster than `vips gaussblur`', aim(median(lambda o: o['vips blur'] / o['blur']), 2, True)],
+                 ['its MiB, where `vips gaussblur` has %.0f' % resident(['vips', 'gaussblur', huge, r.path('vips.png'), '2']),
+                  number(resident(run(blurred, huge, 'blur.png')))],
+                 ['that JPEG → `%s` → JPEG, as a command: times faster than `vips sobel`' % edges,
+                  aim(median(lambda o: o['vips jpeg'] / o['jpeg']), 6, True)]]
+    table('Rows that pass through', ['what', 'figure'], rows)
+
+
 def thumbnails(r, count=200, looped=20):
     """A JPEG of a camera to 640 pixels, as a command, in a running engine, and 200 of them."""
     if not shutil.which('vipsthumbnail') or (cv2 is None and not r.photo):
@@ -394,7 +463,7 @@ def thumbnails(r, count=200, looped=20):
                 aim(statistics.median(v[p] / v[s] for v in rounds), target, True)]
 
     table('Thumbnails 640 pixels wide of %s' % os.path.basename(source), ['work', 'vipsthumbnail ms', 'sluice ms', 'times faster'],
-          [row('whole process', 0, 1, 2), row('in a running engine', 0, 2, 3),
+          [row('whole process', 0, 1, 3), row('in a running engine', 0, 2, 3),
            row('%d by folder, each, against a shell loop' % count, 3, 4, 4)])
 
 
@@ -813,8 +882,8 @@ def main():
     parser.add_argument('sections', nargs='*', metavar='SECTION')
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)
-    sections = {'kernels': kernels, 'pictures': pictures, 'files': files, 'thumbnails': thumbnails, 'tensors': tensors, 'folder': folder,
-                'service': service, 'native': native, 'live': live}
+    sections = {'kernels': kernels, 'pictures': pictures, 'files': files, 'rows': rows_of_files, 'thumbnails': thumbnails,
+                'tensors': tensors, 'folder': folder, 'service': service, 'native': native, 'live': live}
     for name in options.sections:
         if name not in sections:
             parser.error('no section %s; there are %s' % (name, ', '.join(sections)))
