@@ -412,9 +412,8 @@ static uint64_t scratch_bytes(const struct plan_step *step, unsigned index)
 
 /* Checks their sizes, too, which follow from the input's header alone, before anything is decoded.
  * `readers` counts for each slot the steps and results that have not read the frame in it yet; that
- * of a step whose input is passed on gets this step's readers, too. Frames of which parts are held
- * are there at the same time: those that are `done` with are given up together, when a frame is
- * held as a whole. */
+ * of a step whose input is passed on gets this step's readers, too. Frames of a group are there at
+ * the same time: those that are `done` with are given up together. */
 static int assign_slots(struct plan *plan, const struct plan_options *options, struct fault *fault)
 {
     size_t most = 2 + plan->n_steps * (1 + STAGE_SCRATCH_MAX);
@@ -434,8 +433,15 @@ static int assign_slots(struct plan *plan, const struct plan_options *options, s
     for (size_t r = 0; r < plan->n_results; r++)
         readers[plan->in_slot] += plan->results[r].step == 0;
     size_t placed = options->out && plan->profile ? count_until_result(plan) : 0;
-    for (size_t i = 0; i < plan->n_steps; i++) {
+    for (size_t at = 0, n = (size_t)plan->n_groups * plan->n_steps; at < n; at++) {
+        size_t i = at % plan->n_steps;
         struct plan_step *step = &plan->steps[i];
+        for (unsigned s = 0; s < plan->n_slots && i == 0; s++) { /* the group before has ended */
+            busy[s] &= !done[s];
+            done[s] = false;
+        }
+        if (step->group != at / plan->n_steps)
+            continue;
         unsigned slot = step->in_slot = step->out_slot = slot_after(plan, step->before);
         if (step->work.n_passes == 0) {
             readers[slot] += step->n_readers - 1;
@@ -455,10 +461,6 @@ static int assign_slots(struct plan *plan, const struct plan_options *options, s
             done[step->scratch_slot[s]] = !options->keep_all;
         readers[slot]--;
         done[slot] = !options->keep_all && readers[slot] == 0;
-        for (unsigned s = 0; s < plan->n_slots && step->held.rows == 0; s++) {
-            busy[s] &= !done[s];
-            done[s] = false;
-        }
     }
     for (size_t r = 0; r < plan->n_results; r++)
         plan->results[r].slot = slot_after(plan, plan->results[r].step);

@@ -18,6 +18,9 @@ struct plan_step {
     /* indices of the memory that they use; equal when the step has no passes */
     unsigned in_slot, out_slot;
     bool merged;             /* a later step does its work (chain/fuse.c) */
+    /* Steps of a group run at the same time, as rows come; those of the next one when all of them
+     * have ended, and their memory is used again. */
+    unsigned group;
     struct window_size held; /* of `out` */
     struct window_size held_scratch[STAGE_SCRATCH_MAX];
     /* what the passes read: `in`, or the input of the first step whose work they do */
@@ -39,6 +42,7 @@ struct plan {
     struct window_size held; /* of `in` */
     bool by_rows;            /* of some frame only a part is held */
     uint32_t band_bytes;     /* about as much is worked on at a time; 0: rows do not pass through */
+    unsigned n_groups;
     size_t n_steps;
     struct plan_step *steps; /* a step stands behind the one whose output it takes */
     unsigned n_slots;    /* buffers that a run needs; a buffer is used again once its frame is not
@@ -74,7 +78,7 @@ struct plan_options {
     bool keep_all;                        /* each frame has memory of its own (tests) */
     bool no_fuse;                         /* each step has its own kernels */
     bool rows_in;        /* rows of the input come in order: it need not be held as a whole */
-    bool rows_out;       /* rows of the only result are taken in order */
+    uint32_t rows_out;   /* rows of these results are taken in order: bit r is that of number r */
     bool strips; /* and OpenCL is to go by such rows, too, which has no room for whole planes */
     uint32_t band_bytes; /* of the rows that are worked on at a time; 0: 128 KiB (tests) */
     const struct plan_target *targets;    /* one for each result; NULL: all stay as they are */
@@ -103,6 +107,10 @@ bool plan_takes_rows(const struct plan_step *step);
  * grid, as what wrote them counts them. `end` may be behind the last one. */
 void plan_rows_needed(const struct plan_step *step, const struct pass *pass, unsigned operand,
                       uint32_t first, uint32_t end, uint32_t *from, uint32_t *to);
+
+/* The number of the step that has written the frame behind step `step`, both counted from 1; 0: it
+ * is the plan's input. */
+size_t plan_writer(const struct plan *plan, size_t step);
 
 /* Whether such a frame is so large that it is worth not to hold it as a whole. */
 bool plan_is_large(const struct frame *in);

@@ -35,7 +35,7 @@ int plan_fuse(struct plan *plan, struct fault *fault);
  * its grid. */
 void plan_set_rows(const struct plan_step *step, struct pass *pass);
 
-/* Chooses how much of each frame is held (plan_rows.c). */
+/* Chooses how much of each frame is held, and which steps run at the same time (plan_rows.c). */
 void plan_hold_rows(struct plan *plan, const struct plan_options *options);
 
 /* plan->band_bytes for such a plan. References take whole frames. */

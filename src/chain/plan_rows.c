@@ -48,7 +48,8 @@ uint32_t plan_band_bytes(const struct plan_options *options, const struct chain 
     if (!options->band_bytes && !is_native)
         bytes = clamp((int64_t)(frame_bytes(in) / STRIPS), BAND_BYTES, STRIP_BYTES_MOST);
     return (options->rows_in || options->rows_out) && has_kernels &&
-                   chain_count_results(chain) == 1 && frame_bytes(in) >= (uint64_t)BANDS_MIN * bytes
+                   (is_native || chain_count_results(chain) == 1) &&
+                   frame_bytes(in) >= (uint64_t)BANDS_MIN * bytes
                ? bytes
                : 0;
 }
@@ -160,9 +161,10 @@ static bool takes_rows(const struct plan *plan, struct plan_step *step)
         if (!takes)
             break;
         const struct frame *out = plan_operand_frame(step, pass->writes);
-        /* of a picture that becomes much smaller, one band has enough rows */
-        bool many =
-            pass->scaled && step->source->planes[0].height > 2 * (uint64_t)out->planes[0].height;
+        /* of a picture that becomes much smaller, one band has enough rows, and is enough unless
+         * others need them, too */
+        bool many = pass->scaled && plan->n_results == 1 &&
+                    step->source->planes[0].height > 2 * (uint64_t)out->planes[0].height;
         pass->at_once = pass->band == 1 ? plan_rows_of_band(plan, out)
                         : many          ? 1
                                         : plan->profile->units;
@@ -170,17 +172,28 @@ static bool takes_rows(const struct plan *plan, struct plan_step *step)
     return takes;
 }
 
-/* Chooses how much is held of a frame between the pass that writes rows of it, NULL for the source,
- * and those of a step that read them as `operand`, NULL for the sink; returns whether that is a
- * part. Where several passes read, the later ones are behind by what those in between take. */
-static bool hold(const struct plan *plan, const struct pass *writer, const struct plan_step *step,
-                 unsigned operand, const struct frame *frame, struct window_size *held)
+size_t plan_writer(const struct plan *plan, size_t step)
 {
-    uint32_t band = plan_rows_of_band(plan, frame);
-    uint32_t written = writer && writer->band > 1 ? writer->band * writer->at_once : band;
-    uint32_t read = step ? 0 : band, tail = 0;
+    while (step > 0 && plan->steps[step - 1].work.n_passes == 0)
+        step = plan->steps[step - 1].before;
+    return step;
+}
+
+/* Rows of a frame that one who reads it needs to be held: so many in all, of which so many may lie
+ * on both sides of a turn. */
+struct need {
+    uint64_t rows;
+    uint32_t tail;
+};
+
+/* Of a step that reads it as `operand`. Where several passes read, those in between are behind the
+ * first by what they take. */
+static struct need need_of(const struct plan_step *step, unsigned operand)
+{
+    struct need all = {0, 0};
+    uint32_t read = 0;
     uint64_t behind = 0, between = 0;
-    for (unsigned p = 0; step && p < step->work.n_passes; p++) {
+    for (unsigned p = 0; p < step->work.n_passes; p++) {
         const struct pass *pass = &step->work.passes[p];
         if (pass->reads & 1u << operand) {
             uint32_t most = need(step, pass, operand, pass->at_once);
@@ -188,12 +201,23 @@ static bool hold(const struct plan *plan, const struct pass *writer, const struc
             behind += read > 0 ? between + most : 0;
             between = 0;
             read = most > read ? most : read;
-            tail = least > tail ? least : tail;
+            all.tail = least > all.tail ? least : all.tail;
         } else if (read > 0) {
             between += pass->above + pass->below + (uint64_t)pass->band * pass->at_once;
         }
     }
-    uint64_t rows = (uint64_t)written + read + behind + (writer && step ? 0 : band);
+    all.rows = read + behind;
+    return all;
+}
+
+/* Chooses how much is held of a frame that the pass writes, NULL for the source; `slack` for whom
+ * rows come and go on a thread of their own. Returns whether that is a part. */
+static bool hold(const struct plan *plan, const struct pass *writer, const struct need *readers,
+                 bool slack, const struct frame *frame, struct window_size *held)
+{
+    uint32_t band = plan_rows_of_band(plan, frame), tail = readers->tail;
+    uint32_t written = writer && writer->band > 1 ? writer->band * writer->at_once : band;
+    uint64_t rows = written + readers->rows + (slack ? band : 0);
     rows = rows > tail ? rows : tail;
     if (writer && writer->band > 1) /* what it writes at a time lies together */
         rows = (rows + written - 1) / written * written;
@@ -203,42 +227,84 @@ static bool hold(const struct plan *plan, const struct pass *writer, const struc
     return true;
 }
 
-void plan_hold_rows(struct plan *plan, const struct plan_options *options)
+/* The same for the frame that step `writer` writes, counted from 1, or the input. It is held as a
+ * whole unless all who read it take rows. */
+static bool hold_frame(struct plan *plan, const struct plan_options *options, size_t writer)
 {
-    struct window_size *held = &plan->held;
-    struct plan_step *writer = NULL; /* the last step, if it takes rows; NULL: the source */
-    const struct frame *frame = &plan->in;
-    bool comes = options->rows_in && frame->n_planes == 1 && frame->planes[0].offset == 0;
-    bool was_part = false; /* what the writer reads is held in part */
-    if (plan->band_bytes == 0)
-        return;
+    struct plan_step *step = writer > 0 ? &plan->steps[writer - 1] : NULL;
+    const struct frame *frame = step ? &step->out : &plan->in;
+    uint32_t band = plan_rows_of_band(plan, frame);
+    struct need all = {0, 0};
+    bool slack = !step;
+    if (step ? !plan_takes_rows(step)
+             : !options->rows_in || frame->n_planes != 1 || frame->planes[0].offset != 0)
+        return false;
+    for (size_t i = writer; i < plan->n_steps; i++) {
+        const struct plan_step *reader = &plan->steps[i];
+        if (reader->work.n_passes == 0 || plan_writer(plan, reader->before) != writer)
+            continue;
+        struct need its = need_of(reader, OPERAND_IN);
+        if (!plan_takes_rows(reader))
+            return false;
+        all.rows = its.rows > all.rows ? its.rows : all.rows;
+        all.tail = its.tail > all.tail ? its.tail : all.tail;
+    }
+    for (size_t r = 0; r < plan->n_results; r++) {
+        if (plan_writer(plan, plan->results[r].step) != writer)
+            continue;
+        if (!(options->rows_out & 1u << r))
+            return false;
+        slack = true;
+        all.rows = band > all.rows ? band : all.rows;
+    }
+    return hold(plan, step ? writer_of(step, OPERAND_OUT) : NULL, &all, slack, frame,
+                step ? &step->held : &plan->held);
+}
+
+static bool is_part(const struct plan *plan, size_t writer)
+{
+    return (writer > 0 ? plan->steps[writer - 1].held : plan->held).rows > 0;
+}
+
+/* A step runs with the one in front of it if it gets a part of a frame from that; and with the
+ * source, whose rows come to it as they are decoded, whatever is held of them. */
+static void group_steps(struct plan *plan)
+{
     for (size_t i = 0; i < plan->n_steps; i++) {
         struct plan_step *step = &plan->steps[i];
-        if (step->work.n_passes == 0)
-            continue;
-        bool takes = takes_rows(plan, step);
-        const struct pass *from = writer ? writer_of(writer, OPERAND_OUT) : NULL;
-        bool part = comes && takes && hold(plan, from, step, OPERAND_IN, frame, held);
-        if (writer && !part && !was_part)
-            take_none(writer);
-        plan->by_rows |= part;
-        if (!takes)
-            take_none(step);
-        for (unsigned s = 0; s < step->work.n_scratch && takes; s++) {
-            const struct pass *makes = writer_of(step, OPERAND_SCRATCH + s);
-            if (makes)
-                hold(plan, makes, step, OPERAND_SCRATCH + s, &step->work.scratch[s],
-                     &step->held_scratch[s]);
-        }
-        held = &step->held;
-        frame = &step->out;
-        comes = takes;
-        writer = takes ? step : NULL;
-        was_part = part;
+        size_t writer = plan_writer(plan, step->before);
+        bool joins = step->work.n_passes == 0 || is_part(plan, writer) ||
+                     (writer == 0 && plan_takes_rows(step));
+        step->group = !joins ? ++plan->n_groups : writer > 0 ? plan->steps[writer - 1].group : 0;
     }
-    const struct pass *from = writer ? writer_of(writer, OPERAND_OUT) : NULL;
-    bool part = comes && options->rows_out && hold(plan, from, NULL, 0, frame, held);
-    if (writer && !part && !was_part)
-        take_none(writer);
-    plan->by_rows |= part;
+    plan->n_groups++;
+}
+
+/* Chooses how much is held of what the passes of a step hand to each other. */
+static void hold_scratch(const struct plan *plan, struct plan_step *step)
+{
+    for (unsigned s = 0; s < step->work.n_scratch; s++) {
+        const struct pass *makes = writer_of(step, OPERAND_SCRATCH + s);
+        struct need need = need_of(step, OPERAND_SCRATCH + s);
+        if (makes)
+            hold(plan, makes, &need, false, &step->work.scratch[s], &step->held_scratch[s]);
+    }
+}
+
+void plan_hold_rows(struct plan *plan, const struct plan_options *options)
+{
+    for (size_t i = 0; i < plan->n_steps && plan->band_bytes > 0; i++)
+        if (!takes_rows(plan, &plan->steps[i]))
+            take_none(&plan->steps[i]);
+    for (size_t w = 0; w <= plan->n_steps && plan->band_bytes > 0; w++)
+        if (w == 0 || plan->steps[w - 1].work.n_passes > 0)
+            plan->by_rows |= hold_frame(plan, options, w);
+    for (size_t i = 0; i < plan->n_steps && plan->band_bytes > 0; i++) {
+        struct plan_step *step = &plan->steps[i];
+        if (!is_part(plan, plan_writer(plan, step->before)) && step->held.rows == 0)
+            take_none(step); /* nothing is won by it */
+        else if (plan_takes_rows(step))
+            hold_scratch(plan, step);
+    }
+    group_steps(plan);
 }

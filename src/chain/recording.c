@@ -413,9 +413,7 @@ static int record_pass(const struct recording *r, const struct pass *pass,
 static struct window *window_after(const struct plan *plan, const struct recording_run *run,
                                    size_t step)
 {
-    while (step > 0 && plan->steps[step - 1].work.n_passes == 0)
-        step = plan->steps[step - 1].before;
-    return &run->windows[step];
+    return &run->windows[plan_writer(plan, step)];
 }
 
 /* That of an operand of the step that is recorded. */
@@ -446,10 +444,6 @@ static bool sees(const struct recording *r, const struct recording_run *run,
         turn = window_turn(in, from);
         together &= turn - from <= in->size.tail || to <= turn;
         *there &= to <= written;
-        /* What is held as a whole ends what is at work at the same time, whose memory is used
-         * again. */
-        if (o == OPERAND_IN && in != run->in && in->size.rows == window_height(in))
-            *there &= written == window_height(in);
     }
     return together;
 }
@@ -502,8 +496,34 @@ static uint32_t first_needed(const struct recording *r, const struct recording_r
     return least;
 }
 
-/* Frees rows of these operands that the step does not need any more; those of the run's input once
- * the batch has ended (publish). */
+/* The first row of a frame that somebody still needs. */
+static uint32_t still_needed(const struct recording *r, const struct recording_run *run,
+                             const struct window *window)
+{
+    const struct plan *plan = r->plan;
+    uint32_t height = window_height(window), least = height;
+    size_t first = 0;
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        const struct plan_step *step = &plan->steps[i];
+        if (step->work.n_passes > 0 && window_after(plan, run, step->before) == window) {
+            uint32_t needed = plan_takes_rows(step)
+                                  ? first_needed(r, run, step, first, OPERAND_IN, height)
+                              : run->progress[first] > 0 ? height
+                                                         : 0;
+            least = needed < least ? needed : least;
+        }
+        first += step->work.n_passes;
+    }
+    for (size_t k = 0; k < plan->n_results; k++) {
+        uint32_t taken =
+            run->sinks[k].window == window ? atomic_load(&run->sinks[k].taken) : height;
+        least = taken < least ? taken : least;
+    }
+    return least;
+}
+
+/* Frees rows of these operands that nobody needs any more; those of the run's input once the batch
+ * has ended (publish). */
 static void free_rows(const struct recording *r, struct recording_run *run, size_t first,
                       uint32_t operands)
 {
@@ -511,7 +531,9 @@ static void free_rows(const struct recording *r, struct recording_run *run, size
     for (unsigned o = 0; o < OPERAND_TABLE; o++) {
         struct window *in = operands & 1u << o ? window_of(r, run, o) : run->in;
         if (in != run->in)
-            atomic_store(&in->freed, first_needed(r, run, step, first, o, window_height(in)));
+            atomic_store(&in->freed, o == OPERAND_IN
+                                         ? still_needed(r, run, in)
+                                         : first_needed(r, run, step, first, o, window_height(in)));
     }
 }
 
@@ -530,8 +552,6 @@ static int record_rows(const struct recording *r, size_t first, size_t number,
     bool is_native = r->plan->profile->prebuilt;
     for (unsigned o = 0; o < OPERAND_TABLE; o++)
         run->shifts[o] = 0;
-    if (*at == 0) /* where it is a part of what is written */
-        free_rows(r, run, first, pass->reads);
     while (*at < pass->grid_height) {
         uint32_t begin = *at, end = begin + pass->at_once;
         uint32_t row = begin * pass->band, room = window_room(out, row);
@@ -565,9 +585,8 @@ static int record_rows(const struct recording *r, size_t first, size_t number,
             return result;
         *at = end;
         free_rows(r, run, first, pass->reads);
-        if (out != run->result)
-            atomic_store(&out->written,
-                         end < pass->grid_height ? end * pass->band : window_height(out));
+        atomic_store(&out->written,
+                     end < pass->grid_height ? end * pass->band : window_height(out));
     }
     return 0;
 }
@@ -584,8 +603,7 @@ static int record_whole(const struct recording *r, size_t first, struct window *
                              work->passes[p].grid_height, run, fault);
         run->progress[first + p] = UINT32_MAX;
     }
-    if (out != run->result || !r->plan->by_rows)
-        atomic_store(&out->written, window_height(out));
+    atomic_store(&out->written, window_height(out));
     return result;
 }
 
@@ -601,22 +619,41 @@ static bool has_ended(const struct recording *r, const struct recording_run *run
     return atomic_load(&run->in->written) == window_height(run->in);
 }
 
-/* Records all that can be computed. */
-static int record_steps(const struct recording *r, struct recording_run *run, struct fault *fault)
+/* Records all steps of the group that can be computed; says whether all of it has been. */
+static int record_group(const struct recording *r, struct recording_run *run, bool *ended,
+                        struct fault *fault)
 {
     size_t first = 0;
     int result = 0;
+    *ended = true;
     for (size_t i = 0; i < r->plan->n_steps && result == 0; i++) {
         const struct plan_step *step = &r->plan->steps[i];
         struct window *in = window_after(r->plan, run, step->before), *out = &run->windows[i + 1];
-        unsigned n = step->work.n_passes;
+        unsigned n = step->group == run->group ? step->work.n_passes : 0;
         run->step = i;
         for (unsigned p = 0; p < n && plan_takes_rows(step) && result == 0; p++)
             result = record_rows(r, first, first + p, run, fault);
         if (n > 0 && !plan_takes_rows(step) && run->progress[first] == 0 &&
             atomic_load(&in->written) == window_height(in))
             result = record_whole(r, first, out, run, fault);
-        first += n;
+        for (unsigned p = 0; p < n; p++)
+            *ended &= run->progress[first + p] >= step->work.passes[p].grid_height;
+        first += step->work.n_passes;
+    }
+    return result;
+}
+
+/* Records all that can be computed. */
+static int record_steps(const struct recording *r, struct recording_run *run, struct fault *fault)
+{
+    bool ended = true;
+    int result = 0;
+    for (size_t i = 1; i <= r->plan->n_steps; i++) /* what sinks have taken meanwhile is free */
+        if (r->plan->by_rows && r->plan->steps[i - 1].work.n_passes > 0)
+            atomic_store(&run->windows[i].freed, still_needed(r, run, &run->windows[i]));
+    while (run->group < r->plan->n_groups && ended && result == 0) {
+        result = record_group(r, run, &ended, fault);
+        run->group += ended && result == 0;
     }
     run->ended = has_ended(r, run);
     return result;
@@ -664,7 +701,8 @@ static int acquire_slots(const struct recording *r, struct device_buffer **in,
     run->mapped = calloc(plan->n_slots, sizeof *run->mapped);
     run->windows = calloc(1 + plan->n_steps * (1 + STAGE_SCRATCH_MAX), sizeof *run->windows);
     run->progress = calloc(plan_count_passes(plan) + 1, sizeof *run->progress);
-    if (!run->slots || !run->mapped || !run->windows || !run->progress) {
+    run->sinks = calloc(plan->n_results, sizeof *run->sinks);
+    if (!run->slots || !run->mapped || !run->windows || !run->progress || !run->sinks) {
         device_buffer_release(r->device, in);
         if (out)
             device_buffer_release(r->device, out);
@@ -690,9 +728,12 @@ static int acquire_slots(const struct recording *r, struct device_buffer **in,
                         &step->held_scratch[s], NULL);
     }
     run->in = &run->windows[0];
-    run->result = window_after(plan, run, plan->results[0].step);
-    if (plan->by_rows) /* rows above the result, if it is a part, are not taken */
-        atomic_store(&run->result->freed, plane_first_row(&plan->out->planes[0]));
+    for (size_t k = 0; k < plan->n_results; k++) {
+        struct window_sink *sink = &run->sinks[k];
+        sink->window = window_after(plan, run, plan->results[k].step);
+        if (plan->by_rows) /* rows above the result, if it is a part, are not taken */
+            atomic_store(&sink->taken, plane_first_row(&plan->results[k].frame->planes[0]));
+    }
     return result ? result : map_windows(r, run, fault);
 }
 
@@ -729,10 +770,12 @@ static uint64_t sum_of_progress(const struct recording *r, const struct recordin
     return sum;
 }
 
-/* Whether the host may see the result, or rows of it, whose memory may have been the input's. */
+/* Whether the host may see results, or rows of them, whose memory may have been the input's: of
+ * strips there is one. */
 static bool has_results(const struct recording *r, const struct recording_run *run)
 {
-    bool is_part = run->result->size.rows < window_height(run->result);
+    const struct window *window = run->sinks[0].window;
+    bool is_part = window->size.rows < window_height(window);
     return run->ended ||
            (by_strips(r) && is_part && run->progress[plan_count_passes(r->plan) - 1] > 0);
 }
@@ -765,6 +808,7 @@ int recording_submit(struct recording *recording, unsigned iterations, struct re
     for (run->iterations = 0; run->iterations < iterations && result == 0; run->iterations++) {
         if (run->iterations > 0)
             memset(run->progress, 0, plan_count_passes(plan) * sizeof *run->progress);
+        run->group = run->iterations > 0 ? 0 : run->group;
         uint64_t before = sum_of_progress(r, run), after = before, last;
         do {
             last = after;
@@ -792,7 +836,7 @@ int recording_submit(struct recording *recording, unsigned iterations, struct re
         run->mapped[slot] = data;
     }
     if (by_strips(r))
-        run->result->memory = run->mapped[plan->out_slot];
+        run->sinks[0].window->memory = run->mapped[plan->out_slot];
     if (result == 0)
         result = device_batch_submit(run->batch, fault);
     run->data = run->mapped[plan->out_slot];
@@ -814,28 +858,14 @@ int recording_start(struct recording *recording, struct device_buffer **in,
     return result;
 }
 
-/* Lets others see what has been computed: rows of the result, and of the input that are free. */
+/* Lets others see what has been computed: rows of results, and of the input that are free. */
 static void publish(const struct recording *r, struct recording_run *run)
 {
-    const struct plan *plan = r->plan;
-    size_t first = 0, last = plan->n_steps, count = plan_count_passes(plan);
-    while (first < last && plan->steps[first].work.n_passes == 0)
-        first++;
-    while (last > first && plan->steps[last - 1].work.n_passes == 0)
-        last--;
-    if (first == last)
-        return;
-    const struct plan_step *reader = &plan->steps[first];
-    const struct stage_plan *writer = &plan->steps[last - 1].work;
-    const struct pass *pass = &writer->passes[writer->n_passes - 1];
-    uint32_t height = window_height(run->in), rows = window_height(run->result);
-    uint32_t free_until = run->progress[0] > 0 ? height : 0;
-    if (plan_takes_rows(reader))
-        free_until = first_needed(r, run, reader, 0, OPERAND_IN, height);
-    if (run->progress[count - 1] < pass->grid_height)
-        rows = has_results(r, run) || !by_strips(r) ? run->progress[count - 1] * pass->band : 0;
-    atomic_store(&run->in->freed, free_until);
-    atomic_store(&run->result->written, rows);
+    bool seen = has_results(r, run) || !by_strips(r);
+    for (size_t k = 0; k < r->plan->n_results; k++)
+        if (seen)
+            atomic_store(&run->sinks[k].ready, atomic_load(&run->sinks[k].window->written));
+    atomic_store(&run->in->freed, still_needed(r, run, run->in));
 }
 
 int recording_wait(struct recording *recording, struct recording_run *run, struct fault *fault)
@@ -883,6 +913,7 @@ void recording_run_finish(struct recording *recording, struct recording_run *run
     free(run->launches);
     free(run->windows);
     free(run->progress);
+    free(run->sinks);
     free(run->marks);
     *run = (struct recording_run){0};
 }

@@ -27,10 +27,11 @@ struct launch_report {
     uint64_t queued, wait, run; /* nanoseconds, by the device's clock */
 };
 
-/* While a run is open, rows of the input go into the window `in`, and those of the result come out
- * of the window `result`. */
+/* While a run is open, rows of the input go into the window `in`, and those of each result come out
+ * of its sink. */
 struct recording_run {
-    struct window *in, *result;
+    struct window *in;
+    struct window_sink *sinks; /* one for each result */
     const uint8_t *data; /* the samples of the first result's frame, valid until the run is
                             finished; of others recording_result tells */
     size_t n_launches;
@@ -45,6 +46,7 @@ struct recording_run {
     uint32_t *progress;             /* rows of its grid for which each pass has been launched */
     const struct pass **marks;      /* whose launches the batch has */
     size_t n_marks;
+    unsigned group;                         /* of the steps that run now */
     size_t step;                            /* index of the one that is being recorded */
     int64_t shifts[OPERAND_TABLE];          /* device_arg.shift, by operand */
     bool begun, ended; /* something has been submitted; all has been launched */
@@ -56,7 +58,7 @@ struct recording_run {
 /* Opens a run with an input, and a result, in buffers of the pool. The planes of the input are
  * written, or its rows put into run->in, as they come; recording_submit starts what can be computed
  * of them, and recording_wait waits for that, until run->ended is set. Between submit and wait
- * other threads may write rows of `in` and take rows of `result`, on native; otherwise their memory
+ * other threads may write rows of `in` and take rows of results, on native; otherwise their memory
  * is the device's then. A plan of whole frames is submitted once. */
 int recording_open(struct recording *recording, struct recording_run *run, struct fault *fault);
 int recording_submit(struct recording *recording, unsigned iterations, struct recording_run *run,

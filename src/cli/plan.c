@@ -160,7 +160,8 @@ static uint64_t peak_by_rows(const struct chain *chain, const struct frame *in,
 {
     struct plan_options how = *like;
     struct plan *plan = NULL;
-    how.rows_in = how.rows_out = how.strips = true;
+    how.rows_in = how.strips = true;
+    how.rows_out = UINT32_MAX;
     int result = plan_create(&plan, chain, in, &how, NULL);
     uint64_t peak = result == 0 && plan->by_rows ? plan_peak(plan) : 0;
     plan_destroy(&plan);

@@ -212,9 +212,11 @@ struct job_state {
     struct picture host_in;
     struct picture host_out[CHAIN_RESULTS_MAX]; /* the references' results */
     struct recording_run run;
-    bool is_written;         /* by rows, while it was computed */
-    struct window *in, *out; /* of run, or both this one, of host_in */
+    bool is_written;           /* by rows, while it was computed */
+    struct window *in;         /* of run, or this one, of host_in */
+    struct window_sink *sinks; /* the same: one for each result */
     struct window host_rows;
+    struct window_sink host_sinks[CHAIN_RESULTS_MAX];
     struct picture results[CHAIN_RESULTS_MAX]; /* to be encoded: borrowed from run, host_out or
                                                   host_in */
     uint64_t begin, mark;  /* when the job began, and when the current span did */
@@ -256,10 +258,14 @@ int job_note_run(struct job_state *state, struct fault *fault);
 /* True while there are two processors for each job that runs or waits. */
 bool job_has_free_processor(struct engine *engine);
 
-/* Whether result `index` is one file. */
-bool job_writes_one_file(const struct job_state *state, size_t index);
+/* Whether results are written while they are computed: each of them is one file, of which what has
+ * been written can be taken back. */
+bool job_writes_files(const struct job_state *state);
 
-/* Decodes and computes, row by row, and writes the result if it is one file (rows.c). */
+/* Says in a fault which result it is about, if there are several. */
+void job_name_result(const struct job_state *state, size_t index, struct fault *fault);
+
+/* Decodes and computes, row by row, and writes the results if job_writes_files (rows.c). */
 int job_run_rows(struct job_state *state, struct fault *fault);
 
 /* Ends the small jobs that a thread has started and not ended (engine.c). Takes NULL. */
@@ -276,7 +282,7 @@ const struct plan_target *targets_of(const struct chain *chain, const struct for
 enum {
     PREPARE_KEEP_INPUT = 1,
     PREPARE_ROWS_IN = 2,
-    PREPARE_ROWS_OUT = 4,
+    PREPARE_ROWS_OUT = 1 << 8, /* of the first result; the bits above it are those of the others */
     PREPARE_WARMING = 8, /* for engine_warm, which may compile any program */
     PREPARE_STRIPS = 16,
 };

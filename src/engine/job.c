@@ -230,18 +230,41 @@ static int prepare_in_place(struct job_state *s, struct fault *fault)
     return result;
 }
 
+static bool writes_one_file(const struct job_state *s, size_t index)
+{
+    return format_holds_frame(&s->formats[index]) ||
+           s->prepared->plan->results[index].frame->n_planes == 1;
+}
+
+/* Whether each result is one file. */
+static bool writes_one_each(const struct job_state *s)
+{
+    bool one = true;
+    for (size_t i = 0; i < s->prepared->plan->n_results; i++)
+        one &= writes_one_file(s, i);
+    return one;
+}
+
+bool job_writes_files(const struct job_state *s)
+{
+    return !s->job->output.is_final && writes_one_each(s);
+}
+
 /* Rows come in order from most decoders, and are taken so by most encoders. But a JPEG that is
- * decoded at a part of its size is soonest there by two threads, and what follows takes little. What
- * cannot be taken back is not begun before the input has been read. */
+ * decoded at a part of its size for one result is soonest there by two threads, and what follows
+ * takes little. What cannot be taken back is not begun before the input has been read. */
 static unsigned how_to_run(const struct job_state *s)
 {
-    bool rows_out = !s->formats[0].codec->writes_whole && !s->job->output.is_final;
+    unsigned rows_out = 0;
+    for (size_t i = 0; i < chain_count_results(s->job->chain) && !s->job->output.is_final; i++)
+        rows_out |= s->formats[i].codec->writes_whole ? 0 : PREPARE_ROWS_OUT << i;
     if (keeps_input(s->job))
         return PREPARE_KEEP_INPUT;
     if (!plan_is_large(&s->decoder.frame) ||
-        (s->decoder.reduced > 1 && s->decoder.options.two_threads))
+        (s->decoder.reduced > 1 && s->decoder.options.two_threads &&
+         chain_count_results(s->job->chain) == 1))
         return 0;
-    return (s->decoder.whole ? 0 : PREPARE_ROWS_IN) | (rows_out ? PREPARE_ROWS_OUT : 0);
+    return (s->decoder.whole ? 0 : PREPARE_ROWS_IN) | rows_out;
 }
 
 /* What the job holds in all. */
@@ -261,6 +284,19 @@ static uint64_t bytes_needed(const struct job_state *s)
     return bytes;
 }
 
+/* Finds or makes a plan. If one of several results takes several files, all are written when they
+ * are there. */
+static int get_prepared(struct job_state *s, unsigned how, struct fault *fault)
+{
+    const struct frame *in = &s->decoder.frame;
+    int result = prepared_get(s->engine, s->job->chain, in, s->formats, how, &s->prepared, fault);
+    if (result != 0 || s->prepared->plan->n_results == 1 || writes_one_each(s))
+        return result;
+    prepared_release(s->engine, &s->prepared);
+    return prepared_get(s->engine, s->job->chain, in, s->formats, how % PREPARE_ROWS_OUT,
+                        &s->prepared, fault);
+}
+
 /* Plans whole planes on OpenCL, or strips of rows where these are larger than a buffer or than the
  * memory. The reason why there is no room is that for whole planes. */
 static int prepare_room(struct job_state *s, struct fault *fault)
@@ -269,7 +305,7 @@ static int prepare_room(struct job_state *s, struct fault *fault)
     const struct frame *in = &s->decoder.frame;
     unsigned how = how_to_run(s);
     struct prepared *strips = NULL;
-    int result = prepared_get(engine, s->job->chain, in, s->formats, how, &s->prepared, fault);
+    int result = get_prepared(s, how, fault);
     bool fits = result == 0 && bytes_needed(s) <= engine->planes.total;
     if (fits || (result != 0 && result != FAULT_LIMIT) ||
         (how & (PREPARE_ROWS_IN | PREPARE_ROWS_OUT)) == 0)
@@ -337,15 +373,18 @@ static int make_room(struct job_state *s, struct fault *fault)
     if (s->prepared->recording) {
         int result = recording_open(s->prepared->recording, &s->run, fault);
         s->in = s->run.in;
-        s->out = s->run.result;
+        s->sinks = s->run.sinks;
         return result;
     }
     if (!frame_copy(&s->host_in.frame, &plan->in) ||
         !(s->host_in.data = aligned_alloc(
               FRAME_ALIGNMENT, (size_t)size / FRAME_ALIGNMENT * FRAME_ALIGNMENT + FRAME_ALIGNMENT)))
         return fault_set(fault, FAULT_MEMORY, "no memory for a picture of %s", number_size(size));
-    s->in = s->out = &s->host_rows;
+    s->in = &s->host_rows;
+    s->sinks = s->host_sinks;
     window_init(&s->host_rows, &plan->in, &plan->held, s->host_in.data);
+    for (size_t i = 0; i < plan->n_results; i++)
+        s->sinks[i].window = s->in;
     return 0;
 }
 
@@ -534,17 +573,20 @@ void job_note_result(struct job_state *s, size_t index, const struct frame *fram
     written->n_planes = frame->n_planes;
 }
 
-bool job_writes_one_file(const struct job_state *s, size_t index)
+void job_name_result(const struct job_state *s, size_t index, struct fault *fault)
 {
-    return format_holds_frame(&s->formats[index]) ||
-           s->prepared->plan->results[index].frame->n_planes == 1;
+    struct fault why = *fault;
+    if (chain_count_results(s->job->chain) == 1)
+        return;
+    fault_clear(fault);
+    fault_set(fault, why.code, "result %zu: %s", index + 1, why.text);
 }
 
 static int encode(struct job_state *s, size_t index, struct fault *fault)
 {
     const struct frame *frame = &s->results[index].frame;
     job_note_result(s, index, frame);
-    if (job_writes_one_file(s, index))
+    if (writes_one_file(s, index))
         return encode_file(s, index, 0, "", fault);
     for (size_t i = 0; i < frame->n_planes; i++)
         for (size_t k = 0; k < i; k++)
@@ -563,14 +605,11 @@ static int encode_all(struct job_state *s, struct fault *fault)
     size_t count = chain_count_results(s->job->chain);
     int result = 0;
     for (size_t i = 0; i < count && result == 0; i++) {
-        struct fault why = FAULT_INIT;
-        result = i > 0 ? deadline_check(&why) : 0;
+        result = i > 0 ? deadline_check(fault) : 0;
         if (result == 0)
-            result = encode(s, i, &why);
-        if (result != 0 && count > 1)
-            fault_set(fault, why.code, "result %zu: %s", i + 1, why.text);
-        else if (result != 0)
-            *fault = why;
+            result = encode(s, i, fault);
+        if (result != 0)
+            job_name_result(s, i, fault);
     }
     return result;
 }
@@ -608,7 +647,9 @@ void job_end(struct job_state *s)
     s->mark = clock_now(); /* time for the thread's other jobs does not count */
     if (result == 0 && s->prepared->plan->by_rows) {
         result = job_run_rows(s, fault);
-        s->results[0] = (struct picture){*s->prepared->plan->out, s->out->memory};
+        for (size_t i = 0; i < s->prepared->plan->n_results; i++)
+            s->results[i] =
+                (struct picture){*s->prepared->plan->results[i].frame, s->sinks[i].window->memory};
     } else if (result == 0) {
         result = s->prepared->recording ? wait_for_device(s, fault) : run_on_host(s, fault);
     }

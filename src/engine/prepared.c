@@ -212,7 +212,7 @@ static int make(struct engine *engine, const struct chain *chain, const struct f
     bool warming = how & PREPARE_WARMING;
     struct plan_options options = {.keep_input = how & PREPARE_KEEP_INPUT,
                                    .rows_in = how & PREPARE_ROWS_IN,
-                                   .rows_out = how & PREPARE_ROWS_OUT,
+                                   .rows_out = how / PREPARE_ROWS_OUT,
                                    .strips = how & PREPARE_STRIPS,
                                    .no_fuse = engine->options.no_fuse,
                                    .targets = targets_of(chain, formats, targets)};

@@ -1,8 +1,8 @@
 /* A job whose picture is never there as a whole: rows go from the decoder through the kernels to
- * the encoder while they are in the cache. Each of these three takes a step whenever the one in
- * front of it has rows and the one behind it has room. One thread does all in turn; where
- * processors are free, two more decode ahead and encode behind. What goes wrong on any side ends
- * the others. */
+ * the encoders of all results while they are in the cache. Each of these sides takes a step
+ * whenever the one in front of it has rows and the one behind it has room. One thread does all in
+ * turn; where processors are free, as many threads as these take steps of the sides that no other
+ * one is at. What goes wrong on any side ends the others. */
 #include "engine/engine_internal.h"
 
 #include <time.h>
@@ -11,38 +11,38 @@
 #include "base/deadline.h"
 #include "base/thread.h"
 
-struct flow;
+/* The decoder, the kernels, and an encoder for each result. */
+enum {
+    DECODE,
+    COMPUTE,
+    ENCODE,
+    SIDES_MAX = ENCODE + CHAIN_RESULTS_MAX
+};
 
-/* The decoder, or the kernels, or the encoder. */
 struct side {
-    struct flow *flow;
-    /* Takes one step if it can; says whether it did so, and whether that was the last one. */
-    int (*step)(struct flow *flow, bool *moved, bool *over, struct fault *fault);
-    bool has_thread;
-    pthread_t thread;
-    bool over;
+    bool busy; /* a thread is at it */
+    bool over; /* it has taken its last step */
     int result;
     struct fault fault;
     uint64_t time; /* in steps, in nanoseconds */
 };
 
-enum {
-    DECODE,
-    COMPUTE,
-    ENCODE,
-    SIDES
-};
-
 struct flow {
     struct job_state *s;
-    struct job_file file;
-    struct side sides[SIDES];
-    pthread_mutex_t lock; /* protects the rest, and sides' over and result */
-    pthread_cond_t changed;
-    unsigned changes; /* steps that were taken */
-    bool stop;
+    struct job_file files[CHAIN_RESULTS_MAX];
+    unsigned n_sides;
     uint32_t came, went; /* rows that the device had when it was last called, and that were taken */
+    pthread_mutex_t lock; /* protects the rest */
+    pthread_cond_t changed;
+    struct side sides[SIDES_MAX];
+    unsigned changes; /* steps that were taken */
+    unsigned n_busy;
+    bool are_open; /* the files */
+    bool stop;
 };
+
+/* Each of the following takes one step of its side if it can; says whether it did so, and whether
+ * that was the last one. */
 
 static int decode_some(struct flow *f, bool *moved, bool *over, struct fault *fault)
 {
@@ -69,181 +69,250 @@ static bool shares_memory(const struct job_state *s)
     return !s->device || s->prepared->plan->profile->prebuilt;
 }
 
+/* Rows that results have, and that were taken of them. */
+static uint32_t count_rows(const struct job_state *s, bool taken)
+{
+    uint32_t rows = 0;
+    for (size_t i = 0; i < s->prepared->plan->n_results; i++)
+        rows += atomic_load(taken ? &s->sinks[i].taken : &s->sinks[i].ready);
+    return rows;
+}
+
+/* Without kernels results are the input. */
+static void pass_on(struct job_state *s, bool *moved)
+{
+    uint32_t ready = atomic_load(&s->in->written), least = window_height(s->in);
+    for (size_t i = 0; i < s->prepared->plan->n_results; i++) {
+        uint32_t taken = atomic_load(&s->sinks[i].taken);
+        least = taken < least ? taken : least;
+        *moved |= atomic_load(&s->sinks[i].ready) != ready;
+        atomic_store(&s->sinks[i].ready, ready);
+    }
+    *moved |= atomic_load(&s->in->freed) != least;
+    atomic_store(&s->in->freed, least);
+}
+
 static int compute_some(struct flow *f, bool *moved, bool *over, struct fault *fault)
 {
     struct job_state *s = f->s;
     struct recording *recording = s->prepared->recording;
+    uint32_t came = atomic_load(&s->in->written), went = count_rows(s, true),
+             freed = atomic_load(&s->in->freed), ready = count_rows(s, false);
     int result = 0;
-    if (!recording || s->run.ended) {
-        *over = s->run.ended || atomic_load(&s->in->written) == window_height(s->in);
+    if (!recording)
+        pass_on(s, moved);
+    *over = recording ? s->run.ended : came == window_height(s->in);
+    if (!recording || *over || (!shares_memory(s) && f->came == came && f->went == went))
         return 0;
-    }
-    if (!shares_memory(s) && f->came == atomic_load(&s->in->written) &&
-        f->went == atomic_load(&s->out->freed))
-        return 0;
-    f->came = atomic_load(&s->in->written);
-    f->went = atomic_load(&s->out->freed);
+    f->came = came;
+    f->went = went;
     if (!s->run.batch)
         result = recording_submit(recording, 1, &s->run, fault);
     if (result == 0)
         result = recording_wait(recording, &s->run, fault);
-    *moved = result == 0 && (s->run.ended || s->run.moved);
+    *moved = result == 0 && (s->run.ended || s->run.moved || freed != atomic_load(&s->in->freed) ||
+                             ready != count_rows(s, false));
     return result;
 }
 
-static int encode_some(struct flow *f, bool *moved, bool *over, struct fault *fault)
+static int encode_some(struct flow *f, size_t index, bool *moved, bool *over, struct fault *fault)
 {
     struct job_state *s = f->s;
-    const struct frame *frame = s->prepared->plan->out;
-    uint32_t row = f->file.encoder.row, height = frame->planes[0].height;
+    struct job_file *file = &f->files[index];
+    struct window_sink *sink = &s->sinks[index];
+    const struct frame *frame = s->prepared->plan->results[index].frame;
+    uint32_t row = file->encoder.row, height = frame->planes[0].height;
     /* the result may be a part of what is computed */
     uint32_t top = frame->n_planes == 1 ? plane_first_row(&frame->planes[0]) : 0;
-    uint32_t end = atomic_load(&s->out->written), turn = window_turn(s->out, top + row);
+    uint32_t end = atomic_load(&sink->ready), turn = window_turn(sink->window, top + row);
     end = end < turn ? end : turn;
     end = end < top + height ? end : top + height;
     end = end > top ? end - top : 0;
-    if (end > row && (end == height || !s->formats[0].codec->writes_whole)) {
-        struct picture rows = {*frame, window_at(s->out, top + row)};
-        int result = encoder_rows(&f->file.encoder, &rows, end, fault);
+    if (end > row && (end == height || !s->formats[index].codec->writes_whole)) {
+        struct picture rows = {*frame, window_at(sink->window, top + row)};
+        int result = encoder_rows(&file->encoder, &rows, end, fault);
         if (result != 0)
             return result;
-        atomic_store(&s->out->freed, end < height ? top + end : window_height(s->out));
+        atomic_store(&sink->taken, end < height ? top + end : window_height(sink->window));
         *moved = true;
     }
-    *over = f->file.encoder.row == height;
+    *over = file->encoder.row == height;
     return 0;
 }
 
-/* Takes a step of one side. Returns whether something has changed. */
-static bool take_step(struct side *side)
+static int take_step(struct flow *f, unsigned side, bool *moved, bool *over, struct fault *fault)
 {
-    struct flow *f = side->flow;
-    bool moved = false, over = false;
-    uint64_t before = clock_now();
-    int result = deadline_check(&side->fault);
-    if (result == 0)
-        result = side->step(f, &moved, &over, &side->fault);
-    pthread_mutex_lock(&f->lock);
-    side->time += clock_now() - before;
-    side->result = result;
-    side->over = over;
-    f->stop |= result != 0;
-    moved |= result != 0 || over;
-    if (moved) {
-        f->changes++;
-        pthread_cond_broadcast(&f->changed);
+    int result = deadline_check(fault);
+    if (result != 0)
+        return result;
+    switch (side) {
+    case DECODE:
+        return decode_some(f, moved, over, fault);
+    case COMPUTE:
+        return compute_some(f, moved, over, fault);
+    default:
+        return encode_some(f, side - ENCODE, moved, over, fault);
     }
-    pthread_mutex_unlock(&f->lock);
-    return moved;
 }
 
-/* Waits until another side has moved since there were so many changes, or for a second, after which
- * the deadline is looked at. */
-static void wait_for_change(struct flow *f, unsigned seen)
+/* Tries a step of each side in turn that nobody is at. Returns whether something has changed.
+ * Called with the lock held, which is given up during steps. */
+static bool take_steps(struct flow *f)
+{
+    bool any = false;
+    for (unsigned i = 0; i < f->n_sides && !f->stop; i++) {
+        struct side *side = &f->sides[i];
+        if (side->busy || side->over || (i >= ENCODE && !f->are_open))
+            continue;
+        bool moved = false, over = false;
+        side->busy = true;
+        f->n_busy++;
+        pthread_mutex_unlock(&f->lock);
+        uint64_t before = clock_now();
+        int result = take_step(f, i, &moved, &over, &side->fault);
+        uint64_t after = clock_now();
+        pthread_mutex_lock(&f->lock);
+        side->busy = false;
+        f->n_busy--;
+        side->time += after - before;
+        side->result = result;
+        side->over = over;
+        f->stop |= result != 0;
+        if (moved || over || result != 0) {
+            any = true;
+            f->changes++;
+            pthread_cond_broadcast(&f->changed);
+        }
+    }
+    return any;
+}
+
+static bool is_over(const struct flow *f)
+{
+    bool over = true;
+    for (unsigned i = 0; i < f->n_sides; i++)
+        over &= f->sides[i].over;
+    return over || f->stop;
+}
+
+/* Waits until another thread has taken a step, or for a second, after which the deadline is looked
+ * at. Called with the lock held. */
+static void wait_for_change(struct flow *f)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec++;
-    pthread_mutex_lock(&f->lock);
-    if (f->changes == seen && !f->stop)
-        pthread_cond_timedwait(&f->changed, &f->lock, &until);
-    pthread_mutex_unlock(&f->lock);
+    pthread_cond_timedwait(&f->changed, &f->lock, &until);
 }
 
-/* Whether a side has to go on; and how many changes there are. */
-static bool goes_on(struct flow *f, bool over, unsigned *seen)
+static void *help(void *flow)
 {
+    struct flow *f = flow;
+    deadline_set(f->s->job->deadline);
     pthread_mutex_lock(&f->lock);
-    *seen = f->changes;
-    bool more = !f->stop && !over;
+    while (!is_over(f)) {
+        unsigned seen = f->changes;
+        if (!take_steps(f) && f->changes == seen && !is_over(f))
+            wait_for_change(f);
+    }
     pthread_mutex_unlock(&f->lock);
-    return more;
-}
-
-static void *run_side(void *side_)
-{
-    struct side *side = side_;
-    unsigned seen;
-    deadline_set(side->flow->s->job->deadline);
-    while (goes_on(side->flow, side->over, &seen))
-        if (!take_step(side))
-            wait_for_change(side->flow, seen);
     return NULL;
 }
 
-static bool all_over(struct flow *f)
+static int open_files(struct flow *f, struct fault *fault)
 {
-    bool over = true;
-    pthread_mutex_lock(&f->lock);
-    for (int i = 0; i < SIDES; i++)
-        over &= f->sides[i].over;
-    pthread_mutex_unlock(&f->lock);
-    return over;
+    struct job_state *s = f->s;
+    int result = 0;
+    for (unsigned i = 0; i < f->n_sides - ENCODE && result == 0; i++) {
+        job_note_result(s, i, s->prepared->plan->results[i].frame);
+        result = job_open_file(s, i, 0, "", &f->files[i], fault);
+        if (result != 0)
+            job_name_result(s, i, fault);
+    }
+    return result;
 }
 
-/* Takes steps until all is done. The file is opened when it gets its first rows. */
-static int run_sides(struct flow *f, bool threads, struct fault *fault)
+/* What the job's own thread does. Files are opened when a result gets its first rows. */
+static int run_sides(struct flow *f, struct fault *fault)
 {
-    struct side *decode = &f->sides[DECODE], *encode = &f->sides[ENCODE];
-    bool has_file = job_writes_one_file(f->s, 0) && !f->s->job->output.is_final;
-    unsigned seen;
-    encode->over = !has_file;
-    decode->has_thread = threads && thread_start(&decode->thread, run_side, decode);
-    while (goes_on(f, all_over(f), &seen)) {
-        bool moved = !decode->has_thread && !decode->over && take_step(decode);
-        if (!f->sides[COMPUTE].over)
-            moved |= take_step(&f->sides[COMPUTE]);
-        if (has_file && !f->file.output && atomic_load(&f->s->out->written) > 0) {
-            job_note_result(f->s, 0, f->s->prepared->plan->out);
-            int result = job_open_file(f->s, 0, 0, "", &f->file, fault);
-            if (result != 0)
-                return result;
-            encode->has_thread = threads && thread_start(&encode->thread, run_side, encode);
+    int result = 0;
+    pthread_mutex_lock(&f->lock);
+    while (!is_over(f) && result == 0) {
+        unsigned seen = f->changes;
+        bool moved = take_steps(f), opens = !f->are_open && f->n_sides > ENCODE;
+        if (opens && !f->stop && count_rows(f->s, false) > 0) {
+            pthread_mutex_unlock(&f->lock);
+            result = open_files(f, fault);
+            pthread_mutex_lock(&f->lock);
+            f->are_open = moved = true;
+            f->changes++;
+            pthread_cond_broadcast(&f->changed);
         }
-        if (f->file.output && !encode->has_thread)
-            moved |= take_step(encode);
-        if (moved)
+        if (moved || f->changes != seen || is_over(f))
             continue;
-        if (!decode->has_thread && !encode->has_thread && !f->stop)
-            return fault_set(fault, FAULT_INTERNAL, "a picture's rows do not go on");
-        wait_for_change(f, seen);
+        if (f->n_busy == 0)
+            result = fault_set(fault, FAULT_INTERNAL, "a picture's rows do not go on");
+        else
+            wait_for_change(f);
     }
-    return 0;
+    f->stop = true;
+    pthread_cond_broadcast(&f->changed);
+    pthread_mutex_unlock(&f->lock);
+    return result;
+}
+
+/* Notes what each side took, and the fault of the first that failed. */
+static int settle(struct flow *f, int result, struct fault *fault)
+{
+    struct engine_report *report = &f->s->job->report;
+    report->decode += f->sides[DECODE].time - job_take_reading(f->s);
+    report->device += f->sides[COMPUTE].time;
+    for (unsigned i = 0; i < f->n_sides; i++) {
+        const struct side *side = &f->sides[i];
+        if (i >= ENCODE)
+            report->encode += side->time;
+        if (side->result == 0 || result != 0)
+            continue;
+        report->step = i == DECODE ? "decode" : i == COMPUTE ? "device" : "encode";
+        result = fault_set(fault, side->fault.code, "%s", side->fault.text);
+        if (i >= ENCODE)
+            job_name_result(f->s, i - ENCODE, fault);
+    }
+    return result;
 }
 
 int job_run_rows(struct job_state *s, struct fault *fault)
 {
-    static const char *const steps[] = {"decode", "device", "encode"};
-    struct engine_report *report = &s->job->report;
-    struct flow f = {
-        .s = s,
-        .sides = {{.step = decode_some}, {.step = compute_some}, {.step = encode_some}},
-        .lock = PTHREAD_MUTEX_INITIALIZER,
-        .changed = PTHREAD_COND_INITIALIZER};
-    for (int i = 0; i < SIDES; i++) {
-        f.sides[i].flow = &f;
+    size_t n_results = s->prepared->plan->n_results;
+    struct flow f = {.s = s,
+                     .n_sides = ENCODE,
+                     .lock = PTHREAD_MUTEX_INITIALIZER,
+                     .changed = PTHREAD_COND_INITIALIZER};
+    pthread_t threads[SIDES_MAX];
+    unsigned n_threads = 0;
+    if (job_writes_files(s))
+        f.n_sides += (unsigned)n_results;
+    for (unsigned i = 0; i < f.n_sides; i++)
         fault_clear(&f.sides[i].fault);
-    }
-    int result = run_sides(&f, shares_memory(s) && job_has_free_processor(s->engine), fault);
-    pthread_mutex_lock(&f.lock);
-    f.stop = true;
-    pthread_cond_broadcast(&f.changed);
-    pthread_mutex_unlock(&f.lock);
-    for (int i = 0; i < SIDES; i++) {
-        struct side *side = &f.sides[i];
-        if (side->has_thread)
-            pthread_join(side->thread, NULL);
-        if (side->result != 0 && result == 0) {
-            report->step = steps[i];
-            result = fault_set(fault, side->fault.code, "%s", side->fault.text);
-        }
-    }
-    report->decode += f.sides[DECODE].time - job_take_reading(s);
-    report->device += f.sides[COMPUTE].time;
-    report->encode += f.sides[ENCODE].time;
+    unsigned wanted = s->engine->processors < f.n_sides ? s->engine->processors : f.n_sides;
+    if (!shares_memory(s) || !job_has_free_processor(s->engine))
+        wanted = 1;
+    while (n_threads + 1 < wanted && thread_start(&threads[n_threads], help, &f))
+        n_threads++;
+    int result = run_sides(&f, fault);
+    for (unsigned i = 0; i < n_threads; i++)
+        pthread_join(threads[i], NULL);
+    result = settle(&f, result, fault);
     s->mark = clock_now();
     if (result == 0 && s->prepared->recording)
         result = job_note_run(s, fault);
-    s->is_written = f.file.output != NULL;
-    return s->is_written ? job_close_file(s, &f.file, result, fault) : result;
+    s->is_written = f.n_sides > ENCODE;
+    for (size_t i = 0; i < n_results && s->is_written; i++) {
+        bool good = result == 0;
+        if (f.files[i].output)
+            result = job_close_file(s, &f.files[i], result, good ? fault : NULL);
+        if (good && result != 0)
+            job_name_result(s, i, fault);
+    }
+    return result;
 }

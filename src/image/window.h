@@ -27,6 +27,14 @@ struct window {
     _Atomic uint32_t freed;    /* those in front of this one are not needed any more */
 };
 
+/* One that takes rows of a window in order, maybe a thread of its own. A window may have several.
+ */
+struct window_sink {
+    struct window *window;
+    _Atomic uint32_t ready; /* rows in front of this one can be taken */
+    _Atomic uint32_t taken; /* those in front of this one are not needed any more */
+};
+
 /* Bytes of memory for a window. */
 uint64_t window_bytes(const struct frame *frame, const struct window_size *size);
 

@@ -72,6 +72,36 @@ class Rows(unittest.TestCase):
                 self.both(path, CHAINS[0], 'b.npy', '--input', 'strict=1')
             os.unlink(path)
 
+    def several(self, path, *options):
+        """Results of several chains; returns the exit code and the files."""
+        wishes = [('luminance,sobel', 'b.png'), ('resize:w=400', 'c.jpg'), ('luminance,threshold:otsu', 'd.pbm'),
+                  ('resize:w=90', 'e.webp'), ('luminance', 'f.tif'), ('', 'g.bmp'), ('crop:x=9:y=90:w=900:h=300', 'h.npz')]
+        outs = [os.path.join(self.folder.name, out) for _, out in wishes]
+        named = [part for (chain, _), out in zip(wishes, outs) for part in ('-c', chain, '-o', out)]
+        done = subprocess.run([SLUICE, 'run', '-q', '--device', 'native', *named, *options, path],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
+        files = []
+        for out in outs:
+            if os.path.exists(out):
+                with open(out, 'rb') as file:
+                    files.append(file.read())
+                os.unlink(out)
+        self.assertEqual(os.listdir(self.folder.name), [os.path.basename(path)])
+        return done.returncode, done.stderr, files
+
+    def test_several(self):
+        """One decoded picture for several results: all of them as from the whole, or none."""
+        for name in ('a.jpg', 'a.png'):
+            path = card(self.folder.name, name)
+            rows = self.several(path)
+            self.assertEqual((rows[0], len(rows[2])), (0, 7), rows[1])
+            self.assertTrue(rows == self.several(path, '--iterations', '2'), 'other bytes')
+            os.truncate(path, os.path.getsize(path) * 2 // 3)
+            rows = self.several(path)
+            self.assertEqual((rows[0], rows[2]), (65, []))
+            self.assertEqual(rows, self.several(path, '--iterations', '2'))
+            os.unlink(path)
+
     def test_stdout(self):
         path = card(self.folder.name, 'a.png')
         with open(path, 'r+b') as file:
