@@ -139,14 +139,20 @@ void fuzz_one(const uint8_t *data, size_t size)
     lay_out(&bytes);
     if (spool_open(&spool, &rules, &world, &fault) == 0) {
         struct claims found = STAILQ_HEAD_INITIALIZER(found);
+        struct claims ended = STAILQ_HEAD_INITIALIZER(ended);
         struct claim *claim;
         _Atomic uint64_t moved = 0;
-        recovery_run(spool, &found, &moved, &fault);
+        recovery_run(spool, &found, &ended, &moved, &fault);
         while ((claim = STAILQ_FIRST(&found)) != NULL) {
             struct fault why = FAULT_INIT;
             STAILQ_REMOVE_HEAD(&found, next);
             if (claim_give_back(claim, &why) != 0 && why.text[0] == '\0')
                 fuzz_fail("a file is not given back, without a reason");
+            claim_destroy(&claim);
+        }
+        while ((claim = STAILQ_FIRST(&ended)) != NULL) {
+            STAILQ_REMOVE_HEAD(&ended, next);
+            free(claim_print_results(claim, true)); /* as hooks are told them */
             claim_destroy(&claim);
         }
         spool_destroy(spool);

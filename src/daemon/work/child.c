@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "daemon/work/closing.h"
+#include "daemon/work/said.h"
 #include "worker/find.h"
 #include "worker/message.h"
 
@@ -23,130 +24,6 @@ struct outgoing {
     size_t n_fds;
     STAILQ_ENTRY(outgoing) next;
 };
-
-/* ---- what it writes to stderr ----
- *
- * on its way into the daemon's log: so much in a time, and lines of a bounded length, because it
- * may be a driver that goes wild, or somebody who has taken the worker over. The worker never
- * waits: what it writes beyond is lost. */
-
-#define STDERR_LINES  200  /* in a time, and then a line that says that the rest is left out */
-#define STDERR_TIME   10   /* seconds */
-#define STDERR_LENGTH 2000 /* bytes of a line; of a longer one the beginning */
-
-struct child_said {
-    uv_poll_t poll;
-    uv_timer_t timer; /* runs from the first line of a time on */
-    int fd;
-    const char *who; /* for people */
-    const int *pid;
-    unsigned n_lines; /* in this time; a long one counts several times */
-    bool full;        /* no more of them are taken in this time, and nothing is read */
-    unsigned n_handles;
-    size_t length; /* of the line that has not ended; its beginning is in `line` */
-    char line[STDERR_LENGTH];
-};
-
-static void on_child_said_closed(uv_handle_t *handle)
-{
-    struct child_said *e = handle->data;
-    if (--e->n_handles == 0)
-        free(e);
-}
-
-static void end_line(struct child_said *e)
-{
-    bool cut = e->length > STDERR_LENGTH;
-    if (e->length > 0)
-        log_pass(e->line, cut ? STDERR_LENGTH : e->length, cut);
-    e->n_lines += e->length > 0;
-    e->length = 0;
-}
-
-static void on_time(uv_timer_t *timer);
-
-/* Takes what is there, a pipe full of it at most. */
-static void on_readable(uv_poll_t *poll, int status, int events)
-{
-    struct child_said *e = poll->data;
-    char bytes[4096];
-    ssize_t got = 0;
-    for (int i = 0; i < 16 && !e->full && (got = read(e->fd, bytes, sizeof bytes)) > 0; i++) {
-        for (ssize_t k = 0; k < got && e->n_lines < STDERR_LINES; k++) {
-            if (bytes[k] == '\n' || bytes[k] == '\0') {
-                end_line(e);
-                continue;
-            }
-            if (e->length < STDERR_LENGTH)
-                e->line[e->length] = bytes[k];
-            else if (e->length % STDERR_LENGTH == 0)
-                e->n_lines++;
-            e->length++;
-        }
-        e->full = e->n_lines >= STDERR_LINES;
-        if (!uv_is_active((uv_handle_t *)&e->timer))
-            uv_timer_start(&e->timer, on_time, STDERR_TIME * 1000, 0);
-    }
-    if (e->full)
-        log_warning("%s (pid %d) has written %d lines to stderr within %d s: what more it "
-                    "writes in this time is left out",
-                    e->who, *e->pid, STDERR_LINES, STDERR_TIME);
-    if (e->full || got == 0) /* 0: all who could write have ended */
-        uv_poll_stop(&e->poll);
-}
-
-static void on_time(uv_timer_t *timer)
-{
-    struct child_said *e = timer->data;
-    char bytes[4096];
-    e->n_lines = 0;
-    if (!e->full)
-        return;
-    for (int i = 0; i < 16 && read(e->fd, bytes, sizeof bytes) > 0; i++)
-        ; /* old by now */
-    e->length = 0;
-    e->full = false;
-    uv_poll_start(&e->poll, UV_READABLE, on_readable);
-}
-
-struct child_said *child_said_open(uv_loop_t *loop, const char *who, const int *pid, int *fd)
-{
-    int ends[2];
-    *fd = -1;
-    if (isatty(STDERR_FILENO) == 1 || pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
-        return NULL;
-    struct child_said *e = calloc(1, sizeof *e);
-    if (!e || uv_poll_init(loop, &e->poll, ends[0]) != 0) {
-        free(e);
-        close(ends[0]);
-        close(ends[1]);
-        return NULL;
-    }
-    uv_timer_init(loop, &e->timer);
-    e->poll.data = e->timer.data = e;
-    e->n_handles = 2;
-    e->fd = ends[0];
-    e->who = who;
-    e->pid = pid;
-    uv_poll_start(&e->poll, UV_READABLE, on_readable);
-    *fd = ends[1];
-    return e;
-}
-
-void child_said_close(struct child_said **from)
-{
-    struct child_said *e = *from;
-    *from = NULL;
-    if (!e)
-        return;
-    if (!e->full) {
-        on_readable(&e->poll, 0, UV_READABLE);
-        end_line(e);
-    }
-    uv_close((uv_handle_t *)&e->poll, on_child_said_closed);
-    uv_close((uv_handle_t *)&e->timer, on_child_said_closed);
-    close(e->fd);
-}
 
 /* ---- what libuv tells ---- */
 
@@ -161,7 +38,7 @@ static void on_exit_of_process(uv_process_t *process, int64_t status, int signal
 {
     struct child *child = process->data;
     uv_close((uv_handle_t *)process, on_closed);
-    child_said_close(&child->said); /* its last words come before we say that it has ended */
+    said_close(&child->said); /* its last words come before we say that it has ended */
     child->exited = true;
     child->status = (int)status;
     child->signal = signal;
@@ -331,7 +208,7 @@ int child_start(struct child **child, uv_loop_t *loop, struct fault *fault)
         close(sockets[0]);
     }
 
-    c->said = child_said_open(loop, "the worker", &c->pid, &said);
+    c->said = said_open(loop, "the worker", &c->pid, &said);
     bool replaced = said >= 0 && log_stderr_is_journal() && fstat(said, &status) == 0;
     if (replaced)
         snprintf(journal, sizeof journal, "%s%llu:%llu", stream, (unsigned long long)status.st_dev,
@@ -389,7 +266,7 @@ void child_forget(struct child **child)
     if (!c)
         return;
     c->forgotten = true;
-    child_said_close(&c->said);
+    said_close(&c->said);
     child_hang_up(c);
     if (c->spawned && !c->exited)
         uv_close((uv_handle_t *)&c->process, on_closed);

@@ -10,7 +10,7 @@
 #include <uv.h>
 
 struct message;
-struct child_said;
+struct said;
 struct outgoing; /* a message that waits until the socket has room */
 
 struct child {
@@ -25,7 +25,7 @@ struct child {
     int signal;    /* … or the signal; 0: none */
     char end[100]; /* for people: "by signal 11 (Segmentation fault)" */
 
-    struct child_said *said; /* what it writes to stderr; NULL: that is our own */
+    struct said *said; /* what it writes to stderr; NULL: that is our own */
     uv_process_t process;
     uv_poll_t poll;
     int socket; /* −1 after hang-up */
@@ -33,15 +33,6 @@ struct child {
     unsigned n_handles; /* libuv handles that are still open */
     bool spawned, forgotten;
 };
-
-/* What a process writes: a pipe, whose end for writing becomes *fd, which the caller closes, and
- * from which bounded lines go to the log. `who` and *pid are how people know the process, and have
- * to be there until child_said_close. Returns NULL where there is none: the process then writes to
- * our own stderr. So it does where that is a terminal, at which somebody sits who sees it. */
-struct child_said *child_said_open(uv_loop_t *loop, const char *who, const int *pid, int *fd);
-
-/* Takes the last lines. The loop frees the memory. Takes NULL; clears the pointer. */
-void child_said_close(struct child_said **said);
 
 /* Starts the program. Its end of the socket is descriptor MESSAGE_WORKER_FD. FAULT_NO_DEVICE,
  * FAULT_IO, FAULT_MEMORY: it cannot be started. */

@@ -13,8 +13,8 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "daemon/work/child.h"
 #include "daemon/work/metrics.h"
+#include "daemon/work/said.h"
 
 #define RESULTS_TOLD 100 /* of one file, by their names; all are counted */
 
@@ -36,7 +36,7 @@ struct hooks {
     bool late;            /* it was killed because of its time */
     bool busy;            /* the handle of its process is in use: the next one waits for its end */
     uv_process_t process;
-    struct child_said *said;
+    struct said *said;
     int pid;
     uv_timer_t timer;
     unsigned n_handles;
@@ -99,7 +99,7 @@ static void on_exit_of_hook(uv_process_t *process, int64_t status, int signal)
     uv_close((uv_handle_t *)process, on_closed);
     uv_timer_stop(&hooks->timer);
     kill_group(hooks);
-    child_said_close(&hooks->said);
+    said_close(&hooks->said);
     if (hooks->late)
         log_about(subject(hooks), LOG_LEVEL_WARNING,
                   "%s: the program had not ended after %s (hook_time), and was killed", kind,
@@ -157,7 +157,7 @@ static int start(struct hooks *hooks)
         if (*word)
             arguments[n++] = word;
     char **list = environment(hook); /* NULL without memory: ours */
-    hooks->said = child_said_open(hooks->loop, hook->kind, &hooks->pid, &said);
+    hooks->said = said_open(hooks->loop, hook->kind, &hooks->pid, &said);
     int to = said >= 0 ? said : STDERR_FILENO;
     uv_stdio_container_t stdio[3] = {{.flags = UV_IGNORE},
                                      {.flags = UV_INHERIT_FD, .data.fd = to},
@@ -183,7 +183,7 @@ static int start(struct hooks *hooks)
         uv_timer_start(&hooks->timer, on_time, hooks->settings->hook_time / MILLISECOND, 0);
         return 0;
     }
-    child_said_close(&hooks->said);
+    said_close(&hooks->said);
     return error;
 }
 
@@ -312,7 +312,7 @@ void hooks_destroy(struct hooks **hooks)
     h->destroyed = true;
     if (h->running) { /* nobody looks at its end any more */
         uv_close((uv_handle_t *)&h->process, on_closed);
-        child_said_close(&h->said);
+        said_close(&h->said);
         free_hook(h->running);
         h->running = NULL;
     }
