@@ -33,6 +33,7 @@ function __sluice_chain
     printf '%s\t%s\n' "$before"sobel 'edges: the gradient by the 3×3 Sobel operator, its length or its parts'
     printf '%s\t%s\n' "$before"synthesis 'the inverse of a filter bank: bands put together, level by level'
     printf '%s\t%s\n' "$before"threshold 'two values: one where the sample is at least a threshold, one where it is below'
+    printf '%s\t%s\n' "$before"undistort 'the picture without its lens\' distortion'
     printf '%s\t%s\n' "$before"unsharp 'sharper: each sample moved away from the blurred picture'
     printf '%s\t%s\n' "$before"warp 'the picture under an affine or perspective matrix: shifted, turned, sheared, straightened'
 end
@@ -58,7 +59,7 @@ complete -c sluice -n __fish_use_subcommand -f -a testcard -d 'draw a picture to
 complete -c sluice -n __fish_use_subcommand -f -a version -d 'the version (also --version, -V)'
 complete -c sluice -n __fish_use_subcommand -f -a help -d 'this text, or the options of a command (also --help, -h)'
 complete -c sluice -n '__fish_seen_subcommand_from help' -f -a 'run submit enqueue view status why failed requeue compare stages devices plan bench tune check-config warm doctor testcard version help'
-complete -c sluice -n '__fish_seen_subcommand_from stages' -f -a 'abs analysis box clahe close colour convert crop dilate dwt equalize erode fir flip gain gauss idwt invert levels luminance median normalize open pad resize rotate shrink sobel synthesis threshold unsharp warp'
+complete -c sluice -n '__fish_seen_subcommand_from stages' -f -a 'abs analysis box clahe close colour convert crop dilate dwt equalize erode fir flip gain gauss idwt invert levels luminance median normalize open pad resize rotate shrink sobel synthesis threshold undistort unsharp warp'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s c -l chain -d 'stages joined by commas, or the name of a configured chain' -r -f -a '(__sluice_chain)'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s o -l output -d 'a file' -r
 complete -c sluice -n '__fish_seen_subcommand_from run' -s f -l format -d 'format of the output, with options' -r -f -a 'bmp jpg npy npz png pnm raw'

@@ -165,6 +165,15 @@ SLUICE_API int sluice_definitions_add_kernel(struct sluice_definitions *definiti
                                              const char *name, unsigned columns, unsigned rows,
                                              const double *values, struct sluice_error *error);
 
+/* Adds a camera for undistort, by OpenCV's models: "undistort:@name". `matrix` is fx 0 cx, 0 fy cy,
+ * 0 0 1; `distortion` has 1 to 12 numbers, k1 k2 p1 p2 k3 k4 k5 k6 s1 s2 s3 s4, or with `fisheye` (1)
+ * up to four, k1 k2 k3 k4. Width and height are those of the pictures it was calibrated with; 0: any. */
+SLUICE_API int sluice_definitions_add_camera(struct sluice_definitions *definitions,
+                                             const char *name, unsigned width, unsigned height,
+                                             const double matrix[9], int fisheye,
+                                             const double *distortion, unsigned n_distortion,
+                                             struct sluice_error *error);
+
 /* A filter of a bank; sluice-chain(7) has the definitions of zero and shift. */
 struct sluice_filter {
     const double *taps;

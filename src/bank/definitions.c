@@ -1,5 +1,6 @@
 #include "bank/definitions.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ void definitions_finish(struct definitions *definitions)
     }
     free(definitions->banks);
     free(definitions->kernels);
+    free(definitions->cameras);
     *definitions = (struct definitions){0};
 }
 
@@ -24,6 +26,17 @@ bool definitions_add_kernel(struct definitions *definitions, const struct defini
         return false;
     definitions->kernels = kernels;
     kernels[definitions->n_kernels++] = *kernel;
+    return true;
+}
+
+bool definitions_add_camera(struct definitions *definitions, const struct definition_camera *camera)
+{
+    size_t n = definitions->n_cameras;
+    struct definition_camera *cameras = realloc(definitions->cameras, (n + 1) * sizeof *cameras);
+    if (!cameras)
+        return false;
+    definitions->cameras = cameras;
+    cameras[definitions->n_cameras++] = *camera;
     return true;
 }
 
@@ -60,6 +73,36 @@ const struct bank *definitions_bank(const struct definitions *definitions, const
         if (strcmp(definitions->banks[i]->name, name) == 0)
             return &definitions->banks[i]->bank;
     return NULL;
+}
+
+const struct definition_camera *definitions_camera(const struct definitions *definitions,
+                                                   const char *name)
+{
+    for (size_t i = 0; definitions && i < definitions->n_cameras; i++)
+        if (strcmp(definitions->cameras[i].name, name) == 0)
+            return &definitions->cameras[i];
+    return NULL;
+}
+
+int definitions_check_camera(const struct definition_camera *camera, const char *what,
+                             struct fault *fault)
+{
+    const double *m = camera->matrix;
+    unsigned n = camera->n_distortion;
+    bool finite = true;
+    for (int i = 0; i < 9; i++)
+        finite &= isfinite(m[i]) != 0;
+    for (unsigned i = 0; i < n; i++)
+        finite &= isfinite(camera->distortion[i]) != 0;
+    if (!finite || !(m[0] > 0) || !(m[4] > 0) || m[1] != 0 || m[3] != 0 || m[6] != 0 || m[7] != 0 ||
+        m[8] != 1)
+        return fault_set(fault, FAULT_CHAIN,
+                         "%s: a camera's matrix is fx 0 cx, 0 fy cy, 0 0 1, with fx and fy above 0",
+                         what);
+    if (camera->fisheye && n > 4)
+        return fault_set(fault, FAULT_CHAIN, "%s: a fisheye has 4 numbers of distortion, not %u",
+                         what, n);
+    return 0;
 }
 
 static int unknown_bank(const struct definitions *definitions, const char *word,

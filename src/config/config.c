@@ -386,6 +386,9 @@ static const struct reader_key sections[] = {
      .read = config_read_kernels,
      .offset = offsetof(struct config, definitions)},
     {.name = "banks", .read = config_read_banks, .offset = offsetof(struct config, definitions)},
+    {.name = "cameras",
+     .read = config_read_cameras,
+     .offset = offsetof(struct config, definitions)},
     {.name = "chains", .read = read_chains},
     {.name = "device", .read = read_section, .offset = SETTINGS},
     {.name = "limits", .read = read_section, .offset = SETTINGS},
@@ -470,12 +473,14 @@ void config_resolve_chains(struct config *config)
     }
 }
 
+/* `cameras`, which the config takes over: those that need not be read again. */
 static int read_file(struct config *config, const char *name, const char *text, size_t length,
-                     struct text *errors, struct fault *fault)
+                     struct definitions *cameras, struct text *errors, struct fault *fault)
 {
     struct reader reader;
     int result = 0;
-    *config = (struct config){0};
+    *config = (struct config){.definitions = *cameras};
+    *cameras = (struct definitions){0};
     settings_defaults(&config->settings);
     config->settings.file = settings_keep(&config->settings, name);
     config->source = malloc(length + 1);
@@ -501,7 +506,7 @@ static int read_file(struct config *config, const char *name, const char *text, 
 int config_read_text(struct config *config, const char *name, const char *text, size_t length,
                      struct text *errors, struct fault *fault)
 {
-    int result = read_file(config, name, text, length, errors, fault);
+    int result = read_file(config, name, text, length, &(struct definitions){0}, errors, fault);
     if (result != 0)
         config_finish(config);
     return result;
@@ -519,7 +524,8 @@ int config_read_partly(struct config *config, const char *path, struct text *err
     int result = file_read(fd, FILE_MAX, &bytes, fault);
     close(fd);
     if (result == 0)
-        result = read_file(config, path, (const char *)bytes.data, bytes.size, errors, fault);
+        result = read_file(config, path, (const char *)bytes.data, bytes.size,
+                           &(struct definitions){0}, errors, fault);
     bytes_finish(&bytes);
     return result;
 }
@@ -558,10 +564,16 @@ void config_print_worker(const struct config *config, struct text *text)
             text_append_bytes(text, "", 1);
         }
     }
+    for (size_t i = 0; i < config->definitions.n_cameras; i++) {
+        config_print_camera(&config->definitions.cameras[i], text);
+        text_append_bytes(text, "", 1);
+    }
     text_append_bytes(text, "", 1);
     if (config->definitions.n_banks + config->definitions.n_kernels > 0)
         text_append_bytes(text, config->source, config->source_length);
 }
+
+#define CAMERAS "cameras."
 
 static int set_one(struct settings *settings, const char *line, struct fault *fault)
 {
@@ -591,13 +603,23 @@ int config_read_worker(struct config *config, const char *text, size_t length, s
     *config = (struct config){0};
     if (!end)
         return fault_set(fault, FAULT_DATA, "a configuration without an end of its settings");
-    if (file < text + length)
-        result = config_read_text(config, "configuration", file, (size_t)(text + length - file),
-                                  &errors, fault);
-    else
-        settings_defaults(&config->settings);
+    struct definitions cameras = {0};
+    struct definition_camera camera;
     for (const char *line = text; line < end && result == 0; line += strlen(line) + 1)
-        result = set_one(&config->settings, line, fault);
+        if (strncmp(line, CAMERAS, strlen(CAMERAS)) == 0 &&
+            config_scan_camera(line + strlen(CAMERAS), &camera) &&
+            !definitions_add_camera(&cameras, &camera))
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a configuration");
+    if (result == 0 && file < text + length) {
+        result = read_file(config, "configuration", file, (size_t)(text + length - file), &cameras,
+                           &errors, fault);
+    } else {
+        settings_defaults(&config->settings);
+        config->definitions = cameras;
+    }
+    for (const char *line = text; line < end && result == 0; line += strlen(line) + 1)
+        if (strncmp(line, CAMERAS, strlen(CAMERAS)) != 0)
+            result = set_one(&config->settings, line, fault);
     text_finish(&errors);
     if (result != 0)
         config_finish(config);

@@ -46,12 +46,22 @@ int config_read_partly(struct config *config, const char *path, struct text *err
                        struct fault *fault);
 
 /* Appends what a worker has to know: each of its settings as it is in force, whatever said it, and
- * the file if that defines any @name. Workers that are given the same text do the same. */
+ * the file if that defines any @name. Cameras are told by their numbers, since a worker cannot
+ * open files. Workers that are given the same text do the same. */
 void config_print_worker(const struct config *config, struct text *text);
 
 /* Reads that. Other settings are as by default, or as the file has them. After a fault the config
  * is empty. */
 int config_read_worker(struct config *config, const char *text, size_t length, struct fault *fault);
+
+/* Reads a calibration's file as OpenCV or ROS writes it, YAML or JSON; FAULT_CONFIG says what is
+ * wrong in it. */
+int config_parse_camera(const void *data, size_t size, struct definition_camera *camera,
+                        struct fault *fault);
+
+/* A camera as a line of what a worker is given, and back. False: no such line. */
+void config_print_camera(const struct definition_camera *camera, struct text *text);
+bool config_scan_camera(const char *line, struct definition_camera *camera);
 
 void config_finish(struct config *config);
 

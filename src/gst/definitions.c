@@ -68,6 +68,12 @@ int definitions_read(struct sluice_definitions **definitions, const char *path,
             result = add_kernel(*definitions, &config.definitions.kernels[i], error);
         for (size_t i = 0; i < config.definitions.n_banks && result == 0; i++)
             result = add_bank(*definitions, config.definitions.banks[i], error);
+        for (size_t i = 0; i < config.definitions.n_cameras && result == 0; i++) {
+            const struct definition_camera *camera = &config.definitions.cameras[i];
+            result = sluice_definitions_add_camera(
+                *definitions, camera->name, camera->width, camera->height, camera->matrix,
+                camera->fisheye, camera->distortion, camera->n_distortion, error);
+        }
         config_finish(&config);
     }
     text_finish(&errors);

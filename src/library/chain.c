@@ -33,7 +33,7 @@ void sluice_definitions_unref(struct sluice_definitions **definitions)
     free(d);
 }
 
-/* What both kinds of definitions have in common: a good name, and that no chain is there yet. */
+/* What all kinds of definitions have in common: a good name, and that no chain is there yet. */
 static int check_name(const struct sluice_definitions *definitions, const char *name,
                       struct sluice_error *error)
 {
@@ -48,7 +48,8 @@ static int check_name(const struct sluice_definitions *definitions, const char *
         return library_error(error, SLUICE_E_USAGE,
                              "definition '%.60s': a name has 1 to %d letters, digits, . and -",
                              name, PARAM_WORD_MAX - 1);
-    if (definitions_kernel(&definitions->own, name) || definitions_bank(&definitions->own, name))
+    if (definitions_kernel(&definitions->own, name) || definitions_bank(&definitions->own, name) ||
+        definitions_camera(&definitions->own, name))
         return library_error(error, SLUICE_E_USAGE, "definition '%.60s': there is one of that name",
                              name);
     return 0;
@@ -76,6 +77,32 @@ int sluice_definitions_add_kernel(struct sluice_definitions *definitions, const 
     }
     if (!definitions_add_kernel(&definitions->own, &kernel))
         return library_error(error, SLUICE_E_MEMORY, "no memory for a kernel");
+    return 0;
+}
+
+int sluice_definitions_add_camera(struct sluice_definitions *definitions, const char *name,
+                                  unsigned width, unsigned height, const double matrix[9],
+                                  int fisheye, const double *distortion, unsigned n_distortion,
+                                  struct sluice_error *error)
+{
+    struct definition_camera camera = {
+        .n_distortion = n_distortion, .fisheye = fisheye, .width = width, .height = height};
+    struct fault fault = FAULT_INIT;
+    int result = check_name(definitions, name, error);
+    if (result != 0)
+        return result;
+    if (n_distortion < 1 || n_distortion > CAMERA_DISTORTION_MAX || !width != !height)
+        return library_error(error, SLUICE_E_USAGE,
+                             "camera '%s': 1 to %d numbers of distortion, and both width and "
+                             "height or none",
+                             name, CAMERA_DISTORTION_MAX);
+    snprintf(camera.name, sizeof camera.name, "%s", name);
+    memcpy(camera.matrix, matrix, sizeof camera.matrix);
+    memcpy(camera.distortion, distortion, n_distortion * sizeof *distortion);
+    if (definitions_check_camera(&camera, name, &fault) != 0)
+        return library_error(error, SLUICE_E_USAGE, "camera %s", fault.text);
+    if (!definitions_add_camera(&definitions->own, &camera))
+        return library_error(error, SLUICE_E_MEMORY, "no memory for a camera");
     return 0;
 }
 

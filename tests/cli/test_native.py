@@ -43,12 +43,14 @@ CHAINS = {
     'open': ['open:3', 'open:width=4:height=9'],
     'pad': ['pad:left=3:bottom=2', 'pad:top=4:border=reflect'],
     'resize': ['resize:w=20', 'resize:w=80:enlarge=1:filter=nearest'],
-    'rotate': ['rotate:90', 'rotate:180'],
+    'rotate': ['rotate:90', 'rotate:180', 'rotate:30'],
     'shrink': ['dwt:db4,shrink:threshold=3', 'dwt:cdf97:levels=2,shrink:hard:threshold=bayes'],
     'sobel': ['sobel', 'sobel:dx'],
     'synthesis': ['analysis:haar,synthesis:haar', 'analysis:cdf97:levels=2,synthesis:cdf97:levels=2'],
     'threshold': ['threshold:t=5', 'threshold:t=otsu', 'threshold:local:radius=4'],
+    'undistort': ['undistort:matrix=60_0_30/0_60_20/0_0_1:distortion=-0.2_0.05'],
     'unsharp': ['unsharp:1.5', 'unsharp:2:amount=0.5:threshold=3'],
+    'warp': ['warp:0.9_-0.3_5/0.3_0.9_-4', 'warp:from=0_0/30_2/28_20/1_19:filter=cubic'],
 }
 
 

@@ -22,7 +22,8 @@ CHAINS = {
     'idwt': 'dwt:levels=2,idwt', 'invert': 'invert', 'levels': 'levels:10:200', 'luminance': 'luminance:bt709', 'median': 'median',
     'normalize': 'normalize', 'open': 'open:radius=1', 'pad': 'pad:left=2:bottom=1', 'resize': 'resize:w=100',
     'rotate': 'rotate:90', 'shrink': 'dwt,shrink:threshold=2,idwt', 'sobel': 'sobel', 'synthesis': 'analysis:cdf97,synthesis:cdf97',
-    'threshold': 'threshold:t=90', 'unsharp': 'unsharp:sigma=1',
+    'threshold': 'threshold:t=90', 'unsharp': 'unsharp:sigma=1', 'warp': 'warp:0.9_-0.3_5/0.3_0.9_-4',
+    'undistort': 'undistort:matrix=300_0_160/0_300_120/0_0_1:distortion=-0.2_0.05',
 }
 FORMATS = {'GRAY8': ('gray8', 1), 'RGB': ('rgb24', 3), 'RGBA': ('rgba32', 4), 'GRAY16_LE': ('gray16', 2)}
 SIZES = [(640, 480), (321, 241), (1921, 7), (1, 1)]

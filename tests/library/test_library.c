@@ -330,6 +330,7 @@ static const char *const chains[] = {
     "rotate:90",
     "rotate:180",
     "rotate:270",
+    "rotate:30",
     "dwt,shrink:threshold=2,idwt",
     "sobel",
     "sobel:border=crop",
@@ -338,8 +339,11 @@ static const char *const chains[] = {
     "threshold:t=90",
     "threshold:t=otsu",
     "threshold:t=local:radius=3",
+    "undistort:matrix=30_0_15/0_30_10/0_0_1:distortion=-0.2_0.05",
     "unsharp:sigma=1",
     "unsharp:sigma=3",
+    "warp:0.9_-0.3_5/0.3_0.9_-4",
+    "warp:from=0_0/20_1/19_9/1_8:filter=cubic",
     "luminance,sobel",
     "luminance,invert,sobel,threshold:90",
     "invert,gain:by=2",
@@ -709,6 +713,18 @@ static void test_definitions(void **state)
     wrong.factor = 17;
     assert_int_equal(sluice_definitions_add_bank(definitions, "wrong", &halves, &wrong, 1, &error),
                      SLUICE_E_USAGE);
+    static const double lens[] = {-0.2, 0.05}, pinhole[] = {20, 0, 16, 0, 20, 12, 0, 0, 1};
+    const double skewed[] = {20, 1, 16, 0, 20, 12, 0, 0, 1};
+    assert_int_equal(sluice_definitions_add_camera(definitions, "front", 0, 0, pinhole, 0, lens, 2, &error), 0);
+    assert_int_equal(sluice_definitions_add_camera(definitions, "front", 0, 0, pinhole, 0, lens, 2, &error),
+                     SLUICE_E_USAGE);
+    assert_int_equal(sluice_definitions_add_camera(definitions, "back", 0, 0, skewed, 0, lens, 2, &error), SLUICE_E_USAGE);
+    assert_int_equal(sluice_definitions_add_camera(definitions, "back", 9, 0, pinhole, 0, lens, 2, &error), SLUICE_E_USAGE);
+    assert_int_equal(sluice_definitions_add_camera(definitions, "back", 0, 0, pinhole, 0, lens, 13, &error), SLUICE_E_USAGE);
+    assert_int_equal(sluice_chain_parse(&chain, "undistort:@back", definitions, &error, 1), SLUICE_E_CHAIN);
+    assert_int_equal(sluice_chain_parse(&chain, "undistort:@front", definitions, &error, 1), 0);
+    expect_planes(chain, 1);
+    sluice_chain_unref(&chain);
     assert_int_equal(sluice_chain_parse(&chain, "analysis:@across", definitions, &error, 1), 0);
     expect_planes(chain, 2);
     sluice_chain_unref(&chain);

@@ -81,6 +81,45 @@ class Geometry(Peers):
                 self.mean('rotate:%r:same:filter=%s' % (angle, name), picture,
                           cv2.warpAffine(picture, m, (width, height), flags=flag))
 
+    def test_undistort(self):
+        for picture in self.pictures():
+            height, width = picture.shape[:2]
+            k = numpy.array([[width * 0.8, 0, width / 2 + 3], [0, width * 0.82, height / 2 - 2], [0, 0, 1]])
+            for name, flag in FLAGS.items():
+                d = numpy.array([-0.3, 0.1, 0.004, -0.003, -0.02, 0.01, 0.02, 0.001])
+                maps = cv2.initUndistortRectifyMap(k, d, None, k, (width, height), cv2.CV_32FC1)
+                chain = 'undistort:matrix=%s:distortion=%s:filter=%s' % (text(k), text([d]), name)
+                self.mean(chain, picture, cv2.remap(picture, *maps, flag))
+                zoomed = k * numpy.array([[.6, 1, 1], [1, .6, 1], [1, 1, 1]])
+                fish = numpy.array([0.05, -0.02, 0.01, 0.003])
+                maps = cv2.fisheye.initUndistortRectifyMap(k, fish, numpy.eye(3), zoomed, (width, height), cv2.CV_32FC1)
+                chain = 'undistort:matrix=%s:distortion=%s:model=fisheye:zoom=0.6:filter=%s' % (text(k), text([fish]), name)
+                self.mean(chain, picture, cv2.remap(picture, *maps, flag))
+
+    def test_calibration_files(self):
+        """What cv2.FileStorage writes."""
+        picture = next(self.pictures())
+        height, width = picture.shape[:2]
+        k = numpy.array([[width * 0.8, 0, width / 2.], [0, width * 0.82, height / 2.], [0, 0, 1]])
+        d = numpy.array([[-0.3, 0.1, 0.004, -0.003, -0.02]])
+        expected = cv2.undistort(picture, k, d)
+        for kind in ('yml', 'json'):
+            path = os.path.join(self.dir, 'camera.' + kind)
+            storage = cv2.FileStorage(path, cv2.FILE_STORAGE_WRITE)
+            storage.write('image_width', width)
+            storage.write('image_height', height)
+            storage.write('camera_matrix', k)
+            storage.write('distortion_coefficients', d)
+            storage.release()
+            config = os.path.join(self.dir, 'config.yaml')
+            with open(config, 'w', encoding='utf-8') as file:
+                file.write('cameras: {front: camera.%s}\n' % kind)
+            os.environ['SLUICE_CONFIG'] = config
+            try:
+                self.mean('undistort:@front', picture, expected)
+            finally:
+                del os.environ['SLUICE_CONFIG']
+
     def test_types(self):
         """16 bits and floats: in steps of u8."""
         for picture in self.pictures():

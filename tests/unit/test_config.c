@@ -55,6 +55,68 @@ static void test_sections(void **state)
     config_finish(&config);
 }
 
+static void test_cameras(void **state)
+{
+    static const char opencv[] = "%YAML:1.0\n---\nimage_width: 640\nimage_height: 480\n"
+                                 "flags: 0\ncamera_matrix: !!opencv-matrix\n   rows: 3\n   cols: 3\n   dt: d\n"
+                                 "   data: [ 5.5e+02, 0., 320., 0., 551., 2.4e+02, 0., 0., 1. ]\n"
+                                 "distortion_coefficients: !!opencv-matrix\n   rows: 5\n   cols: 1\n   dt: d\n"
+                                 "   data: [ -0.25, 0.125, 0., 0.5, 1. ]\n";
+    static const char json[] =
+        "{\n    \"camera_matrix\": {\"type_id\": \"opencv-matrix\", \"rows\": 3, \"cols\": 3, \"dt\": \"d\",\n"
+        "        \"data\": [ 300.0, 0.0, 320.0, 0.0, 300.0, 240.0, 0.0, 0.0, 1.0 ]},\n"
+        "    \"distortion_model\": \"equidistant\", \"D\": [0.1, 0.2, 0.3, 0.4]\n}\n";
+    static const struct {
+        const char *text, *says;
+    } wrong[] = {{"", "camera_matrix"},
+                 {"a: [", "in line"},
+                 {"[1, 2]", "camera_matrix"},
+                 {"camera_matrix: [1, 0, 0, 0, 1, 0, 0, 0]\n", "9 numbers"},
+                 {"K: [1, 0, 0, 0, 1, 0, 0, 0, 1]\n", "distortion_coefficients"},
+                 {"K: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nD: [x]\n", "distortion_coefficients"},
+                 {"K: [1, 0, 0, 0, -1, 0, 0, 0, 1]\nD: [0]\n", "above 0"},
+                 {"K: [1, 0, 0, 0, .nan, 0, 0, 0, 1]\nD: [0]\n", "9 numbers"},
+                 {"K: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nD: [0]\nimage_width: 5\n", "go together"},
+                 {"K: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nD: [0]\nimage_width: -5\n", "number of pixels"},
+                 {"K: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nD: [0]\ndistortion_model: odd\n", "'odd'"},
+                 {"K: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nD: [0,0,0,0,0,0,0,0,0,0,0,0,1,0]\n", "tilted"},
+                 {"K: [1, 0, 0, 0, 1, 0, 0, 0, 1]\nD: [0,0,0,0,0]\nfisheye_model: 1\n", "4 numbers"}};
+    struct definition_camera camera = {0};
+    struct fault fault = FAULT_INIT;
+    struct config config, again;
+    struct text text = {0};
+    (void)state;
+    assert_int_equal(config_parse_camera(opencv, strlen(opencv), &camera, &fault), 0);
+    assert_true(camera.matrix[0] == 550 && camera.matrix[5] == 240 && camera.n_distortion == 5);
+    assert_true(camera.distortion[0] == -0.25 && camera.distortion[4] == 1 && !camera.fisheye);
+    assert_true(camera.width == 640 && camera.height == 480);
+    camera = (struct definition_camera){0};
+    assert_int_equal(config_parse_camera(json, strlen(json), &camera, &fault), 0);
+    assert_true(camera.fisheye && camera.n_distortion == 4 && camera.distortion[3] == 0.4);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        camera = (struct definition_camera){0};
+        fault_clear(&fault);
+        if (config_parse_camera(wrong[i].text, strlen(wrong[i].text), &camera, &fault) == 0 ||
+            !strstr(fault.text, wrong[i].says))
+            fail_msg("'%s': '%s', not '%s'", wrong[i].text, fault.text, wrong[i].says);
+    }
+    fault_clear(&fault);
+    /* as a worker has it: to the last bit, whatever else the file defines */
+    accept("cameras: {front: {K: [100.1, 0, 3, 0, 0.3, 1e-7, 0, 0, 1], D: [-0.1, 0.7], image_width: 7, image_height: 8}}\n"
+           "kernels: {soft: 1_2_1}\n",
+           &config);
+    config_print_worker(&config, &text);
+    assert_int_equal(config_read_worker(&again, text.data, text.length, &fault), 0);
+    assert_int_equal(again.definitions.n_cameras, 1);
+    assert_memory_equal(again.definitions.cameras, config.definitions.cameras, sizeof camera);
+    assert_non_null(definitions_kernel(&again.definitions, "soft"));
+    text_finish(&text);
+    config_finish(&config);
+    config_finish(&again);
+    REFUSE("cameras: {front: /nowhere/front.yaml}\n", "f.yaml:1:18: camera 'front': /nowhere/front.yaml", "No such file");
+    REFUSE("cameras: {front: {K: 1}}\n", "f.yaml:1:18: camera 'front': camera_matrix", "9 numbers");
+}
+
 static void test_bank(void **state)
 {
     struct config config;
@@ -268,6 +330,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_cameras),
         cmocka_unit_test(test_bank),
         cmocka_unit_test(test_errors_tell_their_place),
         cmocka_unit_test(test_bank_errors),

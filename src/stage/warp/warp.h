@@ -1,4 +1,4 @@
-/* The stage warp, and rotate by angles that are no quarter turns: each pixel of the
+/* The stages warp and undistort, and rotate by angles that are no quarter turns: each pixel of the
  * result is computed from those around a place in the picture. docs/stages/warp.md has the
  * definition.
  *
@@ -45,6 +45,14 @@ struct warp_config {
     struct warp_look look;
 };
 
+/* A lens: OpenCV's models. */
+struct warp_lens {
+    double fx, fy, cx, cy;
+    double zoom; /* of the result: its focal lengths are so many times those */
+    bool fisheye;
+    double k[12]; /* k1 k2 p1 p2 k3 k4 k5 k6 s1 s2 s3 s4; of a fisheye k1 k2 k3 k4 */
+};
+
 struct rotate_config {
     struct param_scalar angle; /* clockwise, in degrees: a choice is 90, 180 or 270 */
     int same;                  /* the result has the picture's size */
@@ -54,7 +62,9 @@ struct rotate_config {
 
 /* From places of the result to places of the picture. */
 struct warp_map {
-    double m[9]; /* row by row, of homogeneous coordinates */
+    bool has_lens;
+    double m[9]; /* row by row, of homogeneous coordinates; unless it has a lens */
+    struct warp_lens lens;
 };
 
 /* False: nothing of the picture is seen at (x, y). */
@@ -89,7 +99,7 @@ void warp_grid_place(const struct warp_grid *grid, uint32_t x, uint32_t y, int32
 /* The map for a plane of the stage's input, and the size of the result. */
 typedef int warp_find(const void *config, const struct plane *plane, struct warp_map *map,
                       uint32_t *width, uint32_t *height, struct fault *fault);
-warp_find warp_find_map, rotate_find_map;
+warp_find warp_find_map, undistort_find_map, rotate_find_map;
 
 /* What shape(), passes() and the reference do. */
 int warp_shape(const char *stage, const void *config, warp_find *find, const struct warp_look *look,
@@ -103,6 +113,7 @@ int warp_compute(const char *stage, const void *config, warp_find *find,
 struct tolerance warp_tolerance(const void *config, enum sample_type in, enum sample_type out);
 
 stage_reference warp_reference;
+stage_reference undistort_reference;
 stage_reference rotate_reference;
 
 #endif

@@ -11,9 +11,37 @@
 #define LOOKED_AT 32 /* cells each way at which a choice of the shift is looked at */
 #define WRONG_MAX 2  /* 2^-8ths of a pixel by which a place may be wrong there */
 
+/* Through a lens, by OpenCV's models ("Camera Calibration and 3D Reconstruction" and "Fisheye
+ * camera model" in its documentation). */
+static bool place_by_lens(const struct warp_lens *lens, double x, double y, double *u, double *v)
+{
+    const double *k = lens->k;
+    x = (x - lens->cx) / (lens->fx * lens->zoom);
+    y = (y - lens->cy) / (lens->fy * lens->zoom);
+    double r2 = x * x + y * y, r4 = r2 * r2, r6 = r4 * r2;
+    if (lens->fisheye) {
+        double r = sqrt(r2), t = atan(r), t2 = t * t;
+        double bent = t * (1 + t2 * (k[0] + t2 * (k[1] + t2 * (k[2] + t2 * k[3]))));
+        double scale = r > 0 ? bent / r : 1;
+        *u = lens->fx * x * scale + lens->cx;
+        *v = lens->fy * y * scale + lens->cy;
+        return true;
+    }
+    double below = 1 + k[5] * r2 + k[6] * r4 + k[7] * r6;
+    double radial = (1 + k[0] * r2 + k[1] * r4 + k[4] * r6) / below;
+    double xy = 2 * x * y;
+    *u = lens->fx * (x * radial + k[2] * xy + k[3] * (r2 + 2 * x * x) + k[8] * r2 + k[9] * r4) +
+         lens->cx;
+    *v = lens->fy * (y * radial + k[2] * (r2 + 2 * y * y) + k[3] * xy + k[10] * r2 + k[11] * r4) +
+         lens->cy;
+    return below > 0;
+}
+
 bool warp_place(const struct warp_map *map, double x, double y, double *u, double *v)
 {
     const double *m = map->m;
+    if (map->has_lens)
+        return place_by_lens(&map->lens, x, y, u, v) && isfinite(*u) && isfinite(*v);
     double w = m[6] * x + m[7] * y + m[8];
     *u = (m[0] * x + m[1] * y + m[2]) / w;
     *v = (m[3] * x + m[4] * y + m[5]) / w;

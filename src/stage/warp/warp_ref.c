@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "stage/move/move.h"
+#include "stage/warp/undistort.h"
 #include "stage/warp/warp.h"
 
 struct around {
@@ -171,4 +172,11 @@ int rotate_reference(const void *config_, const struct picture *in, struct pictu
     for (size_t i = 0; i < in->frame.n_planes; i++)
         turn(config, in, out, i);
     return 0;
+}
+
+int undistort_reference(const void *config_, const struct picture *in, struct picture *out,
+                        struct fault *fault)
+{
+    const struct undistort_config *config = config_;
+    return warp_compute("undistort", config, undistort_find_map, &config->look, in, out, fault);
 }
