@@ -110,10 +110,9 @@ bool texts_equal(const char *a, const char *b)
 
 const char *text_find_part(const char *text, size_t index, size_t *length)
 {
-    for (; text && index > 0; index--) {
-        text = strchr(text, ';');
-        text += text != NULL;
-    }
+    for (; text && index > 0; index--)
+        if ((text = strchr(text, ';')) != NULL)
+            text++;
     *length = text ? strcspn(text, ";") : 0;
     return text;
 }
