@@ -99,6 +99,7 @@ static void change_folders(struct front *front)
 /* The file is read on a thread of its own, which may wait for its disk. */
 struct reading {
     struct front *front;
+    pthread_t thread;
     uv_async_t over;
     struct rulebook *book; /* NULL: it is wrong */
     struct text errors;
@@ -139,6 +140,7 @@ static void after_reading(uv_async_t *over)
 {
     struct reading *r = over->data;
     struct front *front = r->front;
+    pthread_join(r->thread, NULL); /* it ends now */
     front->reading = false;
     if (front->reload != RELOAD_READING) /* the daemon stops */
         rulebook_leave(&r->book);
@@ -161,7 +163,6 @@ static void after_reading(uv_async_t *over)
 static bool start_reading(struct front *front)
 {
     struct reading *r = calloc(1, sizeof *r);
-    pthread_t thread;
     sigset_t all, before;
     if (!r || uv_async_init(&front->loop, &r->over, after_reading) != 0) {
         free(r);
@@ -172,11 +173,9 @@ static bool start_reading(struct front *front)
     fault_clear(&r->fault);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, NULL, read_file, r);
+    int error = pthread_create(&r->thread, NULL, read_file, r);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0)
-        pthread_detach(thread);
-    else
+    if (error != 0)
         uv_close((uv_handle_t *)&r->over, free_reading);
     return error == 0;
 }
