@@ -43,10 +43,15 @@ static void put_together(struct http_follower *f)
         f->next = oldest;
     }
     const struct event *event = events_get(events, f->next);
+    char *json = event ? event_print(event) : NULL;
+    f->next += event != NULL;
+    if (json)
+        text_printf(&f->text, "id: %" PRIu64 "\nevent: %s\ndata: %s\n\n", f->next - 1, event->kind,
+                    json);
+    free(json);
     if (event)
-        text_printf(&f->text, "id: %" PRIu64 "\nevent: %s\ndata: %s\n\n", f->next++, event->kind,
-                    event->text);
-    else if (f->text.length == 0 && clock_now() - f->since >= BEAT_SECONDS * SECOND)
+        return;
+    if (f->text.length == 0 && clock_now() - f->since >= BEAT_SECONDS * SECOND)
         text_append(&f->text, ":\n\n");
 }
 

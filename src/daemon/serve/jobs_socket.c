@@ -433,12 +433,14 @@ static void feed(struct jobs_client *client)
                         oldest - client->next_event);
             client->next_event = oldest;
         } else if ((event = events_get(events, client->next_event)) != NULL) {
-            bool fits = strlen(event->text) < ANSWER_MAX; /* else it has very many results */
+            char *json = event_print(event);
+            bool fits = json && strlen(json) < ANSWER_MAX; /* else it has very many results */
             text_printf(&text,
                         "\"number\":%" PRIu64 ",\"event\":\"%s\",\"data\":", client->next_event++,
                         event->kind);
-            text_append(&text, fits ? event->text : "null");
+            text_append(&text, fits ? json : "null");
             text_append(&text, "}");
+            free(json);
         } else {
             text_finish(&text);
             return;

@@ -419,47 +419,84 @@ double rate_read(const struct rate *rate, uint64_t now, double *window)
 
 /* ---- events ---- */
 
+/* The place of the next event, from which the oldest one has gone. */
+static struct event *next_event(struct events *events, const char *kind)
+{
+    struct event *event = &events->list[events->next++ % EVENTS_KEPT];
+    json_decref(event->what);
+    free(event->texts);
+    *event = (struct event){.kind = kind, .time = time(NULL), .seconds = -1};
+    return event;
+}
+
 void events_add(struct events *events, const char *kind, json_t *what)
 {
+    if (what)
+        next_event(events, kind)->what = what;
+}
+
+/* There are thousands of jobs for each that is followed, so it becomes JSON when it is read. */
+void events_add_job(struct events *events, const char *kind, const struct job *job)
+{
+    bool done = kind[0] == 'd', failed = kind[0] == 'f';
+    const char *const texts[EVENT_TEXTS] = {job->folder, job->folder ? job->label : NULL,
+                                            job->request, job->chain,
+                                            failed ? job->fault.text : NULL};
+    const char *last = done ? job->results : NULL;
+    size_t size = 1;
+    while (last && *last)
+        last += strlen(last) + 1;
+    size_t results = last ? (size_t)(last - job->results) : 0;
+    for (size_t i = 0; i < EVENT_TEXTS; i++)
+        size += texts[i] ? strlen(texts[i]) + 2 : 1;
+    char *at = events ? malloc(size + results) : NULL;
+    if (!at)
+        return;
+    struct event *event = next_event(events, kind);
+    event->texts = at;
+    event->source = job->origin;
+    event->reason = failed ? fault_name(job->fault.code) : NULL;
+    if ((done || failed) && job->sent > 0)
+        event->seconds = (double)(clock_now() - job->sent) / (double)SECOND;
+    for (size_t i = 0; i < EVENT_TEXTS; i++) { /* one that is not there is a blank alone */
+        size_t length = texts[i] ? strlen(texts[i]) + 1 : 0;
+        *at++ = texts[i] ? '+' : ' ';
+        memcpy(at, texts[i] ? texts[i] : "", length);
+        at += length;
+    }
+    memcpy(at, results ? job->results : "", results);
+    at[results] = '\0';
+}
+
+char *event_print(const struct event *event)
+{
+    static const char *const names[EVENT_TEXTS] = {"folder", "name", "request", "chain", "message"};
+    const char *at = event->texts;
     char now[32];
-    time_t seconds = time(NULL);
     struct tm utc;
-    strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &utc));
+    json_t *what =
+        event->what ? json_copy(event->what) : json_pack("{s:s}", "source", event->source);
+    for (size_t i = 0; what && at && i < EVENT_TEXTS; i++) {
+        bool is_there = *at++ == '+';
+        if (is_there || strcmp(names[i], "message") != 0)
+            json_object_set_new(what, names[i], is_there ? json_text(at) : json_null());
+        at += is_there ? strlen(at) + 1 : 0;
+    }
+    json_t *results = what && at && event->kind[0] == 'd' ? json_array() : NULL;
+    for (; results && *at; at += strlen(at) + 1)
+        json_array_append_new(results, json_text(at));
+    if (results)
+        json_object_set_new(what, "results", results);
+    if (what && event->seconds >= 0)
+        json_object_set_new(what, "seconds", json_real(event->seconds));
+    if (what && event->reason)
+        json_object_set_new(what, "reason", json_string(event->reason));
+    strftime(now, sizeof now, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&event->time, &utc));
     if (what)
         json_object_set_new(what, "time", json_string(now));
     char *text = what ? json_dumps(what, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
-    struct event *event = &events->list[events->next % EVENTS_KEPT];
     json_decref(what);
-    if (!text)
-        return;
-    free(event->text);
-    *event = (struct event){kind, text};
-    events->next++;
-}
-
-void events_add_job(struct events *events, const char *kind, const struct job *job)
-{
-    if (!events)
-        return;
-    json_t *what = json_pack("{s:s, s:o, s:o, s:o, s:o}", "source", job->origin, "folder",
-                             job->folder ? json_text(job->folder) : json_null(), "name",
-                             job->folder ? json_text(job->label) : json_null(), "request",
-                             job->request ? json_text(job->request) : json_null(), "chain",
-                             json_text(job->chain));
-    if (what && kind[0] != 'b' && job->sent > 0)
-        json_object_set_new(what, "seconds",
-                            json_real((double)(clock_now() - job->sent) / (double)SECOND));
-    if (what && kind[0] == 'd') {
-        json_t *results = json_array();
-        for (const char *name = job->results; name && *name; name += strlen(name) + 1)
-            json_array_append_new(results, json_text(name));
-        json_object_set_new(what, "results", results);
-    }
-    if (what && kind[0] == 'f') {
-        json_object_set_new(what, "reason", json_string(fault_name(job->fault.code)));
-        json_object_set_new(what, "message", json_text(job->fault.text));
-    }
-    events_add(events, kind, what);
+    return text;
 }
 
 const struct event *events_get(const struct events *events, uint64_t number)
@@ -470,7 +507,9 @@ const struct event *events_get(const struct events *events, uint64_t number)
 
 void events_finish(struct events *events)
 {
-    for (unsigned i = 0; i < EVENTS_KEPT; i++)
-        free(events->list[i].text);
+    for (unsigned i = 0; i < EVENTS_KEPT; i++) {
+        json_decref(events->list[i].what);
+        free(events->list[i].texts);
+    }
     *events = (struct events){0};
 }

@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 struct job;
 struct message;
@@ -84,13 +85,19 @@ double rate_read(const struct rate *rate, uint64_t now, double *window);
 /* ---- events ---- */
 
 /* What happened last: jobs that began and ended, folders that changed their state. The latest are
- * kept as texts for those who follow them (serve/http_events.c), who come back for more when they
+ * kept for those who follow them (serve/http_events.c), who come back for more when they
  * have read what they had: nobody is waited for, and what nobody read is forgotten. */
 #define EVENTS_KEPT 256
 
+#define EVENT_TEXTS 5
+
 struct event {
     const char *kind; /* "begun", "done", "failed", "folder"; a constant */
-    char *text;       /* JSON; owned */
+    time_t time;
+    json_t *what; /* of a folder; owned; NULL: it is of a job, which the rest tells */
+    const char *source, *reason; /* constants; NULL: there is none */
+    double seconds;              /* that the job took; −1: not known */
+    char *texts; /* of the job: folder, name, request, chain and message, then results; owned */
 };
 
 struct events {
@@ -106,6 +113,9 @@ void events_add_job(struct events *events, const char *kind, const struct job *j
 
 /* The event of that number; NULL: it is forgotten, or has not happened yet. */
 const struct event *events_get(const struct events *events, uint64_t number);
+
+/* As people are told: JSON, which the caller frees; NULL without memory. */
+char *event_print(const struct event *event);
 
 void events_finish(struct events *events);
 
