@@ -129,18 +129,18 @@ json_t *describe_report(const struct engine_report *r, size_t max)
         {"stages_run", r->n_stages},         {"stages_asked", r->n_asked},
     };
     const struct device_info *device = r->ran_on;
-    json_t *results = json_array();
+    json_t *results = json_array(), *out = plane_json(r->results[0].format, &r->results[0].plane);
     for (size_t i = 0; i < r->n_results; i++)
-        json_array_append_new(results,
-                              json_pack("{s:o, s:I, s:I}", "out",
-                                        plane_json(r->results[i].format, &r->results[i].plane),
-                                        "n_planes", (json_int_t)r->results[i].n_planes, "bytes",
-                                        (json_int_t)r->results[i].bytes));
+        json_array_append_new(
+            results, json_pack("{s:o, s:I, s:I}", "out",
+                               i == 0 ? json_incref(out)
+                                      : plane_json(r->results[i].format, &r->results[i].plane),
+                               "n_planes", (json_int_t)r->results[i].n_planes, "bytes",
+                               (json_int_t)r->results[i].bytes));
     json_t *json = json_pack(
         "{s:s?, s:s?, s:s?, s:o, s:o, s:b}", "device", device ? device->name : NULL, "platform",
         device ? device->platform : NULL, "driver", device ? device->driver : NULL, "in",
-        plane_json(r->in_format, &r->in), "out",
-        plane_json(r->results[0].format, &r->results[0].plane), "stored_luma", (int)r->stored_luma);
+        plane_json(r->in_format, &r->in), "out", out, "stored_luma", (int)r->stored_luma);
     for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
         json_object_set_new(json, spans[i].name, json_real(seconds(spans[i].time)));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)

@@ -155,7 +155,8 @@ void message_finish(struct message *message)
     for (size_t i = 0; i < message->n_fds; i++)
         file_close(&message->fds[i]);
     json_decref(message->json);
-    message_init(message, MESSAGE_JOB);
+    message->json = NULL;
+    message->n_fds = 0;
 }
 
 int message_take_fd(struct message *message, size_t index)
