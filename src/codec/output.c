@@ -1,5 +1,6 @@
 #include "codec/output.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,15 +56,21 @@ void output_write(struct output *output, const void *data, size_t size)
 
 void output_mend(struct output *output, uint64_t at, const void *data, size_t size)
 {
+    const uint8_t *from = data;
     if (output->fault.code != FAULT_NONE)
         return;
     if (at < output->written)
         drain(output); /* so that they are all in the file */
     if (at >= output->written)
         memcpy(output->buffer + (at - output->written), data, size);
-    else if (output->fault.code == FAULT_NONE &&
-             pwrite(output->fd, data, size, (off_t)at) != (ssize_t)size)
-        fault_set_errno(&output->fault, FAULT_IO, NULL);
+    while (at < output->written && size > 0 && output->fault.code == FAULT_NONE) {
+        ssize_t n = pwrite(output->fd, from, size, (off_t)at);
+        if (n < 0 && errno != EINTR)
+            fault_set_errno(&output->fault, FAULT_IO, "write");
+        from += n > 0 ? n : 0;
+        at += n > 0 ? (uint64_t)n : 0;
+        size -= n > 0 ? (size_t)n : 0;
+    }
 }
 
 bool output_can_mend(const struct output *output)
