@@ -251,7 +251,7 @@ static boolean read_application(j_decompress_ptr info)
     if (see)
         see = input_see(&r->decoder->input, at, length, &have);
     have = have < r->usable - at ? have : (size_t)(r->usable - at);
-    struct segment s = {see + 2, {at + 2, have >= length ? length - 2 : 0}};
+    struct segment s = {see ? see + 2 : NULL, {at + 2, have >= length ? length - 2 : 0}};
     bool is_first = info->unread_marker == JPEG_APP0 + 1;
     if (is_first && !r->has_exif && begins_with(&s, "Exif\0", 5)) {
         r->has_exif = true;
