@@ -2,6 +2,7 @@
 """Workers that crash or hang: all their jobs end, and the job that caused it is found."""
 import os
 import signal
+import stat
 import time
 
 from sluice_test import DaemonTest, main, picture, wait_for
@@ -26,6 +27,37 @@ class WorkerDies(DaemonTest):
             self.assertEqual(d.result(names[i]), self.by_sluice_run(picture(900, 700, i))[''])
         d.stop()
         d.expect_clean()
+
+    def test_killed_while_rows_pass(self):
+        """A result is on its way to the disk before its picture is decoded; nothing of it is seen."""
+        d = self.start('--device', 'native', '--jobs', '1')
+        data = picture(6000, 5000)
+        expected, seen = self.by_sluice_run(data)[''], False
+        for turn in range(5):
+            name = 'large-%d.pgm' % turn
+            d.drop(name, data)
+            while not seen and not os.path.exists(os.path.join(d.output, name)):
+                seen = self.has_written_some(d.worker_pid(), len(expected))
+            if seen:
+                os.kill(d.worker_pid(), signal.SIGKILL)
+                self.assertNotIn(name, d.results())
+            self.assertEqual(d.expect(name), expected)
+            if seen:
+                break
+        self.assertTrue(seen)
+        d.stop()
+        d.expect_clean()
+
+    def has_written_some(self, pid, size):
+        """Whether the process has a file open that has become a part of so many bytes."""
+        for fd in os.listdir('/proc/%d/fd' % pid):
+            try:
+                status = os.stat('/proc/%d/fd/%s' % (pid, fd))
+            except OSError:
+                continue
+            if stat.S_ISREG(status.st_mode) and size // 20 < status.st_size < size:
+                return True
+        return False
 
     def test_what_it_writes_to_stderr_is_bounded(self):
         """In number and in length; the job does not wait for a reader, and after a while lines are taken again."""
