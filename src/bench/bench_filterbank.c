@@ -195,7 +195,8 @@ static void print_steps(const struct picture *in, unsigned levels, const char *p
 {
     static const struct {
         const char *stage, *direction;
-    } steps[] = {{"analysis", "rows"},
+    } steps[] = {{"analysis", "both"},
+                 {"analysis", "rows"},
                  {"analysis", "columns"},
                  {"synthesis", "columns"},
                  {"synthesis", "rows"}};

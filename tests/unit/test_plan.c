@@ -54,6 +54,29 @@ static void test_nothing_to_do(void **state)
     plan_destroy(&plan);
 }
 
+/* On GPUs with local memory each level of a bank of two filters is one pass, and thresholds are one for
+ * all planes. (With sanitizers: scratch planes move while passes are added.) */
+static void test_levels_at_once(void **state)
+{
+    struct device_profile profile = *device_profile_by_name("gpu");
+    struct plan_options options = {.profile = &profile};
+    (void)state;
+    profile.local_memory = 49152;
+    struct plan *plan =
+        plan_for("analysis:cdf97:levels=6:precision=double", 653, 871, 1, SAMPLE_U8, &options);
+    const struct stage_plan *work = &plan->steps[0].work;
+    assert_int_equal(work->n_passes, 6);
+    assert_int_equal(work->passes[0].bytes_read, 653 * 871);
+    for (unsigned i = 1; i < 6; i++) /* a level reads the first band of the one before */
+        assert_true(work->passes[i].bytes_read * 3 < work->passes[i - 1].bytes_written &&
+                    work->passes[i].bytes_read * 5 > work->passes[i - 1].bytes_written);
+    assert_string_equal(work->passes[5].place, "level 6, both");
+    plan_destroy(&plan);
+    plan = plan_for("dwt:db4:levels=3,shrink,idwt", 653, 871, 1, SAMPLE_U8, &options);
+    assert_int_equal(plan_total_launches(plan), 3 + 8 + 3);
+    plan_destroy(&plan);
+}
+
 /* A short chain may ask for any number of planes: ten of each with every dwt. */
 static void test_too_many_planes(void **state)
 {
@@ -355,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_launches_are_split),
         cmocka_unit_test(test_wide_fir_is_split),
         cmocka_unit_test(test_too_many_planes),
+        cmocka_unit_test(test_levels_at_once),
         cmocka_unit_test(test_sink),
         cmocka_unit_test(test_tree),
         cmocka_unit_test(test_largest_buffer),

@@ -444,11 +444,11 @@ static bool add_both(struct work *work, const struct filterbank_node *node, unsi
 {
     const struct bank_direction *x = &node->bank->x, *y = &node->bank->y;
     const struct device_profile *profile = work->plan->profile;
-    const struct plane *source = plane_at(work, from);
+    const struct plane source = *plane_at(work, from); /* a copy: place_of may move the planes */
     struct window along, down;
     if (profile->form != FORM_VECTOR || profile->local_memory < 32768 || profile->generic ||
         x->n_filters != 2 || y->n_filters != 2 || x->factor != 2 || y->factor != 2 ||
-        source->channels != 1 || !pass_is_aligned(source) || node->x[0].length <= 0 ||
+        source.channels != 1 || !pass_is_aligned(&source) || node->x[0].length <= 0 ||
         node->x[1].length <= 0 || node->y[0].length <= 0 || node->y[1].length <= 0 ||
         !make_window(x, node->in_x, node->x, &along) ||
         !make_window(y, node->in_y, node->y, &down) || memcmp(&along, &down, sizeof down) != 0)
@@ -465,18 +465,18 @@ static bool add_both(struct work *work, const struct filterbank_node *node, unsi
     if (!aligned || work->plan->out_of_memory)
         return false;
     struct pass *pass =
-        dwt_begin_sums(work->plan, &window, source->type, filterbank_type(work->config),
+        dwt_begin_sums(work->plan, &window, source.type, filterbank_type(work->config),
                        width[0] > width[1] ? width[0] : width[1],
                        height[0] > height[1] ? height[0] : height[1], &rows);
     pass_name(pass, "bank");
     snprintf(pass->place, sizeof pass->place, "level %u, both", work->level);
-    pass->bytes_read = plane_bytes(source);
+    pass->bytes_read = plane_bytes(&source);
     pass_plane(pass, from.operand, from.index);
     for (unsigned b = 0; b < 4; b++) {
         pass->bytes_written += plane_bytes(plane_at(work, to[b]));
         pass_plane(pass, to[b].operand, to[b].index);
     }
-    pass_ints(pass, rows, source->width, source->height, width[0], width[1], height[0], height[1],
+    pass_ints(pass, rows, source.width, source.height, width[0], width[1], height[0], height[1],
               work->config->border == FILTERBANK_CYCLIC ? BORDER_WRAP : BORDER_ZERO);
     return true;
 }
