@@ -27,7 +27,6 @@ POINTS = {
     'placed': 'renameat2:a*.pgm',
     'replaced': 'renameat:a*.pgm',
     'one-placed': 'renameat2:a.p0.pgm',
-    'report-placed': 'renameat2:a.report.json',
     'names-synced': 'fsync:DIR/out',
     'remembered': 'fsync:2:DIR/state/ledger.db-wal',
     'moved': 'renameat2:a',
@@ -56,7 +55,7 @@ KINDS = {
     'delete': (b'good', ('--originals', 'delete'), ('decided', 'placed', 'deleted', 'forgotten')),
     'in-place': (b'good', ('--claim', 'none', '--stable', '100ms'),
                  ('reserved', 'placeholder', 'begun', 'decided', 'placed', 'remembered', 'deleted', 'forgotten')),
-    'report': (b'good', ('--report', 'file', '--on-done', 'DIR/hook DIR/told'), ('decided', 'placed', 'report-placed', 'names-synced')),
+    'report': (b'good', ('--report', 'file', '--on-done', 'DIR/hook DIR/told'), ('decided', 'placed', 'renameat2:a.report.json', 'names-synced')),
     'failed': (b'truncated', ('--stable', '100ms'), ('decided', 'decided-synced', 'reason-placed', 'moved', 'forgotten')),
 }
 
