@@ -68,13 +68,10 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), int samples)
         }                                                                                          \
     }
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
-KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, int height, int width, int shift, int bits,
-       int last_band)
+KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, int height, int width, int shift, int bits)
 {
     __local int counts[2 * BINS];
-    int item = (int)get_local_id(0), c = GRID_Y % C, parts = 1;
-    /* Backwards where the launch before went forwards: what it read last may still be in a cache. */
-    int band = last_band < 0 ? GRID_Y / C : last_band - GRID_Y / C;
+    int item = (int)get_local_id(0), c = GRID_Y % C, band = GRID_Y / C, parts = 1;
     KEY a = STATE(c, PREFIX), b = STATE(c, PREFIX + 1);
     for (int i = item; i < 2 * BINS; i += ITEMS)
         counts[i] = 0;

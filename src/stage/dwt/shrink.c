@@ -191,7 +191,7 @@ static const struct plane *plane_of(const struct shrinking *s, unsigned level, e
 /* The counts of all of a work-group's rows, and what they say, for the bits of a magnitude from
  * `shift` on. */
 static void add_bits_together(const struct shrinking *s, const struct plane *plane, unsigned index,
-                              int shift, int bits, bool backwards)
+                              int shift, int bits)
 {
     uint32_t c = s->layout.channels, bands = (plane->height + ROWS_TOGETHER - 1) / ROWS_TOGETHER;
     struct pass *pass = begin_together(s, "count", bands * c);
@@ -200,8 +200,7 @@ static void add_bits_together(const struct shrinking *s, const struct plane *pla
     pass->bytes_read = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);
     pass_plane(pass, s->state, 0);
-    pass_ints(pass, ROWS_TOGETHER, plane->height, plane->width * c, shift, bits,
-              backwards ? (int32_t)bands - 1 : -1);
+    pass_ints(pass, ROWS_TOGETHER, plane->height, plane->width * c, shift, bits);
     pass = begin_together(s, "pick", c);
     pass->work = 64;
     pass->bytes_read = 2 * c * (sizeof(int32_t) << BITS_TOGETHER);
@@ -221,13 +220,10 @@ static void add_median(const struct shrinking *s)
     pass->bytes_written = rows * UINT64_C(4) * bins;
     pass_plane(pass, s->state, 0);
     pass_int(pass, (int32_t)(plane->width * plane->height));
-    /* The last of them goes backwards, since the thresholds are then applied from above on. */
-    int left = (int)sample_size(plane->type) * 8;
-    int times = (left + BITS_TOGETHER - 1) / BITS_TOGETHER;
-    while (s->together && left > 0) {
+    for (int left = (int)sample_size(plane->type) * 8; s->together && left > 0;) {
         int bits = left < BITS_TOGETHER ? left : BITS_TOGETHER;
         left -= bits;
-        add_bits_together(s, plane, index, left, bits, times-- % 2 == 1);
+        add_bits_together(s, plane, index, left, bits);
     }
     if (s->together)
         return;
