@@ -192,6 +192,11 @@ static void warn(j_common_ptr common, int level)
     if (r->decoder->options.strict)
         fail_with_message(common);
     common->err->format_message(common, message);
+    /* How many these are depends on how much of the file libjpeg sees at once. */
+    if (message_code == JWRN_EXTRANEOUS_DATA)
+        snprintf(message, sizeof message,
+                 "Corrupt JPEG data: extraneous bytes before marker 0x%02x",
+                 (unsigned)r->errors.manager.msg_parm.i[1]);
     decoder_warn(r->decoder, NULL, "%s", message);
 }
 

@@ -387,9 +387,9 @@ static void test_damage(void **state)
     file_put(&other, file.data + scan, file.size - scan);
     decode_good(&file, NULL, 64, 64, 1, SAMPLE_U8, &good);
     assert_string_equal(good.warnings, "");
-    decode_odd(&other, 64, 64, 1, SAMPLE_U8, "4 extraneous bytes before marker 0xda", &odd);
+    decode_odd(&other, 64, 64, 1, SAMPLE_U8, "extraneous bytes before marker 0xda", &odd);
     assert_string_equal(odd.warnings,
-                        "jpeg: Corrupt JPEG data: 4 extraneous bytes before marker 0xda\n");
+                        "jpeg: Corrupt JPEG data: extraneous bytes before marker 0xda\n");
     assert_memory_equal(odd.samples, good.samples, 64 * 64);
     decoded_finish(&odd);
     decoded_finish(&good);
@@ -428,8 +428,11 @@ static void test_many_warnings(void **state)
     (void)state;
     make_jpeg(&plain, &(struct jpeg_kind){JPEG_GREY, 256, 256, .restarts = true});
     for (size_t at = 0; at < plain.size; at++) {
-        if (plain.data[at] == 0xFF && at + 1 < plain.size && (plain.data[at + 1] & 0xF8) == 0xD0)
+        if (plain.data[at] == 0xFF && at + 1 < plain.size && (plain.data[at + 1] & 0xF8) == 0xD0) {
             file_put(&file, "much that is none of a picture's coded data, ever longer", ++junk);
+            if (junk % 9 == 0) /* and another marker than is due */
+                plain.data[at + 1] ^= 1;
+        }
         file_put(&file, plain.data + at, 1);
     }
     assert_in_range(junk, 2 * DECODER_WARNINGS_MAX, 56);
