@@ -222,10 +222,11 @@ inline float4 FN(middle)(float16 least, float16 between, float16 largest)
 #include "columns.cl"
 
 #else
+#define COMPARED FN(number)
 #ifdef SRC_IS_float
-#define COMPARED float
+typedef float FN(number);
 #else
-#define COMPARED int
+typedef int FN(number);
 #endif
 #define LEAST(a, b)   ((a) < (b) ? (a) : (b))
 #define LARGEST(a, b) ((a) < (b) ? (b) : (a))

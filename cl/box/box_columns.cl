@@ -83,15 +83,7 @@ inline uint4 FN(sixteen)(__global const uchar *line, int x, int width, int borde
 #define ADD_IN(i, digit, c)   sum.s##c += BYTE(in, RIGHT + i);
 #define TAKE_OUT(i, digit, c) sum.s##c -= BYTE(out, LEFT + i);
 #define SAMPLE(c)             (SUM)((at < 0 ? 0u : (uint)line[max(at, 0) * CH + c]) ^ (FLIPPED & 255u))
-#if CH == 1
-#define PIXEL (SUMS)(SAMPLE(0), 0, 0, 0)
-#elif CH == 2
-#define PIXEL (SUMS)(SAMPLE(0), SAMPLE(1), 0, 0)
-#elif CH == 3
-#define PIXEL (SUMS)(SAMPLE(0), SAMPLE(1), SAMPLE(2), 0)
-#else
-#define PIXEL (SUMS)(SAMPLE(0), SAMPLE(1), SAMPLE(2), SAMPLE(3))
-#endif
+#define PIXEL         (SUMS)(SAMPLE(0), CH > 1 ? SAMPLE(1) : 0, CH > 2 ? SAMPLE(2) : 0, CH > 3 ? SAMPLE(3) : 0)
 
 /* The grid counts the source's rows in x, because there are more of them, and in y parts of `part` chunks. */
 __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(START, starts), int width, int chunks,

@@ -189,11 +189,11 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
     LIST_16(ADD_TO, b)
 #define HAVE(b)                                                                                    \
     &&y >= move##b && y - move##b < size##b && g + base##b >= 0 && g + base##b + READ <= length##b
-#define RESULT(i) SATURATE(DST, z[i])
 #define PUT(_, j)                                                                                  \
     if (POSITIONS * FACTOR > 4 * j)                                                                \
-        *(__global CAT(DST, 4) *)(to + 4 * j) = (CAT(DST, 4))(RESULT(4 * j), RESULT(4 * j + 1),    \
-                                                             RESULT(4 * j + 2), RESULT(4 * j + 3));
+        *(__global CAT(DST, 4) *)(to + 4 * j) =                                                    \
+            (CAT(DST, 4))(SATURATE(DST, z[4 * j]), SATURATE(DST, z[4 * j + 1]),                    \
+                          SATURATE(DST, z[4 * j + 2]), SATURATE(DST, z[4 * j + 3]));
 #ifdef ADDS
 #define BEGIN_TILE(_, j)                                                                           \
     if (POSITIONS * FACTOR > 4 * j) {                                                              \

@@ -14,11 +14,12 @@
     float4 h = 0;                                                                                  \
     ACROSS                                                                                         \
     DOWNS
-#elif defined(EACH_ROUNDED)
+#else
+#ifdef EACH_ROUNDED
 #define T(j, at, k) s##j += at(v) * (k);
-#define ENTER(v)    TAPS
 #else
 #define T(j, at, k) s##j = fma(at(v), (float)(k), s##j);
+#endif
 #define ENTER(v)    TAPS
 #endif
 #define LEAVE(v) s6 = s5, s5 = s4, s4 = s3, s3 = s2, s2 = s1, s1 = s0, s0 = START;

@@ -103,7 +103,7 @@ static bool is_length(const struct sobel_config *config)
 }
 
 /* Whether lengths are multiplied with a power of two, 2^-*k, for which no table is needed. Those
- * above 16 would make lengths of bytes exceed 16 bits (PAIRS in cl/sobel/sobel.cl). */
+ * above 16 would make lengths of bytes exceed 16 bits (cl/sobel/sobel_pairs.cl). */
 static bool scale_is_power(const struct sobel_config *config, int *k)
 {
     int exponent;
