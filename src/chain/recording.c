@@ -662,7 +662,7 @@ static int record_steps(const struct recording *r, struct recording_run *run, st
 /* Rows pass through a device whose memory is the host's only while it is mapped. */
 static bool by_strips(const struct recording *r)
 {
-    return r->plan->by_rows && !r->plan->profile->prebuilt;
+    return r->plan->by_rows && !r->plan->profile->prebuilt && plan_count_passes(r->plan) > 0;
 }
 
 static int map_window(const struct recording *r, const struct recording_run *run, unsigned slot,
