@@ -94,10 +94,50 @@ static void add_value(struct text *text, const struct param *p)
     }
 }
 
+/* Parameters that have to fit each other, of which one or the other is required. */
+static const char *const geometry[] = {"matrix", "from", "to", "camera", "distortion"};
+
+static bool is_geometry(const struct stage *stage, const struct param *p)
+{
+    bool is = false;
+    for (size_t i = 0; i < sizeof geometry / sizeof *geometry; i++)
+        is |= strcmp(p->name, geometry[i]) == 0;
+    return is && (strcmp(stage->name, "warp") == 0 || strcmp(stage->name, "undistort") == 0);
+}
+
+static void add_row(struct text *text, double a, double b, double c)
+{
+    text_printf(text, "%g_%g_%g", a + random_between(-0.4, 0.4) * fabs(a),
+                b + random_between(-0.2, 0.2) * fabs(a + b), c);
+}
+
+static void add_geometry(const struct stage *stage, struct text *text)
+{
+    if (strcmp(stage->name, "undistort") == 0) {
+        double focal = random_between(20, 2000);
+        text_printf(text, ":matrix=%g_0_%g/0_%g_%g/0_0_1:distortion=%g_%g_%g_%g", focal,
+                    random_between(0, 500), focal * random_between(0.9, 1.1),
+                    random_between(0, 500), random_between(-0.3, 0.3), random_between(-0.1, 0.1),
+                    random_between(-0.01, 0.01), random_between(-0.01, 0.01));
+    } else if (strcmp(stage->name, "warp") == 0 && random_below(3) == 0) {
+        text_printf(text, ":from=%u_%u/%u_%u/%u_%u/%u_%u", random_below(9), random_below(9),
+                    20 + random_below(9), random_below(9), 20 + random_below(9),
+                    20 + random_below(9), random_below(9), 20 + random_below(9));
+    } else if (strcmp(stage->name, "warp") == 0) {
+        text_append(text, ":matrix=");
+        add_row(text, 1, 0, random_between(-50, 50));
+        text_append(text, "/");
+        add_row(text, 0, 1, random_between(-50, 50));
+        if (random_below(2))
+            text_printf(text, "/%g_%g_1", random_between(-1e-3, 1e-3), random_between(-1e-3, 1e-3));
+    }
+}
+
 static void add_parameters(const struct stage *stage, struct text *text)
 {
+    add_geometry(stage, text);
     for (const struct param *p = stage->params; p && p->name; p++) {
-        if (!p->required && random_below(2))
+        if (is_geometry(stage, p) || (!p->required && random_below(2)))
             continue;
         text_printf(text, ":%s=", p->name);
         add_value(text, p);
