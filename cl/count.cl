@@ -8,6 +8,7 @@
  * Positions in x are samples, or pixels of PIXEL samples: their luma, or the first of two. ALPHA: of so many samples the
  * last one does not count. */
 #include <border.cl>
+#include <luma.cl>
 #include <memory.cl>
 #include "bins.cl"
 #if defined(SRC_IS_uchar) || defined(SRC_IS_char)
@@ -168,7 +169,8 @@ __kernel void KERNEL(GRID, PARAMETERS)
 #endif
 }
 #else
-/* A column of a band by each work-item, or SPAN = 16 of bytes. Runs of one value are added at once: in a plain region all
+/* A column of a band by each work-item, or SPAN = 16 of bytes: of a plane, or, if it is TILED, what a tile has of such
+ * columns, for which it has so many work-items as it may need. Runs of one value are added at once: in a plain region all
  * work-items meet in a few bins. */
 #define COUNT(where)                                                                               \
     {                                                                                              \
@@ -179,8 +181,37 @@ __kernel void KERNEL(GRID, PARAMETERS)
         }                                                                                          \
         place = p, run++;                                                                          \
     }
-#define COUNT_WORD(w)                                                                              \
-    COUNT((int)((w) & 255u)) COUNT((int)((w) >> 8 & 255u)) COUNT((int)((w) >> 16 & 255u)) COUNT((int)((w) >> 24))
+#if SPAN == 16
+#define COUNT_FOUR(v) COUNT((v).s0) COUNT((v).s1) COUNT((v).s2) COUNT((v).s3)
+#if PIXEL == 3
+#define SHARES 19595 * 0x1p-16f, 38470 * 0x1p-16f, 7471 * 0x1p-16f
+inline int16 FN(tones)(__global const uint4 *at)
+{
+    uint4 v = at[0], w = at[1], u = at[2];
+    return (int16)(convert_int4(lumas_of_rgb(v.s0, v.s1, v.s2, SHARES)), convert_int4(lumas_of_rgb(v.s3, w.s0, w.s1, SHARES)),
+                   convert_int4(lumas_of_rgb(w.s2, w.s3, u.s0, SHARES)), convert_int4(lumas_of_rgb(u.s1, u.s2, u.s3, SHARES)));
+}
+#elif PIXEL == 4
+#define SHARES 19595 * 0x1p-16f, 38470 * 0x1p-16f, 7471 * 0x1p-16f
+inline int16 FN(tones)(__global const uint4 *at)
+{
+    return (int16)(convert_int4(lumas_of_rgba(at[0], SHARES)), convert_int4(lumas_of_rgba(at[1], SHARES)),
+                   convert_int4(lumas_of_rgba(at[2], SHARES)), convert_int4(lumas_of_rgba(at[3], SHARES)));
+}
+#else
+inline int4 FN(bytes)(uint w)
+{
+    return (int4)((int)(w & 255u), (int)(w >> 8 & 255u), (int)(w >> 16 & 255u), (int)(w >> 24));
+}
+
+inline int16 FN(tones)(__global const uint4 *at)
+{
+    uint4 v = *at ^ (LEVEL_MIN == 0 ? 0u : 0x80808080u);
+    return (int16)(FN(bytes)(v.s0), FN(bytes)(v.s1), FN(bytes)(v.s2), FN(bytes)(v.s3));
+}
+#endif
+#endif
+
 __kernel void KERNEL(GRID, PARAMETERS)
 {
     int band = GRID_Y;
@@ -196,22 +227,29 @@ __kernel void KERNEL(GRID, PARAMETERS)
 #ifdef TILED
     int tile_y = band / bands, top = tile_y * tile_height, first = top + band % bands * rows;
     int last = min(first + rows, top + tile_height);
-    __global int *counts = state + counts_at + (tile_y * across + x / tile_width) * apart;
-    x = COLUMN_AT(x);
+#if SPAN == 16
+    int each = tile_width / 16 + 2, tile_x = x / 16 / each, left = tile_x * tile_width;
+    x = (left / 16 + x / 16 % each) * 16;
+    int begin = max(x, left), end = min(x + 16, left + tile_width);
 #else
-    int first = band * rows, last = min(first + rows, height);
+    int tile_x = x / tile_width;
+    x = COLUMN_AT(x);
+#endif
+    __global int *counts = state + counts_at + (tile_y * across + tile_x) * apart;
+#else
+    int first = band * rows, last = min(first + rows, height), begin = x, end = min(x + 16, width);
     __global int *counts = state + counts_at + band % parts * apart;
 #endif
     int place = 0, run = 0;
     for (int y = first; y < last; y++) {
         __global const UNIT *in = LINE_AT(y);
 #if SPAN == 16
-        if (x + 16 <= width) {
-            uint4 v = *(__global const uint4 *)(in + x) ^ (LEVEL_MIN == 0 ? 0u : 0x80808080u);
-            COUNT_WORD(v.s0) COUNT_WORD(v.s1) COUNT_WORD(v.s2) COUNT_WORD(v.s3)
+        if (end - begin == 16 && end <= width) {
+            int16 v = FN(tones)((__global const uint4 *)(in + x * PIXEL));
+            COUNT_FOUR(v.s0123) COUNT_FOUR(v.s4567) COUNT_FOUR(v.s89ab) COUNT_FOUR(v.scdef)
         } else {
-            for (int i = x; i < width; i++)
-                COUNT(COUNTED_AT((int)in[i]))
+            for (int i = begin; i < end; i++)
+                COUNT(COUNTED_AT(TONE_AT(in, COLUMN_AT(i))))
         }
 #else
         SRC v = TONE_AT(in, x);

@@ -373,7 +373,11 @@ __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src
     }
 }
 #elif defined(JOINED)
-/* Bytes on Mali. The grid counts pixels, of one channel four for each work-item. */
+/* Bytes on Mali. The grid counts pixels, four for each work-item where rows are aligned. */
+#if SPAN == 4 && CH > 2
+#include "four_pixels.cl"
+#endif
+
 /* The new tone of pixel x, whose tone is v, as the lowest bits of a float; `tables` of this row of regions. */
 inline float FN(blended)(__global const int *tables, int v, int x, float by_width, float above, float below)
 {
@@ -397,6 +401,15 @@ __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src
         float4 become = (float4)(TONE_OF(v & 255u, x), TONE_OF(v >> 8 & 255u, x + 1),
                                  TONE_OF(v >> 16 & 255u, x + 2), TONE_OF(v >> 24, x + 3));
         *(__global ushort2 *)(ROW(dst, y) + x) = four_of(become);
+        return;
+    }
+#elif SPAN == 4 && CH > 2
+    if (x + NEEDED <= grid_width) {
+        uint4 w = FN(four)(ROW(src, y) + x * CH);
+        float4 lumas = FN(lumas)(w);
+        int4 v = convert_int4(lumas);
+        float4 become = (float4)(TONE_OF(v.s0, x), TONE_OF(v.s1, x + 1), TONE_OF(v.s2, x + 2), TONE_OF(v.s3, x + 3));
+        FN(put_raised)(ROW(dst, y) + x * CH, w, become - ROUNDER - lumas);
         return;
     }
 #endif

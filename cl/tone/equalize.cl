@@ -1,17 +1,31 @@
 /* equalize: samples out of the table that cl/tone/histogram.cl makes, or luma, whose change is added to each
  * colour. */
 #include <lookup.cl>
-#ifdef KERNEL_colours
+#if defined(KERNEL_colours)
 #ifdef SRC_IS_uchar
 #define MOST 255
 #else
 #define MOST 65535
 #endif
+#ifdef IN_FOURS
+#include "four_pixels.cl"
+#endif
+
 /* The grid counts pixels. */
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), __global const int *restrict state)
 {
     POSITION(x, y)
     __global const SRC *table = (__global const SRC *)(state + 272);
+#ifdef IN_FOURS
+    if (x + NEEDED <= grid_width) {
+        uint4 w = FN(four)(ROW(src, y) + x * CH);
+        float4 lumas = FN(lumas)(w);
+        int4 v = convert_int4(lumas);
+        float4 become = (float4)((float)table[v.s0], (float)table[v.s1], (float)table[v.s2], (float)table[v.s3]);
+        FN(put_raised)(ROW(dst, y) + x * CH, w, become - lumas);
+        return;
+    }
+#endif
     for (int end = SPAN_END(x); x < end; x++) {
         __global const SRC *in = ROW(src, y) + x * CH;
         __global SRC *out = ROW(dst, y) + x * CH;
@@ -24,6 +38,37 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), __global con
 #endif
     }
 }
+#elif defined(KERNEL_join)
+/* Two bytes at once: the table of all pairs of them, the lower one first, behind the table; eight by each work-item. */
+__kernel void KERNEL(GRID, __global int *restrict state, int joined_at)
+{
+    POSITION(x, upper)
+    __global const uchar *table = (__global const uchar *)(state + 272);
+    uint high = (uint)table[upper] << 8, above = high << 16 | high;
+    uint2 v = *(__global const uint2 *)(table + x);
+    *((__global uint4 *)(state + joined_at) + (upper * 256 + x) / 8) =
+        (uint4)((v.s0 & 255u) | (v.s0 << 8 & 0xff0000u), (v.s0 >> 16 & 255u) | (v.s0 >> 8 & 0xff0000u),
+                (v.s1 & 255u) | (v.s1 << 8 & 0xff0000u), (v.s1 >> 16 & 255u) | (v.s1 >> 8 & 0xff0000u)) | above;
+}
+
+#elif defined(KERNEL_pairs)
+/* Samples of one channel, looked up two at a time. The grid counts samples. */
+__kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), __global const int *restrict state, int joined_at)
+{
+    POSITION(x, y)
+    __global const ushort *joined = (__global const ushort *)(state + joined_at);
+    __global const uchar *in = ROW(src, y), *table = (__global const uchar *)(state + 272);
+    __global uchar *out = ROW(dst, y);
+    if (x + SPAN <= grid_width) {
+        uint4 v = *(__global const uint4 *)(in + x);
+#define TWO(w) ((uint)joined[(w) & 0xffffu] | (uint)joined[(w) >> 16] << 16)
+        *(__global uint4 *)(out + x) = (uint4)(TWO(v.s0), TWO(v.s1), TWO(v.s2), TWO(v.s3));
+        return;
+    }
+    for (; x < grid_width; x++)
+        out[x] = table[in[x]];
+}
+
 #else
 inline V(DST) FN(equalize_pixel)(V(SRC) v, __global const uchar *restrict state)
 {

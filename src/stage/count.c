@@ -146,12 +146,13 @@ static void add_scan(struct stage_plan *plan, const char *part, unsigned index, 
     const struct plane *plane = &plan->in->planes[index];
     bool on_cpu = count->form == FORM_ROWS;
     uint32_t alpha = count->pixel == 1 && plane_has_alpha(plane) ? plane->channels : 0;
-    bool words = !on_cpu && !count->together && !count->tiled && count->pixel == 1 && !alpha &&
+    bool words = !on_cpu && !count->together && count->pixel != 2 && !alpha &&
                  plan->profile->takes_columns && sample_size(plane->type) == 1 &&
                  pass_is_aligned(plane);
-    uint32_t columns = on_cpu            ? 1
-                       : count->together ? count->across * COUNT_ITEMS
-                                         : count->across * count->tile_width;
+    uint32_t columns = on_cpu                  ? 1
+                       : count->together       ? count->across * COUNT_ITEMS
+                       : words && count->tiled ? count->across * (count->tile_width / 16 + 2) * 16
+                                               : count->across * count->tile_width;
     uint32_t down = on_cpu ? count->tiles : count->tiles / count->across;
     struct pass *pass = begin(plan, "count", count->together ? "tally" : part, count->form,
                               words ? 16 : 1, plane, state, count, columns, down * count->bands);

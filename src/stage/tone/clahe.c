@@ -87,7 +87,7 @@ static struct pass *begin(struct stage_plan *plan, const char *part, bool reads,
                           uint32_t height)
 {
     const struct plane *plane = &plan->in->planes[index];
-    bool four = reads && joins(plan, plane) && plane->channels == 1 && pass_is_aligned(plane);
+    bool four = reads && joins(plan, plane) && plane->channels != 2 && pass_is_aligned(plane);
     struct pass *pass = pass_begin(plan, "clahe", part, form,
                                    form == FORM_ROWS ? 0
                                    : four            ? 4
