@@ -141,19 +141,10 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(ACC, dst), int length,
     POSITION(lane, y)
     int channel = CHANNEL;
     int begin = BAND * block, end = min(begin + block, length);
-#ifdef FORM_ROWS
-    int last = SPAN_END(lane);
-    for (int x = lane; x < last; x++)
-        ROW(dst, y)[x] = 0;
-    for (int p = begin; p < end; p++)
-        for (int x = lane; x < last; x++)
-            ROW(dst, y)[x] += (ACC)ROW(src, p * STEP + channel)[x];
-#else
     ACC sum = 0;
     for (int p = begin; p < end; p++)
         sum += (ACC)AT(p);
     ROW(dst, y)[lane] = sum;
-#endif
 }
 
 #elif defined(KERNEL_carry)

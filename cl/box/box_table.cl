@@ -5,39 +5,10 @@
  * A border needs no larger table. Along one axis, the sum of all samples in front of a position outside is a sum inside
  * plus multiples of the first sample, of all samples but the last, and of all samples (struct front). */
 #include <border.cl>
+#include <memory.cl>
 #include <quotient.cl>
 #define SUM_AT(x, y) ROW(table, y)[(x) * CH + channel]
 
-#if defined(KERNEL_table)
-/* Makes the table, on CPUs. The grid counts bands of `block` rows; `carry` has the sums of all rows above each band. */
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SUM, carry), PLANE_OUT(SUM, table),
-                     int width, int height, int block)
-{
-    int band = GRID_Y, n = width * CH;
-    IN_GRID(SPAN_BEGIN, band)
-    int y = band * block, end = min(y + block, height);
-    for (int i = 0; band == 0 && i < n + CH; i++)
-        ROW(table, 0)[i] = 0;
-    for (int first = y; y < end; y++) {
-        __global const SRC *in = ROW(src, y);
-        /* Above the band's first row there is no row of the table, but the carry, which has to be summed along the row. */
-        __global const SUM *above = y == first ? ROW(carry, band) : ROW(table, y) + CH;
-        __global SUM *out = ROW(table, y + 1);
-        SUM sum[CH];
-        for (int c = 0; c < CH; c++)
-            out[c] = sum[c] = 0;
-        if (y == first)
-            for (int i = 0; i < n; i += CH)
-                for (int c = 0; c < CH; c++)
-                    out[i + CH + c] = sum[c] += (SUM)in[i + c] + above[i + c];
-        else
-            for (int i = 0; i < n; i += CH)
-                for (int c = 0; c < CH; c++)
-                    out[i + CH + c] = (sum[c] += (SUM)in[i + c]) + above[i + c];
-    }
-}
-
-#else
 /* The sum of all samples in front of position i of a bordered line of n: sign * P(at) + first *
  * P(1) + before * P(n - 1) + all * P(n), where P(k) is the sum of the line's first k samples. */
 struct FN(front) {
@@ -92,45 +63,174 @@ inline struct FN(span) FN(span)(int begin, int end, int n, int border)
 
 /* The mean of a window, whose sum may have fewer bits than the table's entries. */
 #define MEAN(sum)                                                                                  \
-    (SRC)((int)CAT(floor_quotient_, WINDOW_SUM)((WINDOW_SUM)(sum) + bias, area, factor) - LOWEST)
+    (SRC)((int)CAT(floor_quotient_, WINDOW_SUM)((WINDOW_SUM)(SUM)((sum) + bias), area, factor) - LOWEST)
 #define WINDOW                                                                                     \
     int width, int height, int out_width, int out_height, int band, int left, int right, int top,  \
         int bottom, int border, int centre_x, int centre_y, uint area, float factor,               \
         WINDOW_SUM bias
+#define WINDOW_ARGUMENTS                                                                            \
+    width, height, out_width, out_height, band, left, right, top, bottom, border, centre_x, centre_y, area, factor, bias
 
 #ifdef FORM_ROWS
-/* Means on CPUs. The grid counts bands of rows. A row of scratch memory holds, for each column, the sum of all samples
- * left of it in the window's rows. */
-#define ROW_ENTRY(y) ROW(table, y)[i]
-#define OWN(x)       own[(x) * CH + channel]
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SUM, table), PLANE_OUT(SRC, dst),
-                     __global SUM *restrict scratch, WINDOW)
+/* Means on CPUs, without the table. Of it a row of results needs two rows, the one behind its windows and their first one,
+ * and of these no more than by how much they differ: own[i], the sum of all samples left of column i in the windows'
+ * rows. From row to row this changes by the sums along the row that enters minus the one that leaves, so that all of it
+ * stays in a near cache. The grid counts bands of rows. Scratch memory of a work-item has `own`, and a row of zeros. */
+#define OWN(x) (WINDOW_SUM)own[(x) * CH + channel]
+
+#if defined(NATIVE) && (defined(SRC_IS_uchar) || defined(SRC_IS_char)) && !defined(SUM_IS_ulong)
+/* Bytes: 32 differences at once, of which as many as are whole pixels count. Sums of so few fit 16 bits. */
+#define IN_VECTORS
+#define WHOLE (32 / CH * CH)
+typedef SRC FN(bytes) __attribute__((ext_vector_type(32), aligned(1)));
+typedef short FN(shorts) __attribute__((ext_vector_type(32)));
+typedef SUM FN(sums) __attribute__((ext_vector_type(32), aligned(2)));
+typedef uint FN(words) __attribute__((ext_vector_type(32)));
+typedef int FN(ints) __attribute__((ext_vector_type(32)));
+typedef float FN(floats) __attribute__((ext_vector_type(32)));
+#define MOVED_LANE(i, k) ((i) < (k) ? 32 : (i) - (k))
+#define LAST_LANE(i, k)  ((i) < WHOLE ? WHOLE - CH + (i) % CH : 32)
+#define OWN_LANE(i, k)   ((i) < WHOLE ? (i) : 32)
+#define FOUR_LANES(WHICH, i, k) WHICH(i, k), WHICH(i + 1, k), WHICH(i + 2, k), WHICH(i + 3, k)
+#define LANES_OF(v, WHICH, k)                                                                      \
+    __builtin_shufflevector(v, v - v, FOUR_LANES(WHICH, 0, k), FOUR_LANES(WHICH, 4, k), FOUR_LANES(WHICH, 8, k), \
+                            FOUR_LANES(WHICH, 12, k), FOUR_LANES(WHICH, 16, k), FOUR_LANES(WHICH, 20, k),        \
+                            FOUR_LANES(WHICH, 24, k), FOUR_LANES(WHICH, 28, k))
+#endif
+
+/* own[i + CH] += the sum of entering - leaving up to sample i of its channel. */
+VECTORS_OF_512_BITS inline void FN(move_down)(__global SUM *own, __global const SRC *entering, __global const SRC *leaving, int n)
 {
-    int item = GRID_Y, n = (width + 1) * CH;
+    SUM sums[CH];
+    int i = 0;
+    for (int c = 0; c < CH; c++)
+        sums[c] = 0;
+#ifdef IN_VECTORS
+    FN(sums) carry = 0; /* of each lane's channel */
+    for (; i + 32 <= n; i += WHOLE) {
+        FN(shorts) v = __builtin_convertvector(*(__global const FN(bytes) *)(entering + i), FN(shorts)) -
+                       __builtin_convertvector(*(__global const FN(bytes) *)(leaving + i), FN(shorts));
+        v += LANES_OF(v, MOVED_LANE, CH);
+        v += LANES_OF(v, MOVED_LANE, 2 * CH);
+        v += LANES_OF(v, MOVED_LANE, 4 * CH);
+        v += LANES_OF(v, MOVED_LANE, 8 * CH);
+#if CH == 1
+        v += LANES_OF(v, MOVED_LANE, 16);
+#endif
+        FN(sums) all = __builtin_convertvector(LANES_OF(v, OWN_LANE, 0), FN(sums)) + carry;
+        *(__global FN(sums) *)(own + i + CH) += all;
+        carry += __builtin_convertvector(LANES_OF(v, LAST_LANE, 0), FN(sums));
+    }
+    for (int c = 0; c < CH; c++)
+        sums[c] = carry[c];
+#endif
+    for (; i < n; i += CH)
+        for (int c = 0; c < CH; c++)
+            own[i + CH + c] += sums[c] += (SUM)entering[i + c] - (SUM)leaving[i + c];
+}
+
+/* Adds `count` rows that lie `stride` apart, eight of them at a time. */
+inline void FN(add_rows)(__global SUM *restrict sums, __global const SRC *restrict rows, int stride, int count, int n)
+{
+    for (int r = 0; r < count; r += 8) {
+        int step[8];
+        SUM weight[8]; /* 0: there is no such row */
+        for (int k = 0; k < 8; k++) {
+            weight[k] = r + k < count ? 1 : 0;
+            step[k] = (r + (int)weight[k] * k) * stride;
+        }
+#define OF_ROW(k) weight[k] * (SUM)rows[step[k] + i]
+        for (int i = 0; i < n; i++)
+            sums[i] += OF_ROW(0) + OF_ROW(1) + OF_ROW(2) + OF_ROW(3) + OF_ROW(4) + OF_ROW(5) + OF_ROW(6) + OF_ROW(7);
+    }
+}
+
+/* Samples i of a row, from `from` to `to`, whose windows lie inside it. Sums of 16 bits are divided by `multiplier` and
+ * `shift` (box_divider_choose in src/stage/box/box_divide.c). For others `quick` is a little more than 1/area if, for all
+ * sums, the product is not far enough from the quotient to need a correction; else 0. */
+VECTORS_OF_512_BITS inline void FN(means)(__global SRC *restrict out, __global const SUM *restrict own, int from, int to, int ahead,
+                      int behind, uint area, float factor, WINDOW_SUM bias, float quick, uint multiplier, int shift)
+{
+#if defined(IN_VECTORS) && defined(SUM_IS_ushort)
+    volatile FN(sums) factors = (FN(sums))(ushort)multiplier; /* see FN(quotient) in cl/fir/fir.cl */
+    for (; from + 32 <= to; from += 32) {
+        FN(sums) t = *(__global const FN(sums) *)(own + from + ahead) - *(__global const FN(sums) *)(own + from - behind) +
+                     (ushort)bias, m = factors;
+        t = __builtin_convertvector(__builtin_convertvector(t, FN(words)) * __builtin_convertvector(m, FN(words)) >> 16, FN(sums));
+        *(__global FN(bytes) *)(out + from) = __builtin_convertvector((t >> (ushort)shift) - (ushort)LOWEST, FN(bytes));
+    }
+#elif defined(IN_VECTORS)
+    for (; quick != 0 && from + 32 <= to; from += 32) {
+        FN(sums) t = *(__global const FN(sums) *)(own + from + ahead) - *(__global const FN(sums) *)(own + from - behind) + bias;
+        FN(floats) q = __builtin_convertvector(__builtin_convertvector(t, FN(ints)), FN(floats)) * quick;
+        *(__global FN(bytes) *)(out + from) = __builtin_convertvector(__builtin_convertvector(q, FN(ints)) - LOWEST, FN(bytes));
+    }
+#endif
+#ifdef SUM_IS_ushort
+    for (int i = from; i < to; i++) {
+        ushort t = own[i + ahead] - own[i - behind] + (ushort)bias;
+        out[i] = (SRC)((ushort)((uint)t * multiplier >> 16) >> shift) - (SRC)LOWEST;
+    }
+    return;
+#endif
+    if (quick != 0)
+        for (int i = from; i < to; i++)
+            out[i] = (SRC)((int)((float)(int)(own[i + ahead] - own[i - behind] + bias) * quick) - LOWEST);
+    else
+        for (int i = from; i < to; i++)
+            out[i] = MEAN(own[i + ahead] - own[i - behind]);
+}
+
+VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
+                                         __global uchar *restrict scratch, int size, WINDOW, float quick,
+                                         uint multiplier, int shift)
+{
+    int item = GRID_Y, n = width * CH;
     IN_GRID(SPAN_BEGIN, item)
-    __global SUM *own = scratch + (size_t)item * n;
-    for (int y = item * band, last = min(y + band, out_height); y < last; y++) {
-        struct FN(span) rows = FN(span)(y - top, y + bottom + 1, height, border);
-        if (IS_INSIDE(rows))
-            for (int i = 0; i < n; i++)
-                own[i] = OF_INSIDE(rows, ROW_ENTRY);
-        else
-            for (int i = 0; i < n; i++)
-                own[i] = OF_SPAN(rows, height, ROW_ENTRY);
+    __global SUM *own = (__global SUM *)(scratch + (size_t)item * size);
+    __global SRC *zeros = (__global SRC *)(own + n + CH);
+    for (int i = 0; i < n; i++)
+        own[i + CH] = zeros[i] = 0;
+    for (int c = 0; c < CH; c++)
+        own[c] = 0;
+    int y = item * band, last = min(y + band, out_height);
+    for (int r = y - top, count, first, step; r <= y + bottom; r += count) { /* columns, for the first row */
+        count = border_run(r, y + bottom + 1, height, border, &first, &step);
+        if (first >= 0)
+            FN(add_rows)(own + CH, ROW(src, first), step * src_stride, count, n);
+    }
+    for (int i = CH; i < n; i++)
+        own[i + CH] += own[i];
+    for (;;) {
         __global SRC *out = ROW(dst, y);
         __global const SRC *centre = ROW(src, y + centre_y) + centre_x * CH;
         /* The windows of pixels begin … end - 1 lie inside the row. */
         int begin = min(left, out_width), end = clamp(width - right, begin, out_width);
-        int ahead = (right + 1) * CH, behind = left * CH;
-        for (int i = begin * CH; i < end * CH; i++)
-            out[i] = IS_ALPHA(ALPHA, i) ? centre[i] : MEAN(own[i + ahead] - own[i - behind]);
-        for (int x = begin > 0 ? 0 : end; x < out_width; x = x + 1 == begin ? end : x + 1) {
-            struct FN(span) columns = FN(span)(x - left, x + right + 1, width, border);
-            for (int channel = 0; channel < CH; channel++)
-                out[x * CH + channel] = ALPHA && channel == CH - 1
-                                            ? centre[x * CH + channel]
-                                            : MEAN(OF_SPAN(columns, width, OWN));
+        FN(means)(out, own, begin * CH, end * CH, (right + 1) * CH, left * CH, area, factor, bias, quick,
+                  multiplier, shift);
+        for (int channel = 0; channel < CH; channel++) {
+            int x = 0, beyond = end;
+#define AT_END (OWN(width) - OWN(width - 1))
+            if (border == BORDER_EDGE && left + right < width) { /* the first sample and the last one, many times */
+                for (; x < begin; x++)
+                    out[x * CH + channel] = MEAN(OWN(x + right + 1) + (SUM)(left - x) * OWN(1));
+                for (; beyond < out_width; beyond++)
+                    out[beyond * CH + channel] =
+                        MEAN(OWN(width) + (SUM)(beyond + right + 1 - width) * AT_END - OWN(beyond - left));
+            }
+            for (x = x < begin ? x : beyond; x < out_width; x = x + 1 == begin ? end : x + 1) {
+                struct FN(span) columns = FN(span)(x - left, x + right + 1, width, border);
+                out[x * CH + channel] = MEAN(OF_SPAN(columns, width, OWN));
+            }
         }
+#if ALPHA
+        for (int i = CH - 1; i < out_width * CH; i += CH)
+            out[i] = centre[i];
+#endif
+        if (++y >= last)
+            return;
+        int enters = border_index(y + bottom, height, border), leaves = border_index(y - top - 1, height, border);
+        FN(move_down)(own, enters < 0 ? zeros : ROW(src, enters), leaves < 0 ? zeros : ROW(src, leaves), n);
     }
 }
 
@@ -145,9 +245,9 @@ inline SUM FN(column)(PLANE_IN(SUM, table), struct FN(span) rows, int column, in
     return OF_SPAN(rows, height, COLUMN_ENTRY);
 }
 
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SUM, table), PLANE_OUT(SRC, dst), WINDOW)
+/* Sample i of row y. */
+inline void FN(one)(PLANE_IN(SRC, src), PLANE_IN(SUM, table), PLANE_OUT(SRC, dst), int i, int y, WINDOW)
 {
-    POSITION(i, y)
     int x = i / CH, channel = i % CH;
     __global SRC *out = ROW(dst, y) + i;
     if (ALPHA && channel == CH - 1) {
@@ -162,5 +262,33 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SUM, table), PLANE_OUT(S
     else
         *out = MEAN(OF_SPAN(columns, width, COLUMN));
 }
+
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SUM, table), PLANE_OUT(SRC, dst), WINDOW)
+{
+    POSITION(i, y)
+#if SPAN == 4 /* of bytes, on Mali: four samples at once where all of their windows are inside */
+    uint before = (uint)(i - left * CH), behind = (uint)(i + (right + 1) * CH);
+    if (i >= left * CH && i + 4 <= grid_width && i + 4 + right * CH <= width * CH && y >= top && y + bottom < height) {
+        __global const uint *under = ROW(table, y + bottom + 1), *over = ROW(table, y - top);
+        uint4 sums = UNALIGNED_IN(uint, 4, under + behind) - UNALIGNED_IN(uint, 4, under + before) -
+                     UNALIGNED_IN(uint, 4, over + behind) + UNALIGNED_IN(uint, 4, over + before) + bias;
+        uint4 means = (uint4)(floor_quotient_uint(sums.s0, area, factor), floor_quotient_uint(sums.s1, area, factor),
+                              floor_quotient_uint(sums.s2, area, factor), floor_quotient_uint(sums.s3, area, factor)) -
+                      (uint)LOWEST & 255u;
+        uint word = means.s0 | means.s1 << 8 | means.s2 << 16 | means.s3 << 24;
+#if ALPHA
+        uint alpha = CH == 2 ? 0xff00ff00u : 0xff000000u;
+        word = (word & ~alpha) | (*(__global const uint *)(ROW(src, y) + i) & alpha);
 #endif
+        *(__global uint *)(ROW(dst, y) + i) = word;
+        return;
+    }
+    for (int end = min(i + 4, grid_width); i < end; i++)
+        FN(one)(src_base, src_offset, src_stride, table_base, table_offset, table_stride, dst_base, dst_offset,
+                dst_stride, i, y, WINDOW_ARGUMENTS);
+#else
+    FN(one)(src_base, src_offset, src_stride, table_base, table_offset, table_stride, dst_base, dst_offset, dst_stride,
+            i, y, WINDOW_ARGUMENTS);
+#endif
+}
 #endif

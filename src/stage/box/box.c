@@ -198,12 +198,15 @@ static void add_task(const struct box_config *config, const struct box_task *tas
 {
     unsigned bits = table_bits(config, task->in.plane.type);
     struct view own;
+    bool rows = task->plan->profile->form == FORM_ROWS;
     if (shared)
         box_add_lookup(task, bits, table);
+    else if (rows && config->method == BOX_SAT && task->in.plane.type != SAMPLE_F32)
+        box_add_sliding(task);
     else if (config->method == BOX_SAT && task->in.plane.type != SAMPLE_F32 &&
              box_add_table(task, &task->memory->table[1], bits, &own))
         box_add_lookup(task, bits, &own);
-    else if (task->plan->profile->form == FORM_ROWS)
+    else if (rows)
         box_add_rows(task);
     else if (!box_add_packed(task) && !box_add_wide(task) && !box_add_columns(task))
         box_add_sums(task);
@@ -247,6 +250,7 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
         struct view table;
         bool shared =
             config->width.count > 1 && config->method == BOX_SAT && plane->type != SAMPLE_F32 &&
+            plan->profile->form != FORM_ROWS &&
             box_add_table(&task, &memory.table[0], table_bits(config, plane->type), &table);
         for (unsigned w = 0; w < config->width.count; w++)
             add_passes(config, task, i, i * config->width.count + w, shared ? &table : NULL);

@@ -75,10 +75,17 @@ bool box_add_wide(const struct box_task *task);
 /* For GPUs: sums along one axis, then along the other. */
 void box_add_sums(const struct box_task *task);
 
-/* Makes the summed-area table of task->in, for windows whose sums take `bits` bits. Returns false
+/* For CPUs: means as from a summed-area table, of which only what a row needs is kept. */
+void box_add_sliding(const struct box_task *task);
+
+/* For GPUs: makes the summed-area table of task->in, for windows whose sums take `bits` bits. Returns false
  * if the table would be larger than kernels can index, or than a buffer may be. */
 bool box_add_table(const struct box_task *task, unsigned *memory, unsigned bits,
                    struct view *table);
+
+/* The same of 8 bits for GPUs with few registers and no fast local memory; otherwise returns false.
+ */
+bool box_add_corners(const struct box_task *task, const struct view *table);
 
 /* Computes the means from that table. */
 void box_add_lookup(const struct box_task *task, unsigned bits, const struct view *table);

@@ -1,5 +1,5 @@
-/* box by sums: along columns and rows on GPUs (cl/box/box_sums.cl), and by summed-area tables on
- * all devices (cl/box/box_table.cl). */
+/* box by sums: along columns and rows on GPUs (cl/box/box_sums.cl), and by summed-area tables
+ * (cl/box/box_table.cl). */
 #include <stdio.h>
 #include <string.h>
 
@@ -63,8 +63,7 @@ static void add_source(struct pass *pass, const struct axis *axis)
 static void add_blocks(struct axis *axis, uint32_t positions, bool carry)
 {
     uint32_t blocks = (positions + axis->block - 1) / axis->block;
-    bool rows = axis->task->plan->profile->form == FORM_ROWS;
-    enum kernel_form form = rows ? FORM_ROWS : FORM_SCALAR;
+    const enum kernel_form form = FORM_SCALAR;
     axis->blocks = box_scratch(axis->task, &axis->task->memory->blocks, axis->lanes,
                                blocks * axis->step, 1, axis->sum);
     struct pass *pass = begin(axis, "blocks", form, blocks * axis->step);
@@ -200,20 +199,6 @@ void box_add_sums(const struct box_task *task)
         box_add_divider(pass, task, &divider);
 }
 
-static struct view add_carry(const struct box_task *task, unsigned bits, uint32_t band)
-{
-    const struct plane *in = &task->in.plane;
-    struct axis down = {.task = task,
-                        .from = task->in,
-                        .sum = bits == 64 ? SAMPLE_F64 : SAMPLE_I32,
-                        .lanes = in->width * in->channels,
-                        .step = 1,
-                        .length = in->height,
-                        .block = band};
-    add_blocks(&down, in->height, true);
-    return down.blocks;
-}
-
 /* For each position the sum of all positions before it; one more than there are positions. */
 static void add_prefix(struct axis *axis)
 {
@@ -258,7 +243,7 @@ static void add_table_sums(const struct box_task *task, unsigned bits, const str
 
 static const char *sum_name(unsigned bits)
 {
-    return bits == 64 ? "ulong" : "uint";
+    return bits == 64 ? "ulong" : bits == 32 ? "uint" : "ushort";
 }
 
 static void define_table_types(struct pass *pass, const struct box_task *task, unsigned bits)
@@ -268,24 +253,6 @@ static void define_table_types(struct pass *pass, const struct box_task *task, u
     pass_name(pass, sum_name(bits));
     pass_channels(pass, task->in.plane.channels, task->in.plane.channels);
     pass_name(pass, kernel_form_name(pass->form));
-}
-
-static void add_table_rows(const struct box_task *task, unsigned bits, const struct view *table)
-{
-    const struct plane *in = &task->in.plane;
-    double row_work = 8.0 * in->width * in->channels;
-    uint32_t band = box_rows_of_band(task->plan->profile, in, row_work, 4);
-    struct view carry = add_carry(task, bits, band);
-    struct pass *pass = pass_begin(task->plan, "box_table", "table", FORM_ROWS, 1, 1,
-                                   (in->height + band - 1) / band);
-    define_table_types(pass, task, bits);
-    pass->work = row_work * band;
-    pass->bytes_read = plane_bytes(in) + plane_bytes(&carry.plane);
-    pass->bytes_written = plane_bytes(&table->plane);
-    pass_view(pass, &task->in);
-    pass_view(pass, &carry);
-    pass_view(pass, table);
-    pass_ints(pass, in->width, in->height, band);
 }
 
 bool box_add_table(const struct box_task *task, unsigned *memory, unsigned bits,
@@ -299,38 +266,72 @@ bool box_add_table(const struct box_task *task, unsigned *memory, unsigned bits,
         return false;
     *table = box_scratch(task, memory, in->width + 1, in->height + 1, in->channels,
                          bits == 64 ? SAMPLE_F64 : SAMPLE_I32);
-    if (profile->form == FORM_ROWS)
-        add_table_rows(task, bits, table);
-    else
+    if (!box_add_corners(task, table))
         add_table_sums(task, bits, table);
     return true;
+}
+
+/* 1/area times 1 + 2^-22, if with sums of bytes the product, truncated, is always the quotient: it
+ * is at least the quotient, and too large by less than 2^-21 of it, which is below 2^8, while the
+ * next whole number is at least 1/area away. Otherwise 0. */
+static float quick_factor(enum sample_type type, uint32_t area)
+{
+    return sample_size(type) == 1 && area < 1 << 13 ? (float)((1 + 0x1p-22) / area) : 0;
+}
+
+/* On CPUs nothing of the table is kept but what a row needs: see cl/box/box_table.cl. */
+void box_add_sliding(const struct box_task *task)
+{
+    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    struct stage_window reach = box_reach_of(task);
+    unsigned bits = (unsigned)sample_size(in->type) * 8;
+    uint32_t area = task->width * task->height;
+    struct box_divider divider = box_divider_general(bits, area);
+    struct box_divider narrow = box_divider_choose(bits, area);
+    bool fits = narrow.kind == BOX_DIVIDE_SHORT; /* sums are of 16 bits */
+    unsigned sum_bits = fits ? 16 : divider.sum_bits;
+    double row_work = 24.0 * out->width * out->channels, start_rows = 8 + task->height / 8.0;
+    uint32_t band = box_rows_of_band(task->plan->profile, out, row_work, start_rows);
+    uint32_t bands = (out->height + band - 1) / band;
+    char is[32];
+    uint64_t item = stage_round_up(
+        (in->width + 1) * in->channels * (sum_bits / 8 + sample_size(in->type)), 128);
+    stage_plan_memory(task->plan, &task->memory->own, bands * item);
+    struct pass *pass = pass_begin(task->plan, "box_table", "sliding", FORM_ROWS, 1, 1, bands);
+    define_table_types(pass, task, sum_bits);
+    pass_define(pass, "WINDOW_SUM", "%s", sum_name(divider.sum_bits));
+    snprintf(is, sizeof is, "SUM_IS_%s", sum_name(sum_bits));
+    pass_define(pass, is, "1");
+    pass->work = row_work * (band + start_rows);
+    pass_views(pass, &task->in, &task->out);
+    pass_buffer(pass, task->memory->own);
+    pass_set_rows(pass, band, (int32_t)reach.top, (int32_t)reach.bottom, task->border, item);
+    pass_int(pass, (int32_t)item);
+    box_add_window(pass, task, band);
+    box_add_divider(pass, task, &divider);
+    pass_float(pass, quick_factor(in->type, area));
+    pass_uint(pass, narrow.multiplier);
+    pass_int(pass, narrow.shift);
 }
 
 void box_add_lookup(const struct box_task *task, unsigned bits, const struct view *table)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
-    bool rows = task->plan->profile->form == FORM_ROWS;
     struct box_divider divider =
         box_divider_general((unsigned)sample_size(in->type) * 8, task->width * task->height);
-    double row_work = 24.0 * out->width * out->channels;
-    uint32_t band = rows ? box_rows_of_band(task->plan->profile, out, row_work, 1) : 1;
-    uint32_t bands = (out->height + band - 1) / band;
-    struct pass *pass = rows ? pass_begin(task->plan, "box_table", "lookup", FORM_ROWS, 1, 1, bands)
-                             : pass_begin(task->plan, "box_table", "lookup", FORM_SCALAR, 0,
-                                          out->width * out->channels, out->height);
+    bool four = task->plan->profile->takes_columns && sample_size(in->type) == 1 && bits == 32 &&
+                pass_is_aligned(in) && pass_is_aligned(out) &&
+                !(plane_has_alpha(in) && task->border == BORDER_CROP);
+    struct pass *pass = pass_begin(task->plan, "box_table", "lookup", FORM_SCALAR, four ? 4 : 0,
+                                   out->width * out->channels, out->height);
     define_table_types(pass, task, bits);
     pass_define(pass, "WINDOW_SUM", "%s", sum_name(divider.sum_bits));
-    pass->work = rows ? row_work * band : 24;
+    pass->work = 24;
     pass->bytes_read = plane_bytes(&table->plane);
     pass->bytes_written = plane_bytes(out);
     pass_view(pass, &task->in);
     pass_view(pass, table);
     pass_view(pass, &task->out);
-    if (rows) {
-        stage_plan_memory(task->plan, &task->memory->own,
-                          (uint64_t)bands * (in->width + 1) * in->channels * bits / 8);
-        pass_buffer(pass, task->memory->own);
-    }
-    box_add_window(pass, task, band);
+    box_add_window(pass, task, 1);
     box_add_divider(pass, task, &divider);
 }
