@@ -119,16 +119,16 @@ def root_groups(n):
 
 def quadratic(z, real):
     if real:
-        return [float(-z.re), 1.0]
-    return [float(z.re * z.re + z.im * z.im), float(-2 * z.re), 1.0]
+        return [-z.re, Decimal(1)]
+    return [z.re * z.re + z.im * z.im, -2 * z.re, Decimal(1)]
 
 
 def from_factors(n, factors):
-    h = [math.comb(n, k) / 2.0 ** n for k in range(n + 1)]
+    h = [Decimal(math.comb(n, k)) for k in range(n + 1)]
     for f in factors:
         h = convolve(h, f)
-    scale = math.sqrt(2) / sum(h)
-    return [v * scale for v in h]
+    scale = Decimal(2).sqrt() / sum(h)
+    return [float(v * scale) for v in h]
 
 
 def distance(a, b):
@@ -190,13 +190,29 @@ def check_coiflet(name, h):
                    (math.sqrt(2) if power == 0 else 0)) / scale, 1e-9)
 
 
+def check_meyer(h):
+    """The transfer function of Meyer's scaling function (Ten Lectures on Wavelets, 4.2.2) with the auxiliary function ν of degree 7, cut off:
+    √2 below a third of the band, 0 above two thirds, cos(π/2·ν) between."""
+    def wanted(w): # 0 … π
+        x = min(max(3 * w / math.pi - 1, 0), 1)
+        return math.sqrt(2) * math.cos(math.pi / 2 * x ** 4 * (35 - 84 * x + 70 * x ** 2 - 20 * x ** 3))
+    worst = 0
+    for k in range(257):
+        w = math.pi * k / 256
+        size = abs(sum(v * (math.cos(w * i) - 1j * math.sin(w * i)) for i, v in enumerate(h)))
+        worst = max(worst, abs(size - wanted(w)))
+    expect('dmey', 'the transfer function', worst, 0.005)
+
+
 def main():
     wavelets = read(sys.argv[1])
-    if len(wavelets) != 20 + 19 + 5 + 15:
+    if len(wavelets) != 38 + 19 + 17 + 15 + 1:
         complaints.append('%d wavelets' % len(wavelets))
     for name, (analysis, synthesis) in wavelets.items():
         if name.startswith('bior'):
             check_biorthogonal(name, analysis, synthesis)
+        elif name == 'dmey':
+            check_meyer(synthesis)
         elif name.startswith('coif'):
             check_coiflet(name, synthesis)
         else:

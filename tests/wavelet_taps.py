@@ -7,8 +7,7 @@ repository. tests/check_wavelets.py computes the numbers anew by other means and
 pass filters and the rbio family follow from these (src/stage/dwt/wavelet.c)."""
 import pywt
 
-ORTHOGONAL = (['db%d' % n for n in range(1, 21)] + ['sym%d' % n for n in range(2, 21)] +
-              ['coif%d' % n for n in range(1, 6)])
+ORTHOGONAL = [name for family in ('db', 'sym', 'coif') for name in pywt.wavelist(family)] + ['dmey']
 BIORTHOGONAL = ['bior' + n for n in ('1.1 1.3 1.5 2.2 2.4 2.6 2.8 3.1 3.3 3.5 3.7 3.9 4.4 5.5 6.8'
                                      .split())]
 
@@ -45,8 +44,8 @@ print("""/* Made by tests/wavelet_taps.py. The numbers are those of PyWavelets %
  * THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT
  * NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
  * NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM,
- * DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT
- * OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE. */
+ * DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+ * OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE. */
 #include "stage/dwt/wavelet.h"
 
 /* clang-format off */
@@ -68,3 +67,9 @@ print('};\n\nconst struct wavelet_taps wavelet_taps[] = {')
 for name, length, analysis, synthesis in entries:
     print('    {"%s", %d, taps + %d, taps + %d},' % (name, length, analysis, synthesis))
 print('    {0},\n};')
+
+print('\nconst struct param_choice wavelet_choices[] = {')
+names = ['cdf97', 'cdf53', 'haar'] + ORTHOGONAL + BIORTHOGONAL + ['rbio' + name[4:] for name in BIORTHOGONAL]
+for i, name in enumerate(names):
+    print('    {"%s", %d},' % (name, i))
+print('    {NULL, 0},\n};')

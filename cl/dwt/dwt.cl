@@ -15,7 +15,7 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
-#define TAPS_MAX      42
+#define TAPS_MAX 104
 
 #if CH == C
 #define SOURCE_OF(x) (x)

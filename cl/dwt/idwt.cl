@@ -15,7 +15,7 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
-#define TAPS_MAX 22
+#define TAPS_MAX 52
 
 #if defined(KERNEL_level)
 #define TILE (SPAN + TAPS_MAX * C + 16)

@@ -99,13 +99,19 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
     return result;
 }
 
-/* f32 sums of up to 42 products, accumulated over levels: about 2^-21 of the largest coefficient,
- * which doubles with each level if the low-pass has norm 1. */
+/* f32 sums of up to 102 products, accumulated over levels: about 2^-21 of the largest coefficient,
+ * which doubles with each level if the low-pass has norm 1. What stands outside of a signal of
+ * range r is below (2 · taps + 3) · r in the modes that grow, along each direction. */
 static struct tolerance tolerance(const void *config_, enum sample_type in, enum sample_type out)
 {
     const struct dwt_config *config = config_;
     double range = sample_is_integer(in) ? sample_max(in) - sample_min(in) : 2000;
     double gain = wavelet_is_cdf(config->wavelet) ? 4 : ldexp(1, (int)config->levels);
+    if (wavelet_mode_grows(config->mode)) {
+        struct wavelet_analysis w;
+        wavelet_analysis(config->wavelet, config->mode, &w);
+        gain *= pow(2 * w.count + 3, 2 * (double)config->levels);
+    }
     if (out == SAMPLE_I32)
         return (struct tolerance){0, 0};
     if (out == SAMPLE_F64)
@@ -119,21 +125,17 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     int result = dwt_check_device(plan, config->precision, fault);
     if (result != 0)
         return result;
-    if (config->precision == DWT_SINGLE) {
-        bool u16 = plan->in->n_planes > 0 && plan->in->planes[0].type == SAMPLE_U16;
-        if (wavelet_is_ill_conditioned(config->wavelet))
-            plan->warning = "in single precision, idwt may not give integers back exactly for this "
-                            "ill-conditioned wavelet; precision=double does";
-        else if (u16 && wavelet_is_weak_for_u16(config->wavelet))
-            plan->warning = "in single precision, idwt may not give u16 back exactly for this "
-                            "wavelet; precision=double does";
-    }
+    bool u16 = plan->in->n_planes > 0 && plan->in->planes[0].type == SAMPLE_U16;
+    plan->warning = wavelet_weakness(config->wavelet, config->mode, (unsigned)config->levels,
+                                     config->precision == DWT_SINGLE, u16);
     dwt_analysis_passes(config, plan);
     return 0;
 }
 
 static const char *const chains[] = {
     "dwt",
+    "dwt:db2:mode=smooth",
+    "dwt:db2:mode=smooth:precision=double",
     "dwt:precision=double",
     "dwt:wavelet=cdf53:precision=double",
     "dwt:wavelet=cdf53:precision=reversible",

@@ -59,6 +59,7 @@ struct dwt_layout {
     uint32_t channels; /* without alpha */
     enum sample_type type;
     size_t n_planes;
+    uint32_t before; /* dwt_level.h; dwt_layout_of leaves it 0 */
 };
 
 /* The layout of the transform of a plane. */
@@ -107,8 +108,10 @@ void dwt_analysis_passes(const struct dwt_config *config, struct stage_plan *pla
  * scratch frames of the sizes in `scratch`, which the caller sets to the largest needed. */
 struct dwt_scratch {
     uint32_t mid_width, mid_height;       /* in samples; between the directions */
+    uint32_t extended_width, extended_height; /* of levels with what stands outside; or 0 */
     uint32_t low_width[2], low_height[2]; /* of the results of levels, by turns */
     unsigned mid, low[2];                 /* operands; mid is 0 until a level needs two kernels */
+    unsigned extended;                    /* likewise, 0 until a level needs it */
 };
 
 /* Enlarges `scratch` so that it is enough for `layout`, too. */

@@ -1,7 +1,9 @@
 /* The forms in which a level is split. On CPUs: lifting (cl/dwt/dwt_lift.cl), or sums of products
  * in one kernel (cl/dwt/dwt.cl). On GPUs with local memory: lifting (cl/dwt/dwt_walk.cl), sums down
  * columns (cl/dwt/dwt_sums.cl) or, for long filters or several channels, sums in tiles
- * (cl/dwt/dwt_tile.cl). Otherwise two kernels (cl/dwt/dwt.cl). */
+ * (cl/dwt/dwt_tile.cl). Otherwise two kernels (cl/dwt/dwt.cl). Where what stands outside
+ * a picture is a sum of its samples, it is first made with that around it (cl/dwt/dwt_extend.cl).
+ */
 #include <stdio.h>
 
 #include "image/border.h"
@@ -26,6 +28,7 @@ enum {
     /* In a tile: about how many samples a row of a band has, and work-items. */
     TILE_SAMPLES = 128,
     TILE_ITEMS = 128,
+    TILE_TAPS = 42, /* of longer filters local memory does not hold the columns beside a tile */
     /* Of sums down columns: taps, more of whose sums do not fit registers; columns of a band that a
      * work-item makes, rows of theirs, more for long filters, which begin with as many rows as they
      * have taps; and work-items of a group. (H200, 8192², db4: 16 rows 132, 24 135, 32 148 µs; 4
@@ -41,7 +44,8 @@ static int kernel_border(const struct dwt_task *task)
         [WAVELET_JPEG2000] = BORDER_REFLECT,    [WAVELET_PERIODIZATION] = BORDER_PERIODIZATION,
         [WAVELET_ZERO] = BORDER_ZERO,           [WAVELET_CONSTANT] = BORDER_EDGE,
         [WAVELET_SYMMETRIC] = BORDER_SYMMETRIC, [WAVELET_REFLECT] = BORDER_REFLECT,
-        [WAVELET_PERIODIC] = BORDER_WRAP,
+        [WAVELET_PERIODIC] = BORDER_WRAP,       [WAVELET_SMOOTH] = BORDER_EDGE,
+        [WAVELET_ANTISYMMETRIC] = BORDER_EDGE,  [WAVELET_ANTIREFLECT] = BORDER_EDGE,
     };
     return borders[task->config->mode];
 }
@@ -145,8 +149,7 @@ static void add_tile(const struct dwt_analysis *a)
 /* Whether one window of few, constant taps serves both directions. */
 static bool sums_suit(const struct dwt_analysis *a, struct wavelet_analysis *w)
 {
-    const struct dwt_config *config = a->task.config;
-    wavelet_analysis(config->wavelet, config->mode, w);
+    dwt_analysis_window(&a->task, w);
     unsigned most = a->task.plan->profile->takes_columns ? FEW_TAPS : DWT_SUMS_TAPS;
     return !a->task.plan->profile->generic && a->in_channels == 1 && w->count <= most &&
            a->task.level->width > 1 && a->task.level->height > 1;
@@ -252,8 +255,52 @@ static void add_horizontal(const struct dwt_analysis *a)
     pass_ints(pass, l->width, l->high_width, l->low_height, kernel_border(&a->task));
 }
 
+static void add_directions(const struct dwt_analysis *a)
+{
+    add_vertical(a);
+    add_horizontal(a);
+}
+
+/* Makes the plane of which `wide` is the analysis (cl/dwt/dwt_extend.cl). The kernels then never
+ * look beyond its ends. */
+static void add_extend(const struct dwt_analysis *a, struct dwt_level *level,
+                       struct dwt_analysis *wide)
+{
+    static const int modes[] = {
+        [WAVELET_SMOOTH] = 0, [WAVELET_ANTISYMMETRIC] = 1, [WAVELET_ANTIREFLECT] = 2};
+    const struct dwt_layout *layout = a->task.layout;
+    *level = *a->task.level;
+    level->width += 2 * layout->before;
+    level->height += 2 * layout->before;
+    *wide = *a;
+    wide->task.level = level;
+    wide->task.before = layout->before;
+    wide->in = dwt_extended(&a->task);
+    wide->in_type = layout->type;
+    wide->in_channels = layout->channels;
+    bool rows = a->task.plan->profile->form == FORM_ROWS;
+    struct pass *pass = pass_begin(a->task.plan, "dwt_extend", "", rows ? FORM_ROWS : FORM_SCALAR,
+                                   rows ? 0 : 1, level->width * layout->channels, level->height);
+    dwt_define_work(&a->task, pass);
+    define_source(a, pass);
+    pass->work = 4;
+    pass->bytes_read = dwt_signal_samples(&a->task) * sample_size(a->in_type);
+    pass->bytes_written = dwt_signal_samples(&wide->task) * sample_size(layout->type);
+    dwt_pass_place(pass, a->in);
+    dwt_pass_place(pass, wide->in);
+    pass_int(pass, (int32_t)layout->before);
+    dwt_pass_size(&a->task, pass);
+    pass_int(pass, modes[a->task.config->mode]);
+}
+
 void dwt_add_analysis(const struct dwt_analysis *a)
 {
+    struct dwt_level level;
+    struct dwt_analysis wide;
+    if (a->task.layout->before > 0) {
+        add_extend(a, &level, &wide);
+        a = &wide;
+    }
     bool lifts = dwt_is_lifting(&a->task) && a->in_channels == 1;
     bool sums = a->task.config->precision != DWT_REVERSIBLE;
     struct wavelet_analysis w;
@@ -267,10 +314,11 @@ void dwt_add_analysis(const struct dwt_analysis *a)
     } else if (dwt_suits_gpu(&a->task) && sums) {
         if (sums_suit(a, &w))
             add_sums(a, &w);
-        else
+        else if (w.count <= TILE_TAPS)
             add_tile(a);
+        else
+            add_directions(a);
     } else {
-        add_vertical(a);
-        add_horizontal(a);
+        add_directions(a);
     }
 }

@@ -33,12 +33,18 @@ static bool passes_through(const struct dwt_config *config, uint32_t size)
     return config->mode == WAVELET_JPEG2000 && size == 1;
 }
 
+void dwt_analysis_window(const struct dwt_task *task, struct wavelet_analysis *window)
+{
+    wavelet_analysis(task->config->wavelet, task->config->mode, window);
+    window->first += (int)task->before;
+}
+
 struct dwt_taps dwt_analysis_taps(const struct dwt_task *task, uint32_t size)
 {
     struct wavelet_analysis w = {.first = 0, .count = 2, .low = {1}};
     double values[2 * WAVELET_TAPS_MAX];
     if (!passes_through(task->config, size))
-        wavelet_analysis(task->config->wavelet, task->config->mode, &w);
+        dwt_analysis_window(task, &w);
     for (unsigned k = 0; k < w.count; k++) {
         values[k] = w.low[k];
         values[w.count + k] = w.high[k];
@@ -229,6 +235,15 @@ void dwt_pass_mid(const struct dwt_task *task, struct pass *pass)
     pass_plane(pass, scratch->mid, 0);
 }
 
+struct dwt_place dwt_extended(const struct dwt_task *task)
+{
+    struct dwt_scratch *scratch = task->scratch;
+    if (scratch->extended == 0)
+        scratch->extended = stage_plan_scratch(task->plan, scratch->extended_width,
+                                               scratch->extended_height, 1, task->layout->type);
+    return (struct dwt_place){scratch->extended, 0};
+}
+
 void dwt_pass_taps(struct pass *pass, const struct dwt_taps *taps)
 {
     pass_buffer(pass, taps->table);
@@ -271,7 +286,7 @@ static struct dwt_task task_of(const struct dwt_config *config, struct stage_pla
 {
     const struct dwt_level *level = &layout->levels[i];
     struct dwt_place low = {scratch->low[(i + 1) % 2], 0};
-    struct dwt_task task = {config, plan, scratch, layout, level, {low}};
+    struct dwt_task task = {config, plan, scratch, layout, level, 0, {low}};
     for (int b = 0; b < DWT_BANDS; b++) /* one that does not exist has LL's, and is left alone */
         task.bands[b] = level->plane[b] < 0
                             ? low
@@ -288,7 +303,12 @@ void dwt_scratch_reserve(struct dwt_scratch *scratch, const struct dwt_layout *l
 {
     for (unsigned i = 0; i < layout->n_levels; i++) {
         const struct dwt_level *l = &layout->levels[i];
-        uint32_t width = l->width * layout->channels, height = l->low_height + l->high_height;
+        uint32_t more = 2 * layout->before, height = l->low_height + l->high_height;
+        uint32_t width = (l->width + more) * layout->channels;
+        if (more > 0) {
+            scratch->extended_width = larger(scratch->extended_width, width);
+            scratch->extended_height = larger(scratch->extended_height, l->height + more);
+        }
         scratch->mid_width = larger(scratch->mid_width, width);
         scratch->mid_height = larger(scratch->mid_height, height);
         if (i > 0) {
@@ -306,12 +326,24 @@ void dwt_scratch_add(struct dwt_scratch *scratch, struct stage_plan *plan, enum 
                 stage_plan_scratch(plan, scratch->low_width[i], scratch->low_height[i], 1, type);
 }
 
+/* With room for what stands outside, where kernels cannot make that of one sample. */
+static void analysis_layout(const struct dwt_config *config, const struct plane *plane,
+                            struct dwt_layout *layout)
+{
+    struct wavelet_analysis w;
+    dwt_layout_of(config, plane, layout);
+    if (!wavelet_mode_sums(config->mode))
+        return;
+    wavelet_analysis(config->wavelet, config->mode, &w);
+    layout->before = (w.count + 3) & ~3u; /* vectors begin where they did */
+}
+
 static void analysis_of_plane(const struct dwt_config *config, struct stage_plan *plan,
                               struct dwt_scratch *scratch, unsigned index, unsigned first)
 {
     const struct plane *plane = &plan->in->planes[index];
     struct dwt_layout layout;
-    dwt_layout_of(config, plane, &layout);
+    analysis_layout(config, plane, &layout);
     struct dwt_analysis level = {
         .in = {OPERAND_IN, index}, .in_type = plane->type, .in_channels = plane->channels};
     for (unsigned i = 0; i < layout.n_levels; i++) {
@@ -329,12 +361,12 @@ void dwt_analysis_passes(const struct dwt_config *config, struct stage_plan *pla
     struct dwt_layout layout;
     unsigned first = 0;
     for (size_t i = 0; i < plan->in->n_planes; i++) {
-        dwt_layout_of(config, &plan->in->planes[i], &layout);
+        analysis_layout(config, &plan->in->planes[i], &layout);
         dwt_scratch_reserve(&scratch, &layout);
     }
     dwt_scratch_add(&scratch, plan, dwt_band_type(config->precision));
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        dwt_layout_of(config, &plan->in->planes[i], &layout);
+        analysis_layout(config, &plan->in->planes[i], &layout);
         analysis_of_plane(config, plan, &scratch, i, first);
         first += (unsigned)layout.n_planes;
     }

@@ -18,6 +18,8 @@ struct dwt_task {
     struct dwt_scratch *scratch;
     const struct dwt_layout *layout;
     const struct dwt_level *level;
+    uint32_t before; /* rows and columns that the plane which analysis reads has before the signal,
+                        and as many behind it (dwt_extend); level->width and height count them */
     struct dwt_place bands[DWT_BANDS]; /* a band that does not exist has LL's place, which kernels
                                           then leave alone */
 };
@@ -48,6 +50,7 @@ struct dwt_taps {
     int first, count;
 };
 struct dwt_taps dwt_analysis_taps(const struct dwt_task *task, uint32_t size);
+void dwt_analysis_window(const struct dwt_task *task, struct wavelet_analysis *window);
 struct dwt_taps dwt_synthesis_taps(const struct dwt_task *task, uint32_t size, double scale);
 
 /* Whether the forms for GPUs with fast local memory (which also have many registers) can be used.
@@ -101,6 +104,7 @@ void dwt_pass_lifting(const struct dwt_task *task, struct pass *pass, bool inver
 void dwt_pass_place(struct pass *pass, struct dwt_place place);
 void dwt_pass_bands(const struct dwt_task *task, struct pass *pass);
 void dwt_pass_mid(const struct dwt_task *task, struct pass *pass);
+struct dwt_place dwt_extended(const struct dwt_task *task);
 void dwt_pass_taps(struct pass *pass, const struct dwt_taps *taps);
 void dwt_pass_size(const struct dwt_task *task, struct pass *pass);
 void dwt_pass_band_sizes(const struct dwt_level *level, struct pass *pass);

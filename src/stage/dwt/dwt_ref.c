@@ -25,6 +25,21 @@ static double sample_at(const double *x, long n, long i, int mode)
     case WAVELET_SYMMETRIC:
         i = (i % (2 * n) + 2 * n) % (2 * n);
         return x[i < n ? i : 2 * n - 1 - i];
+    case WAVELET_SMOOTH:
+        if (n == 1)
+            return x[0];
+        return i < 0    ? x[0] - (double)i * (x[0] - x[1])
+               : i >= n ? x[n - 1] + (double)(i - n + 1) * (x[n - 1] - x[n - 2])
+                        : x[i];
+    case WAVELET_ANTISYMMETRIC:
+        i = (i % (2 * n) + 2 * n) % (2 * n);
+        return i < n ? x[i] : -x[2 * n - 1 - i];
+    case WAVELET_ANTIREFLECT:
+        if (n == 1)
+            return x[0];
+        return i < 0    ? 2 * x[0] - sample_at(x, n, -i, mode)
+               : i >= n ? 2 * x[n - 1] - sample_at(x, n, 2 * (n - 1) - i, mode)
+                        : x[i];
     default: /* whole-sample symmetric */
         if (n == 1)
             return x[0];

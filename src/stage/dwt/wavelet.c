@@ -5,97 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct param_choice wavelet_choices[] = {
-    {"cdf97", WAVELET_CDF97},
-    {"cdf53", WAVELET_CDF53},
-    {"haar", WAVELET_HAAR},
-#define W(name, at)                                                                                \
-    {                                                                                              \
-        name, WAVELET_HAAR + 1 + at                                                                \
-    }
-    W("db1", 0),
-    W("db2", 1),
-    W("db3", 2),
-    W("db4", 3),
-    W("db5", 4),
-    W("db6", 5),
-    W("db7", 6),
-    W("db8", 7),
-    W("db9", 8),
-    W("db10", 9),
-    W("db11", 10),
-    W("db12", 11),
-    W("db13", 12),
-    W("db14", 13),
-    W("db15", 14),
-    W("db16", 15),
-    W("db17", 16),
-    W("db18", 17),
-    W("db19", 18),
-    W("db20", 19),
-    W("sym2", 20),
-    W("sym3", 21),
-    W("sym4", 22),
-    W("sym5", 23),
-    W("sym6", 24),
-    W("sym7", 25),
-    W("sym8", 26),
-    W("sym9", 27),
-    W("sym10", 28),
-    W("sym11", 29),
-    W("sym12", 30),
-    W("sym13", 31),
-    W("sym14", 32),
-    W("sym15", 33),
-    W("sym16", 34),
-    W("sym17", 35),
-    W("sym18", 36),
-    W("sym19", 37),
-    W("sym20", 38),
-    W("coif1", 39),
-    W("coif2", 40),
-    W("coif3", 41),
-    W("coif4", 42),
-    W("coif5", 43),
-    W("bior1.1", 44),
-    W("bior1.3", 45),
-    W("bior1.5", 46),
-    W("bior2.2", 47),
-    W("bior2.4", 48),
-    W("bior2.6", 49),
-    W("bior2.8", 50),
-    W("bior3.1", 51),
-    W("bior3.3", 52),
-    W("bior3.5", 53),
-    W("bior3.7", 54),
-    W("bior3.9", 55),
-    W("bior4.4", 56),
-    W("bior5.5", 57),
-    W("bior6.8", 58),
-    W("rbio1.1", 59),
-    W("rbio1.3", 60),
-    W("rbio1.5", 61),
-    W("rbio2.2", 62),
-    W("rbio2.4", 63),
-    W("rbio2.6", 64),
-    W("rbio2.8", 65),
-    W("rbio3.1", 66),
-    W("rbio3.3", 67),
-    W("rbio3.5", 68),
-    W("rbio3.7", 69),
-    W("rbio3.9", 70),
-    W("rbio4.4", 71),
-    W("rbio5.5", 72),
-    W("rbio6.8", 73),
-#undef W
-    {NULL, 0},
-};
-
 const struct param_choice wavelet_mode_choices[] = {
-    {"jpeg2000", WAVELET_JPEG2000},   {"periodization", WAVELET_PERIODIZATION},
-    {"zero", WAVELET_ZERO},           {"constant", WAVELET_CONSTANT},
-    {"symmetric", WAVELET_SYMMETRIC}, {"reflect", WAVELET_REFLECT},
-    {"periodic", WAVELET_PERIODIC},   {NULL, 0},
+    {"jpeg2000", WAVELET_JPEG2000},
+    {"periodization", WAVELET_PERIODIZATION},
+    {"zero", WAVELET_ZERO},
+    {"constant", WAVELET_CONSTANT},
+    {"symmetric", WAVELET_SYMMETRIC},
+    {"reflect", WAVELET_REFLECT},
+    {"periodic", WAVELET_PERIODIC},
+    {"smooth", WAVELET_SMOOTH},
+    {"antisymmetric", WAVELET_ANTISYMMETRIC},
+    {"antireflect", WAVELET_ANTIREFLECT},
+    {NULL, 0},
 };
 
 /* The low-pass filters from their centre on; both are symmetric, and the high-pass filters are
@@ -121,16 +42,45 @@ bool wavelet_is_cdf(int wavelet)
     return wavelet == WAVELET_CDF97 || wavelet == WAVELET_CDF53;
 }
 
-bool wavelet_is_ill_conditioned(int wavelet)
+bool wavelet_mode_grows(int mode)
 {
-    const char *name = param_choice_name(wavelet_choices, wavelet);
-    return strcmp(name, "bior3.1") == 0 || strcmp(name, "rbio3.1") == 0;
+    return mode == WAVELET_SMOOTH || mode == WAVELET_ANTIREFLECT;
 }
 
-bool wavelet_is_weak_for_u16(int wavelet)
+bool wavelet_mode_sums(int mode)
+{
+    return mode == WAVELET_ANTISYMMETRIC || wavelet_mode_grows(mode);
+}
+
+static bool is_one_of(int wavelet, const char *const *names)
 {
     const char *name = param_choice_name(wavelet_choices, wavelet);
-    return strcmp(name, "rbio2.2") == 0 || strcmp(name, "rbio3.3") == 0;
+    while (*names && strcmp(name, *names) != 0)
+        names++;
+    return *names;
+}
+
+const char *wavelet_weakness(int wavelet, int mode, unsigned levels, bool is_single, bool is_u16)
+{
+    static const char *const near[] = {"dmey", NULL};
+    static const char *const ill[] = {"bior3.1", "rbio3.1", NULL};
+    static const char *const weak[] = {"rbio2.2", "rbio3.3", NULL};
+    unsigned deepest = mode == WAVELET_SMOOTH        ? (is_u16 ? 1 : 5)
+                       : mode == WAVELET_ANTIREFLECT ? (is_u16 ? 3 : 8)
+                                                     : levels;
+    if (is_one_of(wavelet, near))
+        return "idwt gives samples back only nearly: dmey is an approximation with 62 taps, which "
+               "does not reconstruct perfectly";
+    if (is_single && is_one_of(wavelet, ill))
+        return "in single precision, idwt may not give integers back exactly for this "
+               "ill-conditioned wavelet; precision=double does";
+    if (is_single && is_u16 && is_one_of(wavelet, weak))
+        return "in single precision, idwt may not give u16 back exactly for this wavelet; "
+               "precision=double does";
+    if (is_single && levels > deepest)
+        return "in single precision, idwt may not give integers back exactly for this mode at so "
+               "many levels; precision=double does";
+    return NULL;
 }
 
 /* rbio is bior with analysis and synthesis exchanged, and its filters run backwards. */

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WAVELET_TAPS_MAX 42 /* of a window: db20 and sym20 have 40 */
+#define WAVELET_TAPS_MAX 104 /* of a window: coif17 has 102 */
 
 enum wavelet_mode {
     WAVELET_JPEG2000,      /* whole-sample symmetric; cdf53 and cdf97 only, and their only one */
@@ -25,6 +25,9 @@ enum wavelet_mode {
     WAVELET_SYMMETRIC, /* mirrored, the end's sample repeated */
     WAVELET_REFLECT,   /* mirrored, the end's sample not repeated */
     WAVELET_PERIODIC,
+    WAVELET_SMOOTH,        /* a straight line through the last two samples */
+    WAVELET_ANTISYMMETRIC, /* mirrored, the end's sample repeated, the sign changed at each turn */
+    WAVELET_ANTIREFLECT,   /* turned about the end's sample: 2 · last − mirrored */
 };
 
 /* First of wavelet_choices; the others follow as the list has them. */
@@ -47,11 +50,17 @@ extern const struct wavelet_taps wavelet_taps[];
 
 bool wavelet_is_cdf(int wavelet);
 
-/* bior3.1 and rbio3.1, whose inverse magnifies what rounding leaves, level by level. */
-bool wavelet_is_ill_conditioned(int wavelet);
+/* Whether what stands outside a signal is a sum of its samples, not one of them or zero. */
+bool wavelet_mode_sums(int mode);
 
-/* What single precision does not bring back of u16 samples, besides the above: rbio2.2, rbio3.3. */
-bool wavelet_is_weak_for_u16(int wavelet);
+/* Whether that grows the further it is from the signal. */
+bool wavelet_mode_grows(int mode);
+
+/* Why idwt may not bring integers back exactly, as a constant text for users, or NULL: dmey, which
+ * is an approximation; in single precision bior3.1 and rbio3.1, whose inverse magnifies what
+ * rounding leaves, level by level, of u16 rbio2.2 and rbio3.3, and modes in which what stands
+ * outside grows from level to level. */
+const char *wavelet_weakness(int wavelet, int mode, unsigned levels, bool is_single, bool is_u16);
 
 /* The four filters of a wavelet of PyWavelets', each of `length` taps; not for cdf53 and cdf97. */
 struct wavelet_filters {
