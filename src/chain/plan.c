@@ -123,18 +123,42 @@ static void adopt_layout(struct plan_step *step)
         step->stage->view(step->config, step->in, &step->out);
 }
 
-/* If a stage changes neither the number nor the sizes of planes, their origins are kept, for an
- * inverse transform later in the chain. */
-static int keep_origins(struct plan_step *step, struct fault *fault)
+static bool is_transformed(const struct plan_step *step)
 {
     const struct frame *in = step->in, *out = &step->out;
-    if (in->n_origins == 0 || out->n_origins > 0 || in->n_planes != out->n_planes)
-        return 0;
-    for (size_t i = 0; i < in->n_planes; i++)
-        if (in->planes[i].width != out->planes[i].width ||
-            in->planes[i].height != out->planes[i].height)
-            return 0;
-    return frame_copy_origins(&step->out, in) ? 0 : no_memory(fault);
+    bool is = step->stage->inverse && out->n_planes == in->n_origins;
+    for (size_t i = 0; is && i < out->n_planes; i++)
+        is = out->planes[i].width == in->origins[i].plane.width &&
+             out->planes[i].height == in->origins[i].plane.height;
+    return is;
+}
+
+/* For inverse transforms later in the chain: a transform of transformed planes keeps where those
+ * came from, its inverse brings that back, and a stage that changes neither the number nor the
+ * sizes of planes keeps all. */
+static int keep_origins(struct plan_step *step, struct fault *fault)
+{
+    const struct frame *in = step->in;
+    struct frame *out = &step->out;
+    bool good = true;
+    if (out->n_origins > 0) {
+        for (size_t i = 0; i < in->n_origins && good; i++)
+            good = frame_add_outer(out, &in->origins[i], 1);
+        for (size_t i = 0; i < in->n_outer && good; i++)
+            good = frame_add_outer(out, &in->outer[i], in->outer[i].depth + 1);
+    } else if (is_transformed(step)) {
+        for (size_t i = 0; i < in->n_outer && good; i++)
+            good = in->outer[i].depth == 1
+                       ? frame_add_origin(out, &in->outer[i])
+                       : frame_add_outer(out, &in->outer[i], in->outer[i].depth - 1);
+    } else if (!step->stage->inverse && in->n_planes == out->n_planes) {
+        for (size_t i = 0; i < in->n_planes; i++)
+            if (in->planes[i].width != out->planes[i].width ||
+                in->planes[i].height != out->planes[i].height)
+                return 0;
+        good = frame_copy_origins(out, in);
+    }
+    return good ? 0 : no_memory(fault);
 }
 
 /* A plane of floats inherits the white of the plane it was computed from; the result of an inverse
@@ -188,7 +212,7 @@ static int add_step(struct plan *plan, size_t *at, const struct stage *stage, co
                            FRAME_PLANES_MAX);
     }
     step->out.size += options->guard;
-    if (result == 0 && !stage->inverse)
+    if (result == 0)
         result = keep_origins(step, fault);
     settle_white(step);
     if (result == 0)

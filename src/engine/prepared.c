@@ -119,11 +119,13 @@ static void make_key(const struct chain *chain, const struct frame *in,
                     p->zero_x, p->zero_y, p->reduced, p->whole_width, p->whole_height, p->whole_x,
                     p->whole_y, p->offset, p->stride);
     }
-    for (size_t i = 0; i < in->n_origins; i++) {
-        const struct frame_origin *o = &in->origins[i];
-        text_printf(key, "|%s%s of %s %ux%ux%u %s white %.9g, %zu+%zu", o->stage, o->parameters,
-                    o->plane.name, o->plane.width, o->plane.height, o->plane.channels,
-                    sample_name(o->plane.type), plane_white(&o->plane), o->first, o->count);
+    for (size_t i = 0; i < in->n_origins + in->n_outer; i++) {
+        const struct frame_origin *o =
+            i < in->n_origins ? &in->origins[i] : &in->outer[i - in->n_origins];
+        text_printf(key, "|%s%s of %s %ux%ux%u %s white %.9g, %zu+%zu, %u out", o->stage,
+                    o->parameters, o->plane.name, o->plane.width, o->plane.height,
+                    o->plane.channels, sample_name(o->plane.type), plane_white(&o->plane), o->first,
+                    o->count, o->depth);
     }
     const struct video *video = &in->video;
     if (video->format)

@@ -15,6 +15,7 @@ void frame_finish(struct frame *frame)
 {
     free(frame->planes);
     free(frame->origins);
+    free(frame->outer);
     *frame = (struct frame){0};
 }
 
@@ -41,20 +42,35 @@ bool frame_add_plane(struct frame *frame, const struct plane *plane, size_t alig
     return true;
 }
 
-bool frame_add_origin(struct frame *frame, const struct frame_origin *origin)
+static bool append_origin(struct frame_origin **list, size_t *n, const struct frame_origin *origin,
+                          unsigned depth)
 {
-    struct frame_origin *origins = make_room(frame->origins, frame->n_origins, sizeof *origins);
+    struct frame_origin *origins = make_room(*list, *n, sizeof *origins);
     if (!origins)
         return false;
-    frame->origins = origins;
-    frame->origins[frame->n_origins++] = *origin;
+    *list = origins;
+    origins[*n] = *origin;
+    origins[(*n)++].depth = depth;
     return true;
+}
+
+bool frame_add_origin(struct frame *frame, const struct frame_origin *origin)
+{
+    return append_origin(&frame->origins, &frame->n_origins, origin, 0);
+}
+
+bool frame_add_outer(struct frame *frame, const struct frame_origin *origin, unsigned depth)
+{
+    return append_origin(&frame->outer, &frame->n_outer, origin, depth);
 }
 
 bool frame_copy_origins(struct frame *frame, const struct frame *from)
 {
     for (size_t i = 0; i < from->n_origins; i++)
         if (!frame_add_origin(frame, &from->origins[i]))
+            return false;
+    for (size_t i = 0; i < from->n_outer; i++)
+        if (!frame_add_outer(frame, &from->outer[i], from->outer[i].depth))
             return false;
     return true;
 }

@@ -43,6 +43,8 @@ struct frame_origin {
     char parameters[488]; /* in canonical form: ":wavelet=db4:levels=3:…" */
     struct plane plane;   /* the plane that the transform took: name, size, channels, type, zero */
     size_t first, count;  /* the planes that it made */
+    unsigned depth;       /* of a frame's `outer`: 1 for what these planes are put together to, and
+                             so on outwards; else 0 */
 };
 
 struct frame {
@@ -51,6 +53,10 @@ struct frame {
     size_t size;          /* bytes of memory that all planes need */
     size_t n_origins;
     struct frame_origin *origins; /* owned */
+    size_t n_outer;
+    struct frame_origin *outer; /* owned; what `origins` will be again after the inverse of those:
+                                   first and count are planes of that frame, which are as many as
+                                   there are origins (outer ones of one depth less) here */
     struct video video; /* the planes hold a video frame, of which a plan's first step makes the
                            picture; VIDEO_NONE: they are what they are */
 };
@@ -69,6 +75,9 @@ bool frame_add_plane(struct frame *frame, const struct plane *plane, size_t alig
 
 /* Appends a record of what planes came from. Returns false without memory. */
 bool frame_add_origin(struct frame *frame, const struct frame_origin *origin);
+
+/* The same for `outer`, by depth. */
+bool frame_add_outer(struct frame *frame, const struct frame_origin *origin, unsigned depth);
 
 /* Appends the origins of `from`, whose planes have the same meaning. */
 bool frame_copy_origins(struct frame *frame, const struct frame *from);

@@ -89,6 +89,11 @@ static void channels_and_types(void **state)
         harness_round_trip(chain, SAMPLE_U16, 45, 31, 1, HARNESS_RANDOM);
     }
     harness_round_trip("dwt,idwt", SAMPLE_U8, 4097, 33, 1, HARNESS_RANDOM);
+    /* packets: each plane of a transform is transformed again, and keeps where it came from */
+    harness_round_trip("dwt:haar:levels=1,dwt:db2:levels=2,dwt:cdf53:levels=1,idwt,idwt,idwt",
+                       SAMPLE_U8, 37, 50, 3, HARNESS_RANDOM);
+    harness_round_trip("analysis:haar,dwt:db2:levels=1:mode=symmetric,idwt,synthesis", SAMPLE_U8,
+                       19, 21, 1, HARNESS_RANDOM);
     harness_round_trip("dwt:levels=3:precision=double,idwt", SAMPLE_U16, 45, 31, 1, HARNESS_RANDOM);
 }
 

@@ -105,8 +105,11 @@ static void test_frames(void **state)
     assert_int_equal(frame_bytes(&frame), 180);
     struct frame_origin origin = {.stage = "dwt", .plane = plane, .count = 2};
     assert_true(frame_add_origin(&frame, &origin));
+    assert_true(frame_add_outer(&frame, &origin, 3));
     assert_true(frame_copy(&copy, &frame));
     assert_int_equal(copy.n_origins, 1);
+    assert_int_equal(copy.n_outer, 1);
+    assert_int_equal(copy.outer[0].depth, 3);
     assert_string_equal(copy.origins[0].stage, "dwt");
     assert_true(frame_same_shape(&copy, &frame));
     copy.planes[1].type = SAMPLE_U8;

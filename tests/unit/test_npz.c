@@ -135,6 +135,12 @@ static void test_names(void **state)
     "{\"stage\":\"dwt\",\"parameters\":\"\",\"first\":" first ",\"count\":" count                  \
     ",\"plane\":" IMAGE "}"
 
+#define OUTER_ORIGIN(depth, first, count)                                                          \
+    "{\"stage\":\"dwt\",\"parameters\":\"\",\"plane\":" IMAGE ",\"first\":" first                  \
+    ",\"count\":" count ",\"depth\":" depth "}"
+#define OUTER(list)                                                                                \
+    "{\"version\":1,\"planes\":[" IMAGE "],\"origins\":[" ORIGIN("0", "1") "],\"outer\":[" list "]}"
+
 static void check_meta(const char *meta, int code, const char *says)
 {
     struct file file = {0};
@@ -184,6 +190,15 @@ static void test_bad_meta(void **state)
     check_meta(ORIGINS(ORIGIN("0", "2")), FAULT_DATA, "first and count");
     check_meta(ORIGINS(ORIGIN("-1", "1")), FAULT_DATA, "first and count");
     check_meta(ORIGINS(ORIGIN("0", "1") "," ORIGIN("0", "1")), FAULT_DATA, "overlap");
+    check_meta(OUTER(ORIGIN("0", "1")), FAULT_DATA, "depth");
+    check_meta(OUTER(OUTER_ORIGIN("2", "0", "1")), FAULT_DATA, "depth");
+    check_meta(OUTER(OUTER_ORIGIN("1", "0", "2")), FAULT_DATA, "first and count");
+    check_meta(OUTER(OUTER_ORIGIN("1", "0", "1") "," OUTER_ORIGIN("1", "0", "1")), FAULT_DATA,
+               "overlap");
+    check_meta(OUTER(OUTER_ORIGIN("1", "0", "1") "," OUTER_ORIGIN("3", "0", "1")), FAULT_DATA,
+               "depth");
+    check_meta(OUTER(OUTER_ORIGIN("1", "0", "1") "," OUTER_ORIGIN("2", "0", "2")), FAULT_DATA,
+               "first and count");
 }
 
 static void test_twice(void **state)
@@ -335,6 +350,11 @@ static struct picture make_frame(void)
         assert_true(frame_add_plane(&frame, &plane, 32));
     }
     assert_true(frame_add_origin(&frame, &origin));
+    struct frame_origin outer = origin;
+    outer.first = 0;
+    outer.count = 1;
+    assert_true(frame_add_outer(&frame, &outer, 1));
+    assert_true(frame_add_outer(&frame, &outer, 2));
     assert_true(picture_create(&picture, &frame));
     frame_finish(&frame);
     for (size_t i = 0; i < picture.frame.n_planes; i++) {
@@ -378,6 +398,12 @@ static void test_round_trip(void **state)
         assert_int_equal(a->plane.zero_y, -7);
         assert_int_equal(a->first, 1);
         assert_int_equal(a->count, SAMPLE_TYPES - 1);
+        assert_int_equal(frame->n_outer, 2);
+        for (unsigned i = 0; i < 2; i++) {
+            assert_int_equal(frame->outer[i].depth, i + 1);
+            assert_int_equal(frame->outer[i].count, 1);
+            assert_string_equal(frame->outer[i].stage, b->stage);
+        }
         decoded_finish(&decoded);
         file_finish(&file);
     }

@@ -36,25 +36,35 @@ static int append(const char *bytes, size_t size, void *text)
     return 0;
 }
 
+static json_t *origins_json(const struct frame_origin *origins, size_t n, bool *good)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        const struct frame_origin *origin = &origins[i];
+        json_t *object = json_object();
+        set(object, "stage", json_string(origin->stage), good);
+        set(object, "parameters", json_string(origin->parameters), good);
+        set(object, "plane", plane_json(&origin->plane, good), good);
+        set(object, "first", json_integer((json_int_t)origin->first), good);
+        set(object, "count", json_integer((json_int_t)origin->count), good);
+        if (origin->depth > 0)
+            set(object, "depth", json_integer((json_int_t)origin->depth), good);
+        *good &= json_array_append_new(list, object) == 0;
+    }
+    return list;
+}
+
 bool npz_print_meta(const struct frame *frame, struct text *text)
 {
     bool good = true;
-    json_t *root = json_object(), *planes = json_array(), *origins = json_array();
+    json_t *root = json_object(), *planes = json_array();
     for (size_t i = 0; i < frame->n_planes; i++)
         good &= json_array_append_new(planes, plane_json(&frame->planes[i], &good)) == 0;
-    for (size_t i = 0; i < frame->n_origins; i++) {
-        const struct frame_origin *origin = &frame->origins[i];
-        json_t *object = json_object();
-        set(object, "stage", json_string(origin->stage), &good);
-        set(object, "parameters", json_string(origin->parameters), &good);
-        set(object, "plane", plane_json(&origin->plane, &good), &good);
-        set(object, "first", json_integer((json_int_t)origin->first), &good);
-        set(object, "count", json_integer((json_int_t)origin->count), &good);
-        good &= json_array_append_new(origins, object) == 0;
-    }
     set(root, "version", json_integer(NPZ_META_VERSION), &good);
     set(root, "planes", planes, &good);
-    set(root, "origins", origins, &good);
+    set(root, "origins", origins_json(frame->origins, frame->n_origins, &good), &good);
+    if (frame->n_outer > 0)
+        set(root, "outer", origins_json(frame->outer, frame->n_outer, &good), &good);
     good = good && json_dump_callback(root, append, text, JSON_INDENT(1)) == 0;
     text_append(text, "\n");
     json_decref(root);
@@ -141,25 +151,21 @@ static int add_planes(const json_t *list, uint64_t max_pixels, struct frame *fra
     return 0;
 }
 
-static int add_origin(const json_t *object, uint64_t max_pixels, struct frame *frame,
-                      struct fault *fault)
+/* `planes`: as many as the frame has in which first and count are planes. */
+static int parse_origin(const json_t *object, uint64_t max_pixels, size_t planes,
+                        struct frame_origin *origin, struct fault *fault)
 {
-    struct frame_origin origin = {0};
-    int64_t first, count, planes = (int64_t)frame->n_planes;
-    if (!get_text(object, "stage", origin.stage, sizeof origin.stage) ||
-        !get_text(object, "parameters", origin.parameters, sizeof origin.parameters))
+    int64_t first, count;
+    *origin = (struct frame_origin){0};
+    if (!get_text(object, "stage", origin->stage, sizeof origin->stage) ||
+        !get_text(object, "parameters", origin->parameters, sizeof origin->parameters))
         return damaged("an origin's stage or parameters are not valid", fault);
-    if (!get_integer(object, "first", 0, planes - 1, &first) ||
-        !get_integer(object, "count", 1, planes - first, &count))
+    if (!get_integer(object, "first", 0, (int64_t)planes - 1, &first) ||
+        !get_integer(object, "count", 1, (int64_t)planes - first, &count))
         return damaged("an origin's first and count are not planes of the file", fault);
-    int result = parse_plane(json_object_get(object, "plane"), max_pixels, &origin.plane, fault);
-    if (result != 0)
-        return result;
-    origin.first = (size_t)first;
-    origin.count = (size_t)count;
-    return frame_add_origin(frame, &origin)
-               ? 0
-               : fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    origin->first = (size_t)first;
+    origin->count = (size_t)count;
+    return parse_plane(json_object_get(object, "plane"), max_pixels, &origin->plane, fault);
 }
 
 /* Origins may not overlap, because a plane is the result of one transform only. */
@@ -168,13 +174,46 @@ static int add_origins(const json_t *list, uint64_t max_pixels, struct frame *fr
 {
     size_t end = 0;
     for (size_t i = 0; i < json_array_size(list); i++) {
-        int result = add_origin(json_array_get(list, i), max_pixels, frame, fault);
+        struct frame_origin origin;
+        int result =
+            parse_origin(json_array_get(list, i), max_pixels, frame->n_planes, &origin, fault);
+        if (result == 0 && !frame_add_origin(frame, &origin))
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
         if (result != 0)
             return result;
-        const struct frame_origin *added = &frame->origins[frame->n_origins - 1];
-        if (added->first < end)
+        if (origin.first < end)
             return damaged("origins overlap", fault);
-        end = added->first + added->count;
+        end = origin.first + origin.count;
+    }
+    return 0;
+}
+
+/* By depth; the planes of one depth are the origins of the depth before. */
+static int add_outer(const json_t *list, uint64_t max_pixels, struct frame *frame,
+                     struct fault *fault)
+{
+    int64_t depth = 1;
+    size_t end = 0, planes = frame->n_origins, n = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *object = json_array_get(list, i);
+        struct frame_origin origin;
+        int64_t own;
+        if (!get_integer(object, "depth", depth, depth + (n > 0), &own))
+            return damaged("the depth of an outer origin is not valid", fault);
+        if (own > depth) {
+            planes = n;
+            end = n = 0;
+            depth = own;
+        }
+        int result = parse_origin(object, max_pixels, planes, &origin, fault);
+        if (result == 0 && !frame_add_outer(frame, &origin, (unsigned)own))
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+        if (result != 0)
+            return result;
+        if (origin.first < end)
+            return damaged("origins overlap", fault);
+        end = origin.first + origin.count;
+        n++;
     }
     return 0;
 }
@@ -201,6 +240,8 @@ int npz_parse_meta(const char *text, size_t size, uint64_t max_pixels, struct fr
         result = add_planes(json_object_get(root, "planes"), max_pixels, frame, fault);
     if (result == 0)
         result = add_origins(json_object_get(root, "origins"), max_pixels, frame, fault);
+    if (result == 0)
+        result = add_outer(json_object_get(root, "outer"), max_pixels, frame, fault);
     json_decref(root);
     return result;
 }
