@@ -25,7 +25,7 @@ NOISE = 25  # standard deviation
 SPECKS = 0.04  # of all pixels
 PHOTOGRAPHS = {'cat.jpg', 'coffee.jpg'}
 # Drawn by hand, or from measurements (performance.md, reliability.md).
-OTHERS = {'architecture.svg', 'cost-by-size.svg', 'cost-by-width.svg', 'soak.svg', 'view-tune.webp', 'view-watch.webp'}
+OTHERS = {'architecture.svg', 'cost-by-size.svg', 'cost-by-width.svg', 'devices-by-size.svg', 'soak.svg', 'view-tune.webp', 'view-watch.webp'}
 
 # Of a page of ../stages: "![…](../pictures/SOURCE) ![…](../pictures/PICTURE)", a blank line, "Made by `CHAIN`".
 MADE_BY = re.compile(r'!\[[^\]]*\]\(\.\./pictures/(\S+)\) !\[[^\]]*\]\(\.\./pictures/(\S+)\)\n\nMade by `([^`]+)`(?! written)')

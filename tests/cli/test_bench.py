@@ -112,8 +112,6 @@ class Bench(unittest.TestCase):
         self.assertLessEqual({'method=separable', 'method=sat', 'reference'}, set(variants))
         by_variant = {row['variant']: row for row in rows}
         self.assertIn('method=sat', by_variant['method=sat']['name'])
-        self.assertGreater(by_variant['method=sat']['launches'],
-                           by_variant['method=separable']['launches'])
         # The bytes that must move do not depend on the way.
         self.assertEqual({row['bytes'] for row in rows}, {64 * 48 * 4})
 
@@ -125,7 +123,7 @@ class Bench(unittest.TestCase):
         self.assertGreaterEqual(len(variants), 3)
         rows = self.bench('--variants', '--size', '64x48', '-c', 'dwt:levels=2,idwt')['rows']
         variants = {row['variant'] for row in rows}
-        self.assertLessEqual({'wavelet=haar', 'wavelet=db20', 'wavelet=cdf53', 'precision=double',
+        self.assertLessEqual({'wavelet=haar', 'wavelet=db38', 'wavelet=cdf53', 'precision=double',
                               'reference'}, variants)
 
     def test_variants_fit_on_a_page(self):
