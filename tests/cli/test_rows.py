@@ -102,6 +102,12 @@ class Rows(unittest.TestCase):
             self.assertEqual(rows, self.several(path, '--iterations', '2'))
             os.unlink(path)
 
+    def test_pads(self):
+        """Rows that are made of one row, of which none comes, goes, or is free meanwhile."""
+        path = card(self.folder.name, 'a.png')
+        for chain in ('pad:top=9000,median,rotate:180', 'pad:bottom=9000:border=edge,luminance,gauss:2,rotate:180'):
+            self.assertEqual(self.both(path, chain, 'b.npy'), 0)
+
     def test_stdout(self):
         path = card(self.folder.name, 'a.png')
         with open(path, 'r+b') as file:
