@@ -11,6 +11,7 @@ function __sluice_chain
     printf '%s\t%s\n' "$before"colour 'colours mixed anew: a 3x3 matrix times red, green and blue, plus an offset'
     printf '%s\t%s\n' "$before"convert 'samples of another type with the same values, rounded and limited to its range, or quantized; other channels; channels below each other'
     printf '%s\t%s\n' "$before"crop 'a rectangle of the picture'
+    printf '%s\t%s\n' "$before"demosaic 'colours out of the mosaic of a camera\'s sensor (Bayer)'
     printf '%s\t%s\n' "$before"dilate 'light grows: the largest of the samples around each'
     printf '%s\t%s\n' "$before"dwt 'the wavelet transform: a plane of averages and planes of details, level by level'
     printf '%s\t%s\n' "$before"equalize 'tones spread so that all are as frequent as each other, as far as they can be'
@@ -59,7 +60,7 @@ complete -c sluice -n __fish_use_subcommand -f -a testcard -d 'draw a picture to
 complete -c sluice -n __fish_use_subcommand -f -a version -d 'the version (also --version, -V)'
 complete -c sluice -n __fish_use_subcommand -f -a help -d 'this text, or the options of a command (also --help, -h)'
 complete -c sluice -n '__fish_seen_subcommand_from help' -f -a 'run submit enqueue view status why failed requeue compare stages devices plan bench tune check-config warm doctor testcard version help'
-complete -c sluice -n '__fish_seen_subcommand_from stages' -f -a 'abs analysis box clahe close colour convert crop dilate dwt equalize erode fir flip gain gauss idwt invert levels luminance median normalize open pad resize rotate shrink sobel synthesis threshold undistort unsharp warp'
+complete -c sluice -n '__fish_seen_subcommand_from stages' -f -a 'abs analysis box clahe close colour convert crop demosaic dilate dwt equalize erode fir flip gain gauss idwt invert levels luminance median normalize open pad resize rotate shrink sobel synthesis threshold undistort unsharp warp'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s c -l chain -d 'stages joined by commas, or the name of a configured chain' -r -f -a '(__sluice_chain)'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s o -l output -d 'a file' -r
 complete -c sluice -n '__fish_seen_subcommand_from run' -s f -l format -d 'format of the output, with options' -r -f -a 'bmp jpg npy npz png pnm raw'

@@ -99,8 +99,24 @@ def speckled(samples, chance):
         yield from samples[i:i + 3] if speck > SPECKS else b'\xff' * 3 if speck < SPECKS / 2 else b'\0' * 3
 
 
+def draw_mosaic(sluice, folder):
+    """The middle of the cat as a sensor behind red, green, green and blue filters sees it."""
+    raw, mosaic = os.path.join(folder, 'cat.ppm'), os.path.join(folder, 'mosaic.png')
+    run(sluice, 'run', '-q', '-c', 'crop:gravity=centre:w=200:h=140', '--on-exists', 'overwrite', '-o', raw, path('cat.jpg'))
+    with open(raw, 'rb') as file:
+        file.readline()
+        size, most = file.readline(), file.readline()
+        samples = file.read()
+    width = int(size.split()[0])
+    with open(raw, 'wb') as file:
+        file.write(b'P5\n' + size + most + bytes(samples[3 * i + i % width % 2 + i // width % 2] for i in range(len(samples) // 3)))
+    run(sluice, 'run', '-q', '-o', mosaic, raw)
+    return mosaic
+
+
 def draw_all(sluice, folder):
     spoilt = {f.__name__ + '.jpg': draw_spoilt(sluice, folder, f.__name__ + '.jpg', f) for f in (noisy, speckled)}
+    spoilt['mosaic.png'] = draw_mosaic(sluice, folder)
     for name, (source, chain, *options) in sorted(pictures().items()):
         filter_picture(sluice, spoilt.get(source, path(source)), chain, os.path.join(folder, name), *options)
     return sorted(name for name in os.listdir(folder) if name not in DROPPED | {'cat.ppm'})

@@ -40,7 +40,7 @@ KINDS = {'f32_c1.npy': ('f32', '37x21x1'), 'f32_c4.npy': ('f32', '37x21x4'), 'gr
 # (in the chain, in the file's name): what is refused by definition. A window fits nowhere in a small
 # picture; the Mali sample's shifts are of integers.
 REFUSED = [('border=crop', 'x'), ('sobel:out=sample', 'f32'), ('precision=reversible', 'f32'), ('equalize', 'f32'), ('clahe', 'f32'),
-           ('colour', 'grey'), ('colour', 'c1'), ('colour', 'c2')]
+           ('demosaic', 'f32'), ('demosaic', 'rgb'), ('demosaic', 'c2'), ('demosaic', 'c4'), ('colour', 'grey'), ('colour', 'c1'), ('colour', 'c2')]
 
 
 def npy(descr, shape, values, code):

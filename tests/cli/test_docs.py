@@ -188,7 +188,11 @@ class Place:
         elif name.endswith('.npy'):
             write_npy(path, (4096,) if 'signal' in name else (48, 64))
         else:
-            subprocess.run([self.sluice, 'testcard', '-q', '--size', '320x240', '-o', path], check=True, env=self.env)
+            is_mosaic = 'mosaic' in name  # a sensor's, of one channel
+            card = self.path('.card.png') if is_mosaic else path
+            subprocess.run([self.sluice, 'testcard', '-q', '--size', '320x240', '-o', card], check=True, env=self.env)
+            if is_mosaic:
+                subprocess.run([self.sluice, 'run', '-q', '-c', 'luminance', '-o', path, card], check=True, env=self.env)
 
     def prepare(self, script):
         """Makes the inputs that are not there: names that no earlier command has written."""

@@ -26,6 +26,7 @@ CHAINS = {
     'colour': ['colour:1_0_0/0_1_0/0.2_0.3_0.5'],
     'convert': ['convert:type=u8', 'convert:type=u16', 'convert:type=f32'],
     'crop': ['crop:x=3:y=2:w=20:h=11'],
+    'demosaic': ['demosaic:rggb', 'demosaic:gbrg:bilinear'],
     'dilate': ['dilate:3', 'dilate:width=4:height=9'],
     'dwt': ['dwt:db4', 'dwt:cdf53:levels=2'],
     'equalize': ['equalize'],

@@ -296,6 +296,8 @@ static const char *const chains[] = {
     "crop:1:1:9:5",
     "sobel,crop:2:1:8:6",
     "crop:3:2:10:8,sobel",
+    "demosaic:rggb",
+    "demosaic:bggr:bilinear",
     "dilate:radius=1",
     "dilate:radius=5",
     "dwt",

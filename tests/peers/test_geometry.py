@@ -131,5 +131,55 @@ class Geometry(Peers):
                 self.mean('warp:%s' % text(m), wide, expected, scale)
 
 
+class Demosaic(Peers):
+    """Mosaics of the photographs, beside the published windows in numpy: equal; and how near either is to the photograph."""
+    WINDOWS = {
+        'mhc': {'cross': [[0, 0, -1, 0, 0], [0, 0, 2, 0, 0], [-1, 2, 4, 2, -1], [0, 0, 2, 0, 0], [0, 0, -1, 0, 0]],
+                'along': [[0, 0, .5, 0, 0], [0, -1, 0, -1, 0], [-1, 4, 5, 4, -1], [0, -1, 0, -1, 0], [0, 0, .5, 0, 0]],
+                'corner': [[0, 0, -1.5, 0, 0], [0, 2, 0, 2, 0], [-1.5, 0, 6, 0, -1.5], [0, 2, 0, 2, 0], [0, 0, -1.5, 0, 0]]},
+        'bilinear': {'cross': [[0] * 5, [0, 0, 2, 0, 0], [0, 2, 0, 2, 0], [0, 0, 2, 0, 0], [0] * 5],
+                     'along': [[0] * 5, [0] * 5, [0, 4, 0, 4, 0], [0] * 5, [0] * 5],
+                     'corner': [[0] * 5, [0, 2, 0, 2, 0], [0] * 5, [0, 2, 0, 2, 0], [0] * 5]}}
+
+    def colours(self, mosaic, pattern, method):
+        height, width = mosaic.shape
+        wide = numpy.pad(mosaic.astype(float), 2, 'reflect')
+        found = {}
+        for name, window in self.WINDOWS[method].items():
+            for turned in ('', 'across')[:2 if name == 'along' else 1]:
+                w = numpy.array(window, float)
+                w = w.T if turned else w
+                found[turned or name] = sum(w[j, i] * wide[j:j + height, i:i + width] for j in range(5) for i in range(5)) / 8
+        own = numpy.array(list(pattern)).reshape(2, 2)[numpy.arange(height)[:, None] % 2, numpy.arange(width) % 2]
+        row = numpy.where((own == 'r').any(1), 'r', 'b')[:, None]
+        out = numpy.empty((height, width, 3))
+        for c, colour in enumerate('rgb'):
+            far = numpy.where(own != 'g', found['corner'], numpy.where(row == colour, found['along'], found['across']))
+            out[..., c] = numpy.where(own == colour, mosaic, found['cross'] if colour == 'g' else far)
+        return numpy.clip(numpy.floor(out + 0.5), 0, numpy.iinfo(mosaic.dtype).max).astype(mosaic.dtype)
+
+    def test_photographs(self):
+        folder = os.environ.get('SLUICE_PHOTOGRAPHS', PICTURES)
+        names = [n for n in sorted(os.listdir(folder)) if n.endswith(('.jpg', '.png'))] if folder != PICTURES else ['cat.jpg', 'coffee.jpg']
+        for name in names:
+            photograph = cv2.imread(os.path.join(folder, name))
+            photograph = photograph[..., ::-1] if photograph is not None else numpy.zeros((0, 0, 3), numpy.uint8)
+            near = {}
+            for pattern in ('rggb', 'bggr', 'grbg', 'gbrg'):
+                mosaic = numpy.zeros(photograph.shape[:2], numpy.uint8)
+                for at, colour in enumerate(pattern):
+                    y, x = divmod(at, 2)
+                    mosaic[y::2, x::2] = photograph[y::2, x::2, 'rgb'.index(colour)]
+                for method in self.WINDOWS:
+                    if not mosaic.size:
+                        continue
+                    for picture, scale in ((mosaic, 1), (mosaic.astype(numpy.uint16) * 257, 257)):
+                        out = self.sluice('demosaic:%s:%s' % (pattern, method), picture)
+                        self.assertTrue(numpy.array_equal(out, self.colours(picture, pattern, method)), (name, pattern, method))
+                        near[method, scale] = 10 * numpy.log10(255 ** 2 / numpy.mean((out / scale - photograph) ** 2))
+            if near:
+                print('%s: PSNR mhc %.2f dB, bilinear %.2f dB' % (name, near['mhc', 1], near['bilinear', 1]))
+
+
 if __name__ == '__main__':
     unittest.main()

@@ -1,0 +1,74 @@
+#include "stage/demosaic.h"
+
+#include "stage/common.h"
+
+static const struct param_choice pattern_choices[] = {
+    {"rggb", 0}, {"grbg", 1}, {"gbrg", 2}, {"bggr", 3}, {NULL, 0},
+};
+
+static const struct param_choice method_choices[] = {
+    {"mhc", DEMOSAIC_MHC},
+    {"bilinear", DEMOSAIC_BILINEAR},
+    {NULL, 0},
+};
+
+static const struct param params[] = {
+    PARAM(CHOICE, "pattern", offsetof(struct demosaic_config, pattern),
+          "the colours of the first two pixels of the first two rows", .choices = pattern_choices,
+          .required = true),
+    PARAM(CHOICE, "method", offsetof(struct demosaic_config, method),
+          "mhc: by Malvar, He and Cutler, with what the other colours tell; bilinear: the mean of "
+          "the neighbours of a colour",
+          .choices = method_choices, DEFAULT("mhc")),
+    {0},
+};
+
+static void colour(const void *config, struct plane *plane)
+{
+    plane->channels = 3;
+}
+
+static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    for (size_t i = 0; i < in->n_planes; i++)
+        if (in->planes[i].channels != 1)
+            return fault_set(fault, FAULT_SHAPE,
+                             "demosaic takes a mosaic of one channel, and this picture has %u",
+                             in->planes[i].channels);
+    return stage_shape_each(in, alignment, out, colour, config, fault);
+}
+
+static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
+{
+    const struct demosaic_config *config = config_;
+    enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        const struct plane *in = &plan->in->planes[i];
+        struct pass *pass = pass_begin(plan, "demosaic", "", form, 0, in->width, in->height);
+        pass_name(pass, config->method == DEMOSAIC_MHC ? "mhc" : "bilinear");
+        pass_define_type(pass, "SRC", in->type);
+        pass_define(pass, config->method == DEMOSAIC_MHC ? "MHC" : "BILINEAR", "1");
+        pass_name(pass, kernel_form_name(form));
+        pass->work = config->method == DEMOSAIC_MHC ? 45 : 25;
+        pass_planes(pass, plan, i);
+        pass_ints(pass, in->width, in->height, config->pattern & 1, config->pattern >> 1);
+        pass_set_rows(pass, 1, 2, 2, BORDER_REFLECT, 0);
+    }
+    return 0;
+}
+
+static const char *const chains[] = {"demosaic:rggb", "demosaic:rggb:bilinear", NULL};
+
+const struct stage stage_demosaic = {
+    .name = "demosaic",
+    .chains = chains,
+    .summary = "colours out of the mosaic of a camera's sensor (Bayer)",
+    .params = params,
+    .config_size = sizeof(struct demosaic_config),
+    .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16,
+    .shape = shape,
+    .passes = passes,
+    .reference = demosaic_reference,
+    .bench = "demosaic:rggb",
+};
