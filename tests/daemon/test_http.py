@@ -208,6 +208,7 @@ class Process(HttpTest):
         self.assertIsNone(self.post('?format=pgm', picture()).headers['Warning'])
         problem = self.expect_problem(self.post('?input=strict=1', pictures.odd_png()), 422, 'data')
         self.assertIn('tEXt: CRC error', problem['detail'])
+        wait_for('both lines in the log', lambda: daemon.count_lines('warning: png: ') >= 2)  # it is read by a thread
         self.assertEqual(daemon.count_lines('warning: png: '), 2)
 
     def test_keep_alive(self):
