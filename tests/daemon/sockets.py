@@ -38,6 +38,15 @@ def connect(path, kind=socket.SOCK_STREAM, timeout=60):
     return sock
 
 
+def listens(path, kind=socket.SOCK_STREAM):
+    """A socket has its name a moment before somebody listens there."""
+    try:
+        connect(path, kind).close()
+        return True
+    except (FileNotFoundError, ConnectionRefusedError):
+        return False
+
+
 DOCUMENT = openapi.document()
 
 

@@ -208,12 +208,7 @@ class Floods(Fair):
         d.env['SLUICE_LOG_LEVEL'] = 'warning'
         d.start(ready=False)
         self.n_files = 0
-        def ready():
-            try:
-                return sockets.ask_only(self.http, 'GET', '/readyz').status == 200
-            except (FileNotFoundError, ConnectionRefusedError): # it has its name before it listens
-                return False
-        wait_for('ready', ready)
+        wait_for('ready', lambda: sockets.listens(self.http) and sockets.ask_only(self.http, 'GET', '/readyz').status == 200)
         self.open_up()
         print('\n| p50, p99, worst | `/livez` | second user | file in a folder | between pings |\n|---|---|---|---|---|',
               file=sys.stderr)

@@ -3,6 +3,7 @@
 import os
 import random
 import re
+import socket
 import struct
 import subprocess
 
@@ -114,7 +115,7 @@ class Generic(DaemonTest):
                                   'reference', '--jobs-socket', references, '-q'])
         self.addCleanup(other.wait)
         self.addCleanup(other.terminate)
-        wait_for('the references', lambda: os.path.exists(references))
+        wait_for('the references', lambda: sockets.listens(references, socket.SOCK_SEQPACKET))
         jobs, right = sockets.Jobs(self.jobs, 300), sockets.Jobs(references, 300)
         for chain in chains:
             data = picture(rng)

@@ -532,7 +532,7 @@ class Log(StrangersTest):
         self.addCleanup(process.kill)
         self.front = process.pid
         os.close(writable)
-        wait_for('the sockets', lambda: os.path.exists(self.path))
+        wait_for('the sockets', lambda: sockets.listens(self.path, socket.SOCK_SEQPACKET) and sockets.listens(self.http))
         client = self.client()
         for _ in range(1500): # 64 KiB of lines
             self.assertEqual(client.run(b'x', chain='sobel')[0]['result'], 'ok')
