@@ -159,7 +159,7 @@ SLUICE_API int sluice_definitions_create(struct sluice_definitions **definitions
 SLUICE_API struct sluice_definitions *sluice_definitions_ref(struct sluice_definitions *);
 SLUICE_API void sluice_definitions_unref(struct sluice_definitions **definitions);
 
-/* Adds a kernel for fir, row by row, sides of 1 to 31: "fir:@name". To be called before the first
+/* Adds a kernel for fir, row by row, sides of 1 to 63: "fir:@name". To be called before the first
  * chain is parsed with these definitions. */
 SLUICE_API int sluice_definitions_add_kernel(struct sluice_definitions *definitions,
                                              const char *name, unsigned columns, unsigned rows,

@@ -400,7 +400,7 @@ void param_print_allowed(const struct param *param, struct text *text)
         [PARAM_INTEGERS] = "integers joined by _,",
         [PARAM_REALS] = "numbers joined by _",
         [PARAM_MATRIX] =
-            "@name, numbers joined by _ in rows of one length joined by / (31×31 at most)",
+            "@name, numbers joined by _ in rows of one length joined by / (63×63 at most)",
         [PARAM_WORD] = "a word",
         [PARAM_WORDS] = "words joined by _ in rows joined by /",
         [PARAM_TEXT] = "text",

@@ -51,7 +51,7 @@ struct param_integers {
     int64_t v[PARAM_INTEGERS_MAX];
 };
 
-#define PARAM_MATRIX_SIDE 31
+#define PARAM_MATRIX_SIDE 63
 #define PARAM_WORD_MAX    64
 #define PARAM_WORDS_MAX   256
 struct param_matrix {

@@ -166,7 +166,7 @@ static void test_borders_against_reference(void **state)
 /* A chain of a window whose coefficients are 1 2 3 … 7 0 1 2 …, looped over where it is wide. */
 static const char *wide_chain(unsigned columns, unsigned rows, const char *args)
 {
-    static char chain[4096];
+    static char chain[8192];
     snprintf(chain, sizeof chain, "fir:");
     for (unsigned i = 0; i < columns * rows; i++)
         snprintf(chain + strlen(chain), sizeof chain - strlen(chain), "%s%u",
@@ -201,6 +201,55 @@ static void test_wide(void **state)
     wide(31, 31, ":out=f32", SAMPLE_U8, 4, false);
     wide(9, 9, ":divisor=1000000000:bias=3", SAMPLE_U16, 4, false); /* 64 bits */
     harness_few("fir:0_0_0:bias=5", SAMPLE_U8, 1);
+}
+
+/* A chain of a window that is the product of a column and a row, with coefficients of -3 to 4 times
+ * `by` and zeros at the ends, summed along rows and then down columns. */
+static const char *apart_chain(unsigned columns, unsigned rows, int by, const char *args)
+{
+    static char chain[40000];
+    size_t at = (size_t)snprintf(chain, sizeof chain, "fir:");
+    for (unsigned j = 0; j < rows; j++)
+        for (unsigned i = 0; i < columns; i++) {
+            int across = i == 0 ? 0 : (int)(i * 5 % 8) - 3,
+                down = j == 1 ? 0 : (int)(j * 3 % 7) - 2;
+            at += (size_t)snprintf(chain + at, sizeof chain - at, "%s%d",
+                                   i > 0   ? "_"
+                                   : j > 0 ? "/"
+                                           : "",
+                                   across * down * by);
+        }
+    snprintf(chain + at, sizeof chain - at, "%s", args);
+    return chain;
+}
+
+static void test_apart(void **state)
+{
+    static const char *const borders[] = {"reflect", "symmetric", "wrap", "zero", "crop"};
+    char args[64];
+    (void)state;
+    for (uint32_t channels = 1; channels <= 4; channels++)
+        harness_sweep(apart_chain(9, 9, 1, ":divisor=7:bias=9"), SAMPLE_U8, channels);
+    for (size_t i = 0; i < sizeof borders / sizeof *borders; i++) {
+        snprintf(args, sizeof args, ":divisor=-20:border=%s", borders[i]);
+        harness_few(apart_chain(13, 9, 1, args), SAMPLE_U8, 1);
+        harness_few(apart_chain(9, 11, 1, args), SAMPLE_I16, 4);
+    }
+    harness_few(apart_chain(11, 13, 1, ""), SAMPLE_I8, 3);
+    harness_few(apart_chain(15, 9, 3, ":divisor=100"), SAMPLE_U16, 1);
+    harness_few(apart_chain(15, 9, 3, ":divisor=100"), SAMPLE_U16, 2);
+    harness_few(apart_chain(9, 9, 2000000, ":divisor=1000000000:bias=100"), SAMPLE_U8,
+                1); /* 64 bits */
+    harness_few(apart_chain(9, 9, 20000000, ":divisor=1000000000:bias=7"), SAMPLE_U16, 4);
+    harness_few(apart_chain(31, 31, 1, ""), SAMPLE_U8, 3);
+    harness_check(apart_chain(63, 63, 1, ":divisor=3000"), SAMPLE_U8, 200, 70, 1, HARNESS_RANDOM);
+    harness_check(apart_chain(63, 63, 1, ":divisor=3000"), SAMPLE_U8, 5, 3, 3, HARNESS_EXTREMES);
+    harness_check(apart_chain(9, 63, 1, ":divisor=999"), SAMPLE_U8, 3, 90, 4, HARNESS_EXTREMES);
+    harness_split(apart_chain(17, 17, 1, ""), SAMPLE_U8, 130, 75, 1, 10);
+    harness_few(apart_chain(9, 9, 1, ":out=f32"), SAMPLE_U8, 1); /* in one step */
+    harness_few(apart_chain(9, 9, 1, ""), SAMPLE_F32, 3);
+    harness_few(wide_chain(63, 1, ""), SAMPLE_U8, 1);
+    harness_check(wide_chain(63, 63, ""), SAMPLE_U8, 70, 11, 1, HARNESS_RANDOM);
 }
 
 /* Rows on either side of a launch's end come out as if there were none. */
@@ -287,7 +336,7 @@ static void test_refusals(void **state)
 {
     (void)state;
     harness_refuses("fir", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "k is missing");
-    harness_refuses("fir:1_2", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "odd, from 1 to 31");
+    harness_refuses("fir:1_2", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "odd, from 1 to 63");
     harness_refuses("fir:1_2_3/4_5_6", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "2 rows");
     harness_refuses("fir:1_2_3/4_5", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "rows of one length");
     harness_refuses("fir:@edges", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "no kernel 'edges'");
@@ -304,13 +353,21 @@ static void test_refusals(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),    cmocka_unit_test(test_single),
-        cmocka_unit_test(test_floats),   cmocka_unit_test(test_borders),
-        cmocka_unit_test(test_alpha),    cmocka_unit_test(test_types),
-        cmocka_unit_test(test_f32),      cmocka_unit_test(test_borders_against_reference),
-        cmocka_unit_test(test_wide),     cmocka_unit_test(test_launches),
-        cmocka_unit_test(test_pairs),    cmocka_unit_test(test_bytes_against_reference),
-        cmocka_unit_test(test_fronts),   cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_single),
+        cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_borders),
+        cmocka_unit_test(test_alpha),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_f32),
+        cmocka_unit_test(test_borders_against_reference),
+        cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_launches),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_bytes_against_reference),
+        cmocka_unit_test(test_fronts),
+        cmocka_unit_test(test_refusals),
         cmocka_unit_test(harness_enough_vectors),
     };
     return HARNESS_MAIN(tests);

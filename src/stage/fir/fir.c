@@ -3,8 +3,9 @@
  * Sums are exact integers (stage/quotient.h) if samples and parameters are whole numbers; otherwise
  * they are f32, added in the order of the rows. For a window with few coefficients the kernel is
  * written out with the coefficients as literals, so that zeros cost nothing. For a wide window it
- * loops over a table, as does every generic kernel, which has its other numbers as arguments. Of
- * the kernels that are compiled with sluice, some are for windows of 3×3, 5×5 and 7×7. */
+ * loops over a table, as does every generic kernel, which has its other numbers as arguments; if it
+ * is the product of a column and a row, integers are summed in two steps (fir_apart.c). Of the
+ * kernels that are compiled with sluice, some are for windows of 3×3, 5×5 and 7×7. */
 #include "stage/fir/fir.h"
 
 #include <inttypes.h>
@@ -403,10 +404,21 @@ static void define_sums(struct pass *pass, const struct work *work)
     }
 }
 
+void fir_add_numbers(struct pass *pass, const struct quotient *quotient)
+{
+    uint64_t numbers[QUOTIENT_NUMBERS];
+    quotient_numbers(quotient, numbers);
+    for (int i = 0; i < QUOTIENT_NUMBERS; i++) {
+        if (quotient->bits == 64)
+            pass_long(pass, (int64_t)numbers[i]);
+        else
+            pass_uint(pass, (uint32_t)numbers[i]);
+    }
+}
+
 /* Adds as arguments what other kernels have as definitions. Adding -0 changes nothing. */
 static void add_numbers(struct pass *pass, const struct work *work)
 {
-    uint64_t numbers[QUOTIENT_NUMBERS];
     float divisor = (float)work->window.divisor;
     if (!work->exact) {
         pass_float(pass, divisor);
@@ -414,13 +426,7 @@ static void add_numbers(struct pass *pass, const struct work *work)
         pass_float(pass, work->window.bias != 0 ? (float)work->window.bias : -0.0f);
         return;
     }
-    quotient_numbers(&work->quotient, numbers);
-    for (int i = 0; i < QUOTIENT_NUMBERS; i++) {
-        if (work->quotient.bits == 64)
-            pass_long(pass, (int64_t)numbers[i]);
-        else
-            pass_uint(pass, (uint32_t)numbers[i]);
-    }
+    fir_add_numbers(pass, &work->quotient);
 }
 
 static void name_kernel(struct pass *pass, const struct work *work)
@@ -488,6 +494,7 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
         bool whole = sample_is_integer(plan->in->planes[i].type);
         needed |= !keeps || !(whole ? fir_is_whole(&window) : window.k[0] == 1);
     }
+    bool apart = needed && fir_is_apart(&window);
     for (unsigned i = 0; needed && i < plan->in->n_planes; i++) {
         struct work work = {.in = &plan->in->planes[i],
                             .out = &plan->out->planes[i],
@@ -504,6 +511,9 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
             fir_add_packed(plan, i, &work.window, work.exact ? &work.quotient : NULL,
                            config->border))
             continue;
+        if (work.exact && apart &&
+            fir_add_apart(plan, i, &work.window, &work.quotient, config->border))
+            continue;
         choose_form(&work);
         lay_out_table(&work);
         add_pass(plan, &work, i, config);
@@ -516,6 +526,8 @@ static struct stage_reach reach(const void *config_)
     const struct fir_config *config = config_;
     struct fir_window window;
     fir_window(config, &window);
+    if (fir_is_apart(&window))
+        return (struct stage_reach){0};
     return (struct stage_reach){.rows = window.rows,
                                 .top = config->border == BORDER_CROP ? 0 : window.rows / 2,
                                 .border = config->border};
@@ -536,7 +548,9 @@ static int64_t margin(const void *config_)
     return stage_margin(side / 2, config->border);
 }
 
-/* A window of 7×7 such numbers. */
+/* A window of 9×9 such numbers, and of 7×7. */
+#define NINE(k)      ROW_OF_9(k) "/" ROW_OF_9(k) "/" ROW_OF_9(k) "/" ROW_OF_9(k) "/" ROW_OF_9(k) "/" ROW_OF_9(k) "/" ROW_OF_9(k) "/" ROW_OF_9(k) "/" ROW_OF_9(k)
+#define ROW_OF_9(k)  ROW_OF_7(k) "_" k "_" k
 #define SEVEN(k)     ROW_OF_7(k) "/" ROW_OF_7(k) "/" ROW_OF_7(k) "/" ROW_OF_7(k) "/" ROW_OF_7(k) "/" ROW_OF_7(k) "/" ROW_OF_7(k)
 #define ROW_OF_7(k)  k "_" k "_" k "_" k "_" k "_" k "_" k
 
@@ -554,6 +568,8 @@ static const char *const chains[] = {
     "fir:k=" SEVEN("3"),
     "fir:k=" SEVEN("0") ":bias=0.5",
     "fir:k=" SEVEN("0") ":bias=65536",
+    "fir:k=" NINE("3"),
+    "fir:k=" NINE("200000"),
     "fir:k=0:out=f32",
     "fir:k=sample:out=f32",
     "fir:k=gaussian5:out=f32",

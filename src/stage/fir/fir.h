@@ -42,6 +42,27 @@ void fir_window(const struct fir_config *config, struct fir_window *window);
  * the exact quotient. */
 bool fir_is_whole(const struct fir_window *window);
 
+/* A window that is the product of a column and a row of whole numbers. */
+struct fir_factors {
+    int64_t across[PARAM_MATRIX_SIDE], down[PARAM_MATRIX_SIDE];
+};
+
+/* Takes a window of whole numbers apart; false: it is no such product, or has no more coefficients
+ * than the two. */
+bool fir_factorise(const struct fir_window *window, struct fir_factors *factors);
+
+/* Whether integers are summed along rows and then down columns: the window is large, its numbers
+ * are whole, and it is such a product. */
+bool fir_is_apart(const struct fir_window *window);
+
+/* Adds the passes for that, if sums along rows fit 32 bits; otherwise returns false. The divisor is
+ * positive, and `quotient` is as planned. */
+bool fir_add_apart(struct stage_plan *plan, unsigned plane, const struct fir_window *window,
+                   const struct quotient *quotient, int border);
+
+/* Adds the numbers of a generic quotient as arguments. */
+void fir_add_numbers(struct pass *pass, const struct quotient *quotient);
+
 /* Adds the pass that computes with two samples in a word, or in columns, if plane, window and
  * device allow it; otherwise returns false. The divisor is positive. All numbers are whole, and
  * `quotient` is as planned; or it is NULL, for results of f32. */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/ratio.h"
 #include "base/text.h"
 #include "stage/box/box_divide.h"
 #include "stage/fir/fir.h"
@@ -17,63 +16,16 @@ enum {
 
 const struct packed_stage fir_packed_stage = {"fir", "fir_packed", "fir_columns"};
 
-/* A window that is the product of a column and a row of whole numbers. */
-struct factors {
-    int64_t across[PARAM_MATRIX_SIDE], down[PARAM_MATRIX_SIDE];
-};
-
-static int64_t coefficient(const struct fir_window *w, unsigned row, unsigned column)
-{
-    return (int64_t)w->k[row * w->columns + column];
-}
-
-/* Takes the first row that is not zero, divided by its coefficients' common factor. */
-static bool choose_across(const struct fir_window *w, struct factors *f, unsigned *pivot)
-{
-    for (unsigned j = 0; j < w->rows; j++) {
-        int64_t divisor = 0;
-        for (unsigned i = 0; i < w->columns; i++) {
-            int64_t k = coefficient(w, j, i);
-            if (k != 0)
-                *pivot = i;
-            divisor = greatest_common_divisor(divisor, k);
-        }
-        for (unsigned i = 0; i < w->columns && divisor != 0; i++)
-            f->across[i] = coefficient(w, j, i) / divisor;
-        if (divisor != 0)
-            return true;
-    }
-    return false;
-}
-
-static bool factorise(const struct fir_window *w, struct factors *f)
-{
-    unsigned pivot = 0, terms = 0, count = 0;
-    if (!choose_across(w, f, &pivot))
-        return false;
-    for (unsigned j = 0; j < w->rows; j++) {
-        f->down[j] = coefficient(w, j, pivot) / f->across[pivot];
-        terms += f->down[j] != 0;
-        for (unsigned i = 0; i < w->columns; i++) {
-            if (coefficient(w, j, i) != f->down[j] * f->across[i])
-                return false;
-            count += coefficient(w, j, i) != 0;
-        }
-    }
-    for (unsigned i = 0; i < w->columns; i++)
-        terms += f->across[i] != 0;
-    return terms < count;
-}
-
 static void define_taps(struct pass *pass, const struct fir_window *w, unsigned channels)
 {
-    struct factors f;
+    struct fir_factors f;
     struct text taps = {0}, downs = {0};
-    bool separable = factorise(w, &f);
+    bool separable = fir_factorise(w, &f);
     int left = (int)w->columns / 2;
     for (unsigned j = 0; j < w->rows && !separable; j++)
         for (unsigned i = 0; i < w->columns; i++)
-            packed_add_tap(&taps, pass, channels, j, (int)i - left, coefficient(w, j, i));
+            packed_add_tap(&taps, pass, channels, j, (int)i - left,
+                           (int64_t)w->k[j * w->columns + i]);
     for (unsigned i = 0; i < w->columns && separable; i++)
         packed_add_tap(&taps, pass, channels, 0, (int)i - left, f.across[i]);
     for (unsigned j = 0; j < w->rows && separable; j++)

@@ -328,7 +328,7 @@ export class StageList {
       'aria-label': 'row ' + (y + 1) + ', column ' + (x + 1), oninput: event => { if (isFinite(Number(event.target.value)) && event.target.value.trim() !== '') set(read()) }}))))
     table.style.gridTemplateColumns = 'repeat(' + columns + ', 1fr)'
     const resize = by => {
-      const side = Math.min(31, Math.max(1, Math.max(columns, rows.length) + by)), shift = by / 2, now = read().split('/').map(row => row.split('_'))
+      const side = Math.min(63, Math.max(1, Math.max(columns, rows.length) + by)), shift = by / 2, now = read().split('/').map(row => row.split('_'))
       set(Array.from({length: side}, (_, y) => Array.from({length: side}, (_, x) => now[y - shift]?.[x - shift] ?? '0').join('_')).join('/'), false, true)
     }
     box.append(table, words.length ? make('div', {class: 'matrix-size'}, columns + ' × ' + rows.length, make('button', {class: 'icon', 'aria-label': 'Smaller', onclick: () => resize(-2)}, '−'), make('button', {class: 'icon', 'aria-label': 'Larger', onclick: () => resize(2)}, '+')) : '')
