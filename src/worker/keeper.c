@@ -89,29 +89,16 @@ static void keep(pid_t front)
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
-static void tell_front(int socket)
+void keeper_stay_behind(int socket)
 {
     struct fault fault = FAULT_INIT;
-    const struct message kept = {MESSAGE_INIT(MESSAGE_KEPT), .pid = getpid()};
-    message_send(socket, &kept, &fault);
-}
-
-void keeper_stay_behind(char **argv, int socket)
-{
-    char *const again[] = {argv[0], (char *)KEEPER_KEPT, NULL};
     pid_t front = getppid();
-    if (argv[1]) {
-        prctl(PR_SET_NAME, "sluice-worker"); /* it was started as /proc/self/exe */
-        tell_front(socket);
-        return;
-    }
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     worker = fork();
-    if (worker < 0)
-        return; /* the worker has no keeper, and the front is told of none */
     if (worker > 0)
         keep(front);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    execv("/proc/self/exe", again);
-    tell_front(socket); /* if the program cannot be started again, this copy is the worker */
+    const struct message kept = {MESSAGE_INIT(MESSAGE_KEPT), .pid = getpid()};
+    if (worker == 0)
+        message_send(socket, &kept, &fault);
+    /* else the worker has no keeper, and the front is told of none */
 }

@@ -7,12 +7,8 @@
 #ifndef SLUICE_WORKER_KEEPER_H
 #define SLUICE_WORKER_KEEPER_H
 
-/* The only argument of a worker that has a keeper. */
-#define KEEPER_KEPT "--kept"
-
-/* Starts the program again with that argument, and stays behind as its keeper. This returns in the
- * worker only, which has told the front about its keeper. To be called at the very start of the
- * program. */
-void keeper_stay_behind(char **argv, int socket);
+/* Forks, and stays behind as the keeper. This returns in the worker only, which has told the front
+ * about its keeper. To be called at the very start of the program, before there are threads. */
+void keeper_stay_behind(int socket);
 
 #endif

@@ -609,10 +609,9 @@ int main(int argc, char **argv)
         puts("sluice-worker " SLUICE_VERSION);
         return 0;
     }
-    bool kept = argc == 2 && strcmp(argv[1], KEEPER_KEPT) == 0;
     int type = 0;
     getsockopt(MESSAGE_WORKER_FD, SOL_SOCKET, SO_TYPE, &type, &(socklen_t){sizeof type});
-    if ((argc > 1 && !kept) || type != SOCK_SEQPACKET) {
+    if (argc > 1 || type != SOCK_SEQPACKET) {
         fputs("sluice-worker: it is started by sluiced and has no use of its own\n", stderr);
         return 64;
     }
@@ -621,7 +620,7 @@ int main(int argc, char **argv)
     log_init("sluice-worker", LOG_LEVEL_WARNING);
     signals_forget_inherited();
     signals_settle();
-    keeper_stay_behind(argv, MESSAGE_WORKER_FD);
+    keeper_stay_behind(MESSAGE_WORKER_FD);
     /* PoCL's cache then lies below ours, so that we may empty it */
     unsetenv("POCL_CACHE_DIR");
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* the socket's end of file tells the same, but later */

@@ -234,6 +234,12 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     return next(thread, attributes, start, started);
 }
 
+/* The worker is a copy of its keeper, with a thread of its own. */
+static void in_copy(void)
+{
+    threads[own].tid = (pid_t)syscall(SYS_gettid);
+}
+
 __attribute__((constructor)) static void prepare(void)
 {
     const char *path = getenv("SLUICE_PROBE"), *make = getenv("SLUICE_PROBE_MAKE"),
@@ -246,6 +252,7 @@ __attribute__((constructor)) static void prepare(void)
     snprintf(intruder, sizeof intruder, "%s", make);
     snprintf(victim, sizeof victim, "%s", remove);
     own = add("main");
+    pthread_atfork(NULL, NULL, in_copy);
 }
 
 /* PoCL's cache is moved aside before it is removed. */
