@@ -21,7 +21,7 @@ POINTS = {
     'result-synced': 'fsync:DIR/out/.a*.tmp',
     'all-synced': 'syncfs:DIR/out/.*.tmp',
     'all-decided': 'syncfs:*/000000??',
-    'note-written': 'openat:.note.tmp',
+    'note-written': 'renameat:.note.tmp',
     'decided': 'renameat:.note',
     'decided-synced': 'fsync:*/0000000?',
     'placed': 'renameat2:a*.pgm',

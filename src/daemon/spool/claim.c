@@ -67,22 +67,33 @@ static int open_folder(const struct claim *claim)
     return disk_open_directory(claim->spool->instance_fd, claim->folder, 0);
 }
 
+static int remove_hidden(void *context, const char *name, unsigned char kind)
+{
+    if (name[0] == '.')
+        unlinkat(*(const int *)context, name, 0);
+    return 0;
+}
+
 /* Removes the claim's folder with all that is ours in it. The file has left it before: in this
- * order there is at every moment either a file with its note, or no claim. What cannot be removed
- * is handled by the next start. */
+ * order there is at every moment either a file with its note, or no claim. Mostly there is the note
+ * and the results' second names, so others are looked for only where the folder does not go. What
+ * cannot be removed is handled by the next start. */
 static void remove_folder(const struct claim *claim)
 {
-    static const char *const names[] = {BEGUN, BEGUN_ALONE, TEMPORARY, NOTE, CLAIM_FROM};
-    int error = errno, folder = open_folder(claim);
-    for (size_t i = 0; folder >= 0 && i < sizeof names / sizeof *names; i++)
-        unlinkat(folder, names[i], 0);
+    int error = errno, instance = claim->spool->instance_fd;
+    int folder = claim->folder_fd >= 0 ? claim->folder_fd : open_folder(claim);
     char result[sizeof CLAIM_RESULT + 20];
-    size_t n = 0;
-    do
-        snprintf(result, sizeof result, CLAIM_RESULT, n++);
-    while (folder >= 0 && unlinkat(folder, result, 0) == 0);
-    file_close(&folder);
-    unlinkat(claim->spool->instance_fd, claim->folder, AT_REMOVEDIR);
+    unlinkat(folder, NOTE, 0);
+    for (size_t i = 0; i < claim->note.n_results; i++) {
+        snprintf(result, sizeof result, CLAIM_RESULT, i);
+        unlinkat(folder, result, 0);
+    }
+    if (unlinkat(instance, claim->folder, AT_REMOVEDIR) != 0 && folder >= 0) {
+        disk_list(folder, remove_hidden, &folder);
+        unlinkat(instance, claim->folder, AT_REMOVEDIR);
+    }
+    if (folder != claim->folder_fd)
+        file_close(&folder);
     errno = error;
 }
 
@@ -271,13 +282,6 @@ static int keep_visible_name(void *context, const char *name, unsigned char kind
     return 1;
 }
 
-static int remove_hidden(void *context, const char *name, unsigned char kind)
-{
-    if (name[0] == '.')
-        unlinkat(*(const int *)context, name, 0);
-    return 0;
-}
-
 int claim_adopt(struct claim **claim, struct spool *spool, int other_fd, const char *folder,
                 struct fault *fault)
 {
@@ -389,22 +393,25 @@ bool claim_is_unchanged(const struct claim *claim, int fd)
 /* For a file that was interrupted before, the mark is synced: the file may be the cause. */
 int claim_mark_begun(struct claim *claim, bool alone, struct fault *fault)
 {
-    int folder = open_folder(claim), result = 0;
-    if (folder < 0)
+    const char *mark = alone ? BEGUN_ALONE : BEGUN;
+    claim_close_note(claim);
+    claim->folder_fd = open_folder(claim);
+    if (claim->folder_fd < 0)
         return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
-    int fd = openat(folder, alone ? BEGUN_ALONE : BEGUN, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0)
-        result = fault_set_errno(fault, FAULT_CREATE, "mark a file as begun");
-    else if (claim->recovered && (fsync(fd) != 0 || disk_sync_directory(folder) != 0))
-        result = fault_set_errno(fault, FAULT_IO, "fsync of a mark");
-    if (fd >= 0 && close(fd) != 0 && result == 0)
-        result = fault_set_errno(fault, FAULT_IO, "close");
-    close(folder);
-    return result;
+    claim->note_fd =
+        openat(claim->folder_fd, mark, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (claim->note_fd < 0)
+        return fault_set_errno(fault, FAULT_CREATE, "mark a file as begun");
+    claim->mark = mark;
+    if (claim->recovered &&
+        (fsync(claim->note_fd) != 0 || disk_sync_directory(claim->folder_fd) != 0))
+        return fault_set_errno(fault, FAULT_IO, "fsync of a mark");
+    return 0;
 }
 
 void claim_clear_begun(struct claim *claim)
 {
+    claim_close_note(claim);
     int folder = open_folder(claim);
     if (folder < 0)
         return;
@@ -452,18 +459,27 @@ static char *print_note(const struct note *note)
     return text;
 }
 
+/* The mark becomes the note, where there is one: that makes one file fewer, and ext4 looks long for
+ * room for a new one where many have been removed a short while ago. */
 int claim_prepare_note(struct claim *claim, struct fault *fault)
 {
-    claim_close_note(claim);
-    claim->folder_fd = open_folder(claim);
-    if (claim->folder_fd < 0)
-        return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
     struct fault why = FAULT_INIT;
+    int folder = claim->folder_fd;
+    bool marked = claim->mark && renameat(folder, claim->mark, folder, TEMPORARY) == 0;
+    claim->mark = NULL;
+    if (!marked) {
+        claim_close_note(claim);
+        folder = claim->folder_fd = open_folder(claim);
+    }
+    if (folder < 0)
+        return fault_set_errno(fault, FAULT_IO, "open a claim's folder");
     char *text = print_note(&claim->note);
-    if (text)
-        file_write_aside(claim->folder_fd, TEMPORARY, text, strlen(text), &claim->note_fd, &why);
-    else
+    if (!text)
         fault_set(&why, FAULT_MEMORY, "no memory for a note");
+    else if (marked)
+        file_write(claim->note_fd, text, strlen(text), &why);
+    else
+        file_write_aside(folder, TEMPORARY, text, strlen(text), &claim->note_fd, &why);
     free(text);
     if (why.code == FAULT_CREATE) /* which would fail the file */
         why.code = FAULT_IO;
@@ -481,6 +497,7 @@ void claim_close_note(struct claim *claim)
 {
     file_close(&claim->note_fd);
     file_close(&claim->folder_fd);
+    claim->mark = NULL;
 }
 
 int claim_write_note(struct claim *claim, bool durable, struct fault *fault)

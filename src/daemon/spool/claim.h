@@ -67,7 +67,8 @@ struct claim {
     char path[24 + 1 + NAME_BYTES + 1]; /* of the file, below the instance's folder */
     struct identity identity; /* as claim_open found it; the file has to be the same at the end */
     bool recovered;           /* left behind by a daemon that is gone */
-    int folder_fd, note_fd;   /* open between claim_prepare_note and claim_close_note, else −1 */
+    const char *mark;         /* that a worker has begun, while its file is open; else NULL */
+    int folder_fd, note_fd;   /* open from the mark or the note to claim_close_note, else −1 */
     int out_fd;               /* where its results go: OUT of its spool or, while recovery resumes
                                  it, of the instance that had it */
     size_t n_drafts;

@@ -651,7 +651,6 @@ static void decide(struct folder_thread *t, struct folder_jobs *jobs)
             if (error != 0)
                 do_again(fj, error, fj->claim->spool->hidden_path, true);
         }
-        claim_close_note(fj->claim);
     }
     free(items);
 }
@@ -738,6 +737,7 @@ static void end_jobs(struct folder_thread *t)
     publish(t, &t->ends);
     while ((fj = STAILQ_FIRST(&t->ends)) != NULL) {
         STAILQ_REMOVE_HEAD(&t->ends, next);
+        claim_close_note(fj->claim);
         struct letter *letter = &fj->letters[LETTER_END];
         fault_clear(&letter->fault);
         if ((fj->end == END_RETRIED || fj->end_fault.code != FAULT_NONE) &&
