@@ -212,6 +212,23 @@ class Syncs(DiskTest):
 
 
 class Looks(DiskTest):
+    def test_a_result_that_cannot_be_opened(self):
+        """Each time it is told why: also when it was to be opened ahead, before its turn."""
+        d = self.faulty()
+        self.wrong('open', d.output + '/.a*.tmp', 'once')
+        d.start()
+        d.drop('a', b'good')
+        d.expect_line('Input/output error; it is opened again in its turn')
+        self.assertEqual(d.expect('a.pgm'), b'good')
+        self.wrong('open', d.output + '/.b*.tmp', str(errno.ENOSPC))
+        d.drop('b', b'good')
+        d.expect_line('No space left on device; it is opened again in its turn')
+        d.expect_line('No space left on device; tried again in 1')
+        self.mend()
+        d.expect_all(['a.pgm', 'b.pgm'])
+        d.stop()
+        d.expect_clean()
+
     def test_a_result_that_cannot_be_looked_at(self):
         """Whether it was taken away is unknown then: it is not given up, and not made again."""
         for originals in ('done', 'delete', 'keep'):

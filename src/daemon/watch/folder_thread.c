@@ -237,6 +237,9 @@ void folder_thread_add(struct folder_thread *t, struct claim *claim, bool last_c
     struct letter *letter = &fj->letters[LETTER_OPEN];
     if (!claim->recovered && !spool->in_place && t->n_open < t->most_open) {
         open_job(t, fj, &letter->fault);
+        if (letter->fault.code != FAULT_NONE && !fj->unplaceable)
+            log_about(claim_subject(claim), LOG_LEVEL_WARNING, "%s; it is opened again in its turn",
+                      letter->fault.text);
         fault_clear(&letter->fault);
         fj->end = END_NONE;
     }
