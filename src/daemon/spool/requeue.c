@@ -212,8 +212,7 @@ static void requeue_named(const struct spool *spool, struct requeued *requeued, 
 bool requeue_failed(const struct spool *spool, struct requeued *requeued)
 {
     struct spool_files page = {.after = requeued->after, .limit = REQUEUE_SLICE};
-    if ((page.files = calloc(page.limit, sizeof *page.files)) != NULL)
-        spool_list(spool, true, &page);
+    spool_list(spool, true, &page);
     bool more = page.count == page.limit;
     for (size_t i = 0; i < page.count; i++)
         requeue_named(spool, requeued, page.files[i].name);

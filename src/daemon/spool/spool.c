@@ -432,9 +432,10 @@ int spool_scan(const struct spool *spool, const char *const *ignore, identity_vi
 
 void spool_files_offer(struct spool_files *page, struct spool_file file)
 {
-    if (strcmp(file.name, page->after) <= 0 ||
-        (page->count == page->limit &&
-         strcmp(file.name, page->files[page->count - 1].name) >= 0))
+    if (!page->files)
+        page->files = calloc(page->limit, sizeof *page->files);
+    if (!page->files || strcmp(file.name, page->after) <= 0 ||
+        (page->count == page->limit && strcmp(file.name, page->files[page->count - 1].name) >= 0))
         return;
     size_t low = 0, high = page->count;
     while (low < high) {

@@ -119,8 +119,7 @@ int spool_scan(const struct spool *spool, const char *const *ignore, identity_vi
  * stores; without a ledger nothing is removed. */
 void spool_tidy(const struct spool *spool);
 
-/* A page of a folder's files: the first `limit` names after the name `after`, in order. Its user
- * gives `files` room for them. */
+/* A page of a folder's files: the first `limit` names after the name `after`, in order. */
 struct spool_files {
     const char *after;
     size_t limit, count;

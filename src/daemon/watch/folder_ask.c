@@ -344,7 +344,7 @@ void folder_take_read(struct folder_thread *t, struct probes *read)
 static void tell_names(const struct folder_thread *t, struct probe *probe)
 {
     const char *state = probe->page.state;
-    if (probe->kind == INQUIRY_LIST && probe->live.files &&
+    if (probe->kind == INQUIRY_LIST && probe->live.limit > 0 &&
         (!state || strcmp(state, "waiting") == 0))
         list_names(&t->candidates, &probe->live);
 }

@@ -405,7 +405,7 @@ static void add(struct page *page, const struct fate *fate, const char *input, c
 static void list_live(struct probe *probe)
 {
     struct page *page = &probe->page;
-    if (!probe->live.files)
+    if (probe->live.limit == 0)
         return;
     for (size_t i = 0; i < probe->live.count; i++) {
         const struct spool_file *file = &probe->live.files[i];
@@ -437,9 +437,7 @@ static void list_ended(struct probe *probe, const struct spool *spool)
             char after[PATH_MAX];
             struct spool_files list = {.after = after, .limit = wanted};
             snprintf(after, sizeof after, "%s", page->key);
-            list.files = calloc(wanted, sizeof *list.files);
-            if (list.files)
-                spool_list(spool, true, &list);
+            spool_list(spool, true, &list);
             count = list.count;
             for (size_t i = 0; i < count && !page->full; i++) {
                 fate_find_failed(&fate, spool, list.files[i].name);
@@ -626,9 +624,7 @@ static void go_on(struct inquiry *inquiry)
         spool_files_finish(&probe->live);
         if (page->part == PART_LIVE) {
             probe->live = (struct spool_files){.after = page->key, .limit = room(page)};
-            probe->live.files = calloc(probe->live.limit, sizeof *probe->live.files);
-            if (probe->live.files)
-                folder_list_jobs(folder, page->state, &probe->live);
+            folder_list_jobs(folder, page->state, &probe->live);
         }
     }
     if (folder_hangs(folder)) {
