@@ -266,7 +266,7 @@ static void take_letter(struct letter *letter)
         log_about(job_subject(job), LOG_LEVEL_INFO,
                   "%s; it waits until it has not changed for a while",
                   job->fault.code ? job->fault.text : "changed while it was read");
-    if (done || failed) /* everything is in its place: the user's program may look at it */
+    if ((done || failed) && folder->hooks) /* all is in its place for the user's program */
         hooks_tell(folder->hooks, job->label, done ? fj->results : NULL,
                    done ? NULL : fault_name(job->fault.code), done ? NULL : job->fault.text);
     queue_remove(queue, job);
@@ -306,19 +306,31 @@ bool folder_has_scanned(const struct folder *folder)
     return folder->scanned || folder->hanging;
 }
 
-/* Tells the hooks of files that earlier runs had decided on; their reasons are as NAME.error.json
- * has them. */
-static void tell_ended(struct folder *folder)
+static void take_mail(uv_async_t *mail)
 {
+    struct folder *folder = mail->data;
     struct folder_thread *t = folder->thread;
-    for (;;) {
-        pthread_mutex_lock(&t->lock);
-        struct folder_ended *ended = STAILQ_FIRST(&t->ended_before);
-        if (ended)
-            STAILQ_REMOVE_HEAD(&t->ended_before, next);
-        pthread_mutex_unlock(&t->lock);
-        if (!ended)
-            return;
+    struct letters letters = STAILQ_HEAD_INITIALIZER(letters);
+    struct probes answered = STAILQ_HEAD_INITIALIZER(answered);
+    struct folder_ends before = STAILQ_HEAD_INITIALIZER(before);
+    pthread_mutex_lock(&t->lock);
+    STAILQ_CONCAT(&letters, &t->out);
+    STAILQ_CONCAT(&before, &t->ended_before);
+    STAILQ_CONCAT(&answered, &t->answered);
+    bool has_ended = t->ended, news = t->figures.quiet || t->figures.scanned != folder->scanned;
+    folder->scanned = t->figures.scanned;
+    unsigned n_backs = t->figures.n_backs;
+    pthread_mutex_unlock(&t->lock);
+    struct letter *letter;
+    while ((letter = STAILQ_FIRST(&letters)) != NULL) {
+        STAILQ_REMOVE_HEAD(&letters, next);
+        take_letter(letter);
+    }
+    /* Hooks are told of files that earlier runs had decided on; their reasons are as
+     * NAME.error.json has them. */
+    struct folder_ended *ended;
+    while ((ended = STAILQ_FIRST(&before)) != NULL) {
+        STAILQ_REMOVE_HEAD(&before, next);
         json_t *reason = ended->reason ? json_loads(ended->reason, 0, NULL) : NULL;
         const char *code = json_string_value(json_object_get(reason, "code"));
         const char *message = json_string_value(json_object_get(reason, "message"));
@@ -331,27 +343,6 @@ static void tell_ended(struct folder *folder)
         json_decref(reason);
         folder_ended_free(ended);
     }
-}
-
-static void take_mail(uv_async_t *mail)
-{
-    struct folder *folder = mail->data;
-    struct folder_thread *t = folder->thread;
-    struct letters letters = STAILQ_HEAD_INITIALIZER(letters);
-    struct probes answered = STAILQ_HEAD_INITIALIZER(answered);
-    pthread_mutex_lock(&t->lock);
-    STAILQ_CONCAT(&letters, &t->out);
-    STAILQ_CONCAT(&answered, &t->answered);
-    bool has_ended = t->ended, news = t->figures.quiet || t->figures.scanned != folder->scanned;
-    folder->scanned = t->figures.scanned;
-    unsigned n_backs = t->figures.n_backs;
-    pthread_mutex_unlock(&t->lock);
-    struct letter *letter;
-    while ((letter = STAILQ_FIRST(&letters)) != NULL) {
-        STAILQ_REMOVE_HEAD(&letters, next);
-        take_letter(letter);
-    }
-    tell_ended(folder);
     struct probe *probe;
     while ((probe = STAILQ_FIRST(&answered)) != NULL) {
         STAILQ_REMOVE_HEAD(&answered, next);
@@ -551,7 +542,7 @@ void folder_pump(struct folder *folder)
     unsigned own = folder->n_jobs - retried;
     unsigned room = queue_room(folder->queue, false), most = own + room;
     most = retried + (most < folder->share ? most : folder->share);
-    if (hooks_count(folder->hooks) >= HOOKS_MOST)
+    if (folder->hooks && hooks_count(folder->hooks) >= HOOKS_MOST)
         most = folder->n_jobs;
     if (most == folder->told_room)
         return;

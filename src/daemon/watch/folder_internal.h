@@ -136,6 +136,8 @@ struct folder_ended {
     STAILQ_ENTRY(folder_ended) next;
 };
 
+STAILQ_HEAD(folder_ends, folder_ended);
+
 static inline void folder_ended_free(struct folder_ended *ended)
 {
     free(ended->name);
@@ -162,7 +164,7 @@ struct folder_thread {
     bool ended;         /* all that it had is given back */
     struct letters in, out;
     struct probes asked, read, answered; /* questions: to the thread, from readers, to the loop */
-    STAILQ_HEAD(, folder_ended) ended_before; /* to the loop */
+    struct folder_ends ended_before;     /* to the loop */
     struct folder_scan *scan_end;        /* a scan that has ended, with its findings */
     LIST_HEAD(, folder_reader) readers;
     struct folder_figures figures;

@@ -221,9 +221,9 @@ static void add(struct hook *hook, const char *name, const char *format, ...)
 void hooks_tell(struct hooks *hooks, const char *name, const char *results, const char *reason,
                 const char *message)
 {
-    const struct watch_settings *settings = hooks ? hooks->settings : NULL;
+    const struct watch_settings *settings = hooks->settings;
     bool done = !reason;
-    const char *words = !hooks ? NULL : done ? settings->on_done : settings->on_failed;
+    const char *words = done ? settings->on_done : settings->on_failed;
     struct hook *hook = words ? calloc(1, sizeof *hook) : NULL;
     if (!words)
         return;

@@ -22,7 +22,7 @@ int hooks_create(struct hooks **hooks, uv_loop_t *loop, const struct watch_setti
 
 /* A file is done, and its results, a list as job->results, have their names; or it has failed, and
  * `reason` (a word; else NULL) and `message` say why: starts the program for that, or has it wait
- * for its turn. `hooks` NULL: there are none. */
+ * for its turn. */
 void hooks_tell(struct hooks *hooks, const char *name, const char *results, const char *reason,
                 const char *message);
 
