@@ -539,11 +539,6 @@ void claim_file_name(const struct note *note, size_t index, unsigned number, nam
                    report ? "json" : of->extension);
 }
 
-void claim_result_name(const struct claim *claim, size_t index, name_buffer name)
-{
-    claim_file_name(&claim->note, index, claim->note.number, name);
-}
-
 char *claim_print_results(const struct claim *claim, bool paths)
 {
     const struct note *note = &claim->note;
@@ -551,7 +546,7 @@ char *claim_print_results(const struct claim *claim, bool paths)
     for (size_t i = 0; i < note->n_results; i++) {
         const char *folder = note->names[note->results[i].of].folder;
         name_buffer name;
-        claim_result_name(claim, i, name);
+        claim_file_name(note, i, note->number, name);
         if (paths) {
             text_printf(&list, "%s%s%.*s%s", folder, folder[0] ? "/" : "",
                         (int)(claim->base - claim->name), claim->name, name);

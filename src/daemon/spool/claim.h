@@ -136,10 +136,9 @@ int claim_note_failure(struct claim *claim, const char *reason, struct fault *fa
  * name begins with a dot. */
 #define CLAIM_REPORT ".report"
 
-/* What a file of a result would be called with that number; its final name, without the folders on
- * the way, which is valid once there is a verdict. */
+/* What a file of a result would be called with that number, without the folders on the way. Once
+ * there is a verdict, the note's number makes it the final name. */
 void claim_file_name(const struct note *note, size_t index, unsigned number, name_buffer name);
-void claim_result_name(const struct claim *claim, size_t index, name_buffer name);
 
 /* The note's names up to this result; false without memory. */
 bool note_add_name(struct note *note, size_t of);

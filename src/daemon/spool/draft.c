@@ -44,7 +44,7 @@ static void names_of(struct names *names, const struct claim *claim, size_t inde
     name_of_temporary(names->temporary, plain, tag);
     names->final[0] = '\0';
     if (index < note->n_results)
-        claim_result_name(claim, index, names->final);
+        claim_file_name(note, index, note->number, names->final);
     snprintf(names->kept, sizeof names->kept, "%s/" CLAIM_RESULT, claim->folder, index);
     snprintf(names->in_out, sizeof names->in_out, "%s", names->temporary);
     snprintf(names->empty, sizeof names->empty, "%s", names->temporary);
@@ -231,12 +231,12 @@ static int choose_number(struct claim *claim, const struct places *places, struc
         return 0;
     size_t taken = 0;
     while (refused && taken + 1 < note->n_results) {
-        claim_result_name(claim, taken, name);
+        claim_file_name(note, taken, note->number, name);
         if (disk_may_have(places->list[note->results[taken].of].fd, name))
             break;
         taken++;
     }
-    claim_result_name(claim, taken, name);
+    claim_file_name(note, taken, note->number, name);
     int fd = places->list[note->results[taken].of].fd;
     if (refused)
         return fault_set(fault, FAULT_EXISTS, "%s is there already (on_exists: fail)", name);
