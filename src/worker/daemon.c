@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "worker/json_text.h"
 #include "worker/message.h"
 
 static int connect_fault(const char *path, struct fault *fault)
@@ -56,16 +57,12 @@ int daemon_connect(const char *path, int *fd, struct fault *fault)
 int daemon_send(int socket, json_t *object, const int *fds, size_t n_fds, struct fault *fault)
 {
     struct text text = {0};
-    char *dumped = object ? json_dumps(object, JSON_COMPACT) : NULL;
-    json_decref(object);
     int result = 0;
-    if (dumped)
-        text_append(&text, dumped);
-    if (!dumped || text.failed)
+    json_append(&text, object);
+    if (text.failed)
         result = fault_set(fault, FAULT_MEMORY, "no memory for a message");
     else if (message_send_encoded(socket, &text, fds, n_fds, NULL) != 0)
         result = fault_set(fault, FAULT_NO_DEVICE, "the daemon has hung up");
-    free(dumped);
     text_finish(&text);
     return result;
 }

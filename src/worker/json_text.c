@@ -2,8 +2,6 @@
 
 #include <time.h>
 
-#include "base/text.h"
-
 json_t *json_text(const char *string)
 {
     struct text valid = {0};
@@ -13,6 +11,19 @@ json_t *json_text(const char *string)
     json_t *json = valid.failed ? NULL : json_string(text_string(&valid));
     text_finish(&valid);
     return json;
+}
+
+static int append(const char *bytes, size_t size, void *text)
+{
+    text_append_bytes(text, bytes, size);
+    return 0;
+}
+
+void json_append(struct text *text, json_t *json)
+{
+    const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(15);
+    text->failed |= !json || json_dump_callback(json, append, text, flags) != 0;
+    json_decref(json);
 }
 
 json_t *json_faults(const struct faults *faults, const char *key)

@@ -3,12 +3,17 @@
 #define SLUICE_WORKER_JSON_TEXT_H
 
 #include "base/fault.h"
+#include "base/text.h"
 #include <jansson.h>
 #include <stdbool.h>
 
 /* A JSON string, or null for NULL; bytes that are no valid UTF-8 become U+FFFD. Returns a new
  * reference, NULL without memory. */
 json_t *json_text(const char *string);
+
+/* Appends an object or a list, on one line, and takes it over. Without memory, and where it is
+ * NULL, the text has failed. */
+void json_append(struct text *text, json_t *json);
 
 /* True for a text that is cheap to parse: at most `most` values and names, whatever it is. Looks at
  * each byte once. For what strangers send. */

@@ -278,18 +278,12 @@ static json_t *make_object(const struct message *message)
 
 int message_encode(const struct message *message, struct text *json, struct fault *fault)
 {
-    json_t *object = make_object(message);
-    char *dumped = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-    size_t length = dumped ? strlen(dumped) : 0;
-    json_decref(object);
-    if (dumped && length <= MESSAGE_BYTES_MAX)
-        text_append_bytes(json, dumped, length);
-    free(dumped);
-    if (!dumped || json->failed)
+    json_append(json, make_object(message));
+    if (json->failed)
         return fault_set(fault, FAULT_MEMORY, "no memory for a message");
-    if (length > MESSAGE_BYTES_MAX)
+    if (json->length > MESSAGE_BYTES_MAX)
         return fault_set(fault, FAULT_LIMIT, "a message of %s; the limit is %s",
-                         number_size(length), number_size(MESSAGE_BYTES_MAX));
+                         number_size(json->length), number_size(MESSAGE_BYTES_MAX));
     return 0;
 }
 

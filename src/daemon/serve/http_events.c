@@ -35,13 +35,11 @@ struct http_follower {
 static void put_together(struct http_follower *f)
 {
     const struct events *events = f->http->service->queue->events;
-    uint64_t oldest = events->next > EVENTS_KEPT ? events->next - EVENTS_KEPT : 0;
+    uint64_t lost = events_skip(events, &f->next);
     text_finish(&f->text);
     f->at = 0;
-    if (f->next < oldest) {
-        text_printf(&f->text, "event: lost\ndata: {\"lost\":%" PRIu64 "}\n\n", oldest - f->next);
-        f->next = oldest;
-    }
+    if (lost > 0)
+        text_printf(&f->text, "event: lost\ndata: {\"lost\":%" PRIu64 "}\n\n", lost);
     const struct event *event = events_get(events, f->next);
     char *json = event ? event_print(event) : NULL;
     f->next += event != NULL;
@@ -147,7 +145,7 @@ void http_events(struct http_request *request)
     f->http = http;
     f->connection = connection;
     f->since = clock_now();
-    f->next = events->next > EVENTS_KEPT ? events->next - EVENTS_KEPT : 0;
+    events_skip(events, &f->next);
     if (last && last[0] >= '0' && last[0] <= '9') {
         uint64_t number = strtoull(last, NULL, 10);
         if (number < events->next && number >= f->next)

@@ -31,13 +31,13 @@ void http_resume(struct http_request *request)
 /* Takes over the document. */
 static void answer_json(struct http_request *request, json_t *json)
 {
-    char *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-    json_decref(json);
-    if (text)
-        http_answer_text(request, 200, "application/json", text);
-    else
+    struct text text = {0};
+    json_append(&text, json);
+    if (text.failed)
         problem_set(&request->problem, 500, "internal", "no answer could be made");
-    free(text);
+    else
+        http_answer_text(request, 200, "application/json", text_string(&text));
+    text_finish(&text);
 }
 
 /* ---- POST /v1/process: runs the body through a chain and answers with the result ---- */

@@ -171,13 +171,7 @@ static void send_message(struct jobs_client *client, struct text *json, int fd, 
 static void send_object(struct jobs_client *client, json_t *object, int fd, uint64_t held)
 {
     struct text text = {0};
-    char *dumped = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-    json_decref(object);
-    if (dumped)
-        text_append(&text, dumped);
-    else
-        text.failed = true;
-    free(dumped);
+    json_append(&text, object);
     send_message(client, &text, fd, held);
 }
 
@@ -423,15 +417,13 @@ static int start_inquiry(struct jobs_client *client, const struct request *reque
 static void feed(struct jobs_client *client)
 {
     const struct events *events = client->server->service->queue->events;
-    uint64_t oldest = events->next > EVENTS_KEPT ? events->next - EVENTS_KEPT : 0;
     const struct event *event;
     for (int i = 0; i < EVENTS_A_TURN && STAILQ_EMPTY(&client->outgoing) && !client->broken; i++) {
         struct text text = {0};
+        uint64_t lost = events_skip(events, &client->next_event);
         text_printf(&text, "{\"type\":\"event\",\"id\":%lld,", (long long)client->follows_id);
-        if (client->next_event < oldest) {
-            text_printf(&text, "\"event\":\"lost\",\"data\":{\"lost\":%" PRIu64 "}}",
-                        oldest - client->next_event);
-            client->next_event = oldest;
+        if (lost > 0) {
+            text_printf(&text, "\"event\":\"lost\",\"data\":{\"lost\":%" PRIu64 "}}", lost);
         } else if ((event = events_get(events, client->next_event)) != NULL) {
             char *json = event_print(event);
             bool fits = json && strlen(json) < ANSWER_MAX; /* else it has very many results */
@@ -456,7 +448,6 @@ static int follow(struct jobs_client *client, const struct request *request, str
 {
     struct jobs_socket *server = client->server;
     const struct events *events = server->service->queue->events;
-    uint64_t oldest = events->next > EVENTS_KEPT ? events->next - EVENTS_KEPT : 0;
     int64_t after = -1;
     if (request->after && (!number_parse_integer(request->after, strlen(request->after), &after) ||
                            after < 0 || (uint64_t)after >= events->next))
@@ -470,7 +461,9 @@ static int follow(struct jobs_client *client, const struct request *request, str
                 -1, 0);
     client->follows = true;
     client->follows_id = request->id;
-    client->next_event = request->after ? (uint64_t)after + 1 : oldest;
+    client->next_event = (uint64_t)(after + 1);
+    if (!request->after)
+        events_skip(events, &client->next_event);
     service_look_at_folders(server->service); /* so that what changes from here on is told */
     uv_timer_start(&server->tick, on_tick, TICK, TICK);
     if (STAILQ_EMPTY(&client->outgoing))

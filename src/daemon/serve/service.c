@@ -439,22 +439,11 @@ static const char *told_end(struct told *told, bool made)
     return NULL;
 }
 
-static void print_json(struct told *told, json_t *json)
-{
-    char *dumped = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-    json_decref(json);
-    if (dumped)
-        text_append(&told->text, dumped);
-    else
-        told->text.failed = true;
-    free(dumped);
-}
-
 const char *service_status(struct service *service)
 {
     bool make = told_begin(&service->status);
     if (make)
-        print_json(&service->status, status_json(service));
+        json_append(&service->status.text, status_json(service));
     return told_end(&service->status, make);
 }
 
@@ -464,7 +453,7 @@ const char *service_short_status(struct service *service, size_t bytes)
     if (make) {
         json_t *status = status_json(service);
         cut_folders(status, bytes);
-        print_json(&service->short_status, status);
+        json_append(&service->short_status.text, status);
     }
     return told_end(&service->short_status, make);
 }

@@ -497,6 +497,13 @@ char *event_print(const struct event *event)
     return text;
 }
 
+uint64_t events_skip(const struct events *events, uint64_t *next)
+{
+    uint64_t oldest = events->next > EVENTS_KEPT ? events->next - EVENTS_KEPT : 0, before = *next;
+    *next = before < oldest ? oldest : before;
+    return *next - before;
+}
+
 const struct event *events_get(const struct events *events, uint64_t number)
 {
     bool is_there = number < events->next && events->next - number <= EVENTS_KEPT;

@@ -111,6 +111,10 @@ void events_add(struct events *events, const char *kind, json_t *what);
 /* Adds that a job has begun, is done or has failed. `events` may be NULL. */
 void events_add_job(struct events *events, const char *kind, const struct job *job);
 
+/* Moves a follower, whose next event has that number, past those that are forgotten. Returns how
+ * many. */
+uint64_t events_skip(const struct events *events, uint64_t *next);
+
 /* The event of that number; NULL: it is forgotten, or has not happened yet. */
 const struct event *events_get(const struct events *events, uint64_t number);
 
