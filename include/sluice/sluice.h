@@ -445,6 +445,37 @@ SLUICE_API int sluice_start(struct sluice_run **run, struct sluice_plan *plan,
 SLUICE_API int sluice_wait(struct sluice_run **run, struct sluice_times *times,
                            struct sluice_error *error);
 
+/* ---- rows in, rows out ---- */
+
+struct sluice_rows;
+
+/* Begins a picture that need not exist as a whole: its rows are put as they come, and those of its
+ * result taken as they are computed, both in order, from the top. `in` has one plane, of which
+ * offset and stride do not matter; the result is one plane, as sluice_chain_result says. On native
+ * a picture of a megabyte or more is held in as few rows as the chain needs; stages that need the
+ * whole, other devices, and small pictures hold planes. Rows are copied in and out. Not for the
+ * references (SLUICE_E_USAGE). One thread at a time; several pictures at once may be as many. */
+SLUICE_API int sluice_rows_begin(struct sluice_rows **rows, struct sluice_chain *chain,
+                                 struct sluice_device *device, const struct sluice_layout *in,
+                                 struct sluice_error *error);
+
+/* Puts up to `count` rows, each `stride` bytes behind the one before. `taken` becomes how many went
+ * in: fewer, maybe none, where rows of the result have to be taken first. */
+SLUICE_API int sluice_rows_put(struct sluice_rows *rows, const void *data, size_t stride,
+                               unsigned count, unsigned *taken, struct sluice_error *error);
+
+/* Takes up to `count` rows of the result; nothing is written between them. `given` becomes how many
+ * there were: fewer, maybe none, where rows have to be put first, or behind the last one. After an
+ * error of either call rows can only be ended. */
+SLUICE_API int sluice_rows_take(struct sluice_rows *rows, void *data, size_t stride, unsigned count,
+                                unsigned *given, struct sluice_error *error);
+
+/* The most memory that is held, in bytes. */
+SLUICE_API size_t sluice_rows_memory(const struct sluice_rows *rows);
+
+/* Gives all up, at any time, and clears the pointer. */
+SLUICE_API void sluice_rows_end(struct sluice_rows **rows);
+
 #ifdef __cplusplus
 }
 #endif

@@ -586,6 +586,95 @@ static void test_views(void **state)
         }
 }
 
+/* ---- rows ---- */
+
+/* Puts and takes rows, as many at a time as chance says; returns how much memory was held. */
+static size_t run_rows(const char *text, const struct block *in, const struct block *expected)
+{
+    struct sluice_error error = SLUICE_INIT(error);
+    struct sluice_chain *chain = chain_of(text);
+    struct sluice_rows *rows;
+    const struct sluice_plane *p = &in->planes[0], *q = &expected->planes[0];
+    size_t bytes = q->width * q->channels * sample_bytes(q->type), stride = bytes + 3;
+    uint8_t *got = malloc(16 * stride);
+    unsigned put = 0, taken = 0, idle = 0, n;
+    assert_non_null(got);
+    if (sluice_rows_begin(&rows, chain, native, &in->layout, &error) != 0)
+        fail_msg("%s: %s", text, error.message);
+    while (taken < q->height && idle < 100) {
+        unsigned wanted = 1 + next_random() % 40, left = p->height - put;
+        const uint8_t *from = in->data + p->offset + put * p->stride;
+        assert_int_equal(sluice_rows_put(rows, from, p->stride, wanted < left ? wanted : left, &n,
+                                         &error),
+                         0);
+        put += n;
+        idle = n > 0 ? 0 : idle + 1;
+        memset(got, GUARD_BYTE, 16 * stride);
+        assert_int_equal(sluice_rows_take(rows, got, stride, 1 + next_random() % 15, &n, &error),
+                         0);
+        for (unsigned i = 0; i < n; i++, taken++) {
+            if (memcmp(got + i * stride, expected->data + q->offset + taken * q->stride, bytes) != 0)
+                fail_msg("%s: row %u differs", text, taken);
+            assert_int_equal(got[i * stride + bytes], GUARD_BYTE);
+        }
+        assert_int_equal(got[n * stride], GUARD_BYTE);
+        idle = n > 0 ? 0 : idle;
+    }
+    assert_int_equal(taken, q->height);
+    assert_int_equal(sluice_rows_take(rows, got, stride, 4, &n, &error), 0);
+    assert_int_equal(n, 0);
+    assert_int_equal(sluice_rows_put(rows, in->data, p->stride, 1, &n, &error), SLUICE_E_USAGE);
+    size_t memory = sluice_rows_memory(rows);
+    sluice_rows_end(&rows);
+    assert_null(rows);
+    sluice_chain_unref(&chain);
+    free(got);
+    return memory;
+}
+
+static void test_rows(void **state)
+{
+    static const char *const texts[] = {"luminance,gauss:2,sobel", "invert", "resize:w=300", "",
+                                         "threshold:otsu", "crop:10:500:700:300,box:radius=3",
+                                         "convert:type=f32,median,flip:x"};
+    static const uint32_t sides[][2] = {{1200, 900}, {37, 29}};
+    for (size_t s = 0; s < 2; s++)
+        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+            struct block in, out;
+            make_input(&in, sides[s][0], sides[s][1], 3, SLUICE_U8);
+            if (run_on(native, texts[i], &in, &out)) {
+                size_t memory = run_rows(texts[i], &in, &out);
+                if (s == 0 && i < 3)
+                    assert_in_range(memory, 1, in.bytes / 4 * 3); /* without the result */
+            }
+            free(in.data);
+            free(out.data);
+        }
+}
+
+static void test_rows_refused(void **state)
+{
+    struct sluice_error error = SLUICE_INIT(error);
+    struct sluice_chain *chain = chain_of("dwt"), *edges = chain_of("sobel");
+    struct sluice_rows *rows;
+    struct block in;
+    unsigned n;
+    make_input(&in, 2000, 1000, 1, SLUICE_U8);
+    assert_int_equal(sluice_rows_begin(&rows, chain, native, &in.layout, &error), SLUICE_E_SHAPE);
+    assert_null(rows);
+    assert_non_null(strstr(error.message, "planes"));
+    assert_int_equal(sluice_rows_begin(&rows, edges, reference, &in.layout, &error),
+                     SLUICE_E_USAGE);
+    assert_int_equal(sluice_rows_begin(&rows, edges, native, &in.layout, &error), 0);
+    assert_int_equal(sluice_rows_put(rows, in.data, 0, 1001, &n, &error), SLUICE_E_USAGE);
+    assert_int_equal(sluice_rows_put(rows, in.data, 0, 1000, &n, &error), 0);
+    assert_in_range(n, 1, 999); /* rows of the result have to be taken first */
+    sluice_rows_end(&rows);
+    sluice_chain_unref(&chain);
+    sluice_chain_unref(&edges);
+    free(in.data);
+}
+
 /* ---- errors ---- */
 
 static void test_errors(void **state)
@@ -998,6 +1087,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_video_colours),
         cmocka_unit_test(test_transforms),
         cmocka_unit_test(test_views),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_rows_refused),
         cmocka_unit_test(test_in_flight),
         cmocka_unit_test(test_imported),
         cmocka_unit_test(test_costs),
