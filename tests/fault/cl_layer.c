@@ -14,8 +14,9 @@
  *
  * With SLUICE_FAULT_CL_WAIT=FILE clBuildProgram waits as long as the file is there, and with
  * SLUICE_FAULT_CL_SLOW=SECONDS that long each time: a slow compiler. With SLUICE_FAULT_CL_GPU=1 all
- * devices say that they are GPUs. With SLUICE_FAULT_COUNT=FILE the number of calls of each function
- * is written there at exit, so that a test knows how many there are to fail. */
+ * devices say that they are GPUs, with SLUICE_FAULT_CL_BUFFER=BYTES that no buffer may be larger.
+ * With SLUICE_FAULT_COUNT=FILE the number of calls of each function is written there at exit, so
+ * that a test knows how many there are to fail. */
 #include "layer.h"
 
 #include <stdatomic.h>
@@ -58,7 +59,11 @@
     X(clEnqueueWriteBuffer,                                                                        \
       (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, cl_uint n,      \
        const cl_event *w, cl_event *e),                                                            \
-      (q, m, b, o, s, p, n, w, e))
+      (q, m, b, o, s, p, n, w, e))                                                                 \
+    X(clEnqueueCopyBuffer,                                                                         \
+      (cl_command_queue q, cl_mem m, cl_mem t, size_t o, size_t d, size_t s, cl_uint n,            \
+       const cl_event *w, cl_event *e),                                                            \
+      (q, m, t, o, d, s, n, w, e))
 
 /* … that say how many things there are … */
 #define LIST_FUNCTIONS(X)                                                                          \
@@ -249,9 +254,12 @@ HANDLE_FUNCTIONS(X)
 static cl_int CL_API_CALL get_device_info(cl_device_id device, cl_device_info what, size_t size,
                                           void *value, size_t *size_ret)
 {
+    const char *largest = getenv("SLUICE_FAULT_CL_BUFFER");
     cl_int error = my_clGetDeviceInfo(device, what, size, value, size_ret);
-    if (error == CL_SUCCESS && what == CL_DEVICE_TYPE && value)
+    if (error == CL_SUCCESS && what == CL_DEVICE_TYPE && value && getenv("SLUICE_FAULT_CL_GPU"))
         *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
+    if (error == CL_SUCCESS && what == CL_DEVICE_MAX_MEM_ALLOC_SIZE && value && largest)
+        *(cl_ulong *)value = strtoull(largest, NULL, 10);
     return error;
 }
 
@@ -318,8 +326,7 @@ static void install(void)
     HANDLE_FUNCTIONS(X)
 #undef X
     layer.clCreateContext = create_context;
-    if (getenv("SLUICE_FAULT_CL_GPU"))
-        layer.clGetDeviceInfo = get_device_info;
+    layer.clGetDeviceInfo = get_device_info;
     read_settings();
 }
 LAYER("sluice fault layer")
