@@ -115,7 +115,7 @@ FN(strip)(__global const uchar *src_base, int src_offset, int src_stride, __glob
         int source_y = (from) + MARGIN + 8 * e + row;                                              \
         if (!inside)                                                                               \
             source_y = border_near(source_y, height, border);                                      \
-        __global const uchar *in = ROW(src, inside ? source_y : max(source_y, 0));                 \
+        __global const uchar *in = ROW(src, inside || source_y >= 0 ? source_y : top);             \
         UNROLLED_ON_GPUS for (int k = 0; k < STEPS; k++) {                                                   \
             next[e][k] = FN(pixels)(in, begin + 32 * k, width, border, inside);                    \
             if (!inside && source_y < 0)                                                           \

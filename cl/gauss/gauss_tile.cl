@@ -115,7 +115,8 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int
 {
     __local V(MIDDLE) tile[LINES * QUADS];
     int item = (int)get_local_id(0), begin = (int)get_group_id(0) * BLOCKS * 4, top = GRID_Y * rows;
-    for (int i = item; i < (rows + 2 * RADIUS) * QUADS; i += ITEMS) {
+    int lines = min(rows, out_height - top) + 2 * RADIUS;
+    for (int i = item; i < lines * QUADS; i += ITEMS) {
         int line = i / QUADS, quad = i % QUADS, channel = quad % CH;
         int y = border_index(top + line - RADIUS + centre, height, border);
         int first = begin + quad / CH * 4 - RADIUS + centre;

@@ -5,6 +5,7 @@
  * what it gives. OpenCL, whose devices have memory of their own, goes so where they have no room
  * for whole planes, by larger bands. */
 #include "chain/plan_internal.h"
+#include "chain/source.h"
 
 #include <string.h>
 
@@ -48,7 +49,6 @@ uint32_t plan_band_bytes(const struct plan_options *options, const struct chain 
     if (!options->band_bytes && !is_native)
         bytes = clamp((int64_t)(frame_bytes(in) / STRIPS), BAND_BYTES, STRIP_BYTES_MOST);
     return (options->rows_in || options->rows_out) && has_kernels &&
-                   (is_native || chain_count_results(chain) == 1) &&
                    frame_bytes(in) >= (uint64_t)BANDS_MIN * bytes
                ? bytes
                : 0;
@@ -146,6 +146,21 @@ static void take_none(struct plan_step *step)
     memset(step->held_scratch, 0, sizeof step->held_scratch);
 }
 
+static uint32_t rows_at_once(const struct plan *plan, const struct plan_step *step,
+                             const struct pass *pass)
+{
+    const struct frame *out = plan_operand_frame(step, pass->writes);
+    uint64_t rows = plan_rows_of_band(plan, out), height = out->planes[0].height;
+    uint64_t from = pass->scaled ? step->source->planes[0].height : 0;
+    if (plan->profile->form == FORM_ROWS && pass->band > 1) /* a row of the grid is a work-item */
+        /* of a picture that becomes much smaller, one band has enough rows, and is enough unless
+         * others need them, too */
+        return from > 2 * height && plan->n_results == 1 ? 1 : plan->profile->units;
+    if (from > height)
+        rows = plan_rows_of_band(plan, step->source) * height / from;
+    return rows > pass->band ? (uint32_t)(rows / pass->band) : 1;
+}
+
 /* Whether the step's kernels take rows as they come; sets their at_once. */
 static bool takes_rows(const struct plan *plan, struct plan_step *step)
 {
@@ -160,14 +175,7 @@ static bool takes_rows(const struct plan *plan, struct plan_step *step)
             takes = suits_rows(step, pass, i);
         if (!takes)
             break;
-        const struct frame *out = plan_operand_frame(step, pass->writes);
-        /* of a picture that becomes much smaller, one band has enough rows, and is enough unless
-         * others need them, too */
-        bool many = pass->scaled && plan->n_results == 1 &&
-                    step->source->planes[0].height > 2 * (uint64_t)out->planes[0].height;
-        pass->at_once = pass->band == 1 ? plan_rows_of_band(plan, out)
-                        : many          ? 1
-                                        : plan->profile->units;
+        pass->at_once = rows_at_once(plan, step, pass);
     }
     return takes;
 }
@@ -291,8 +299,19 @@ static void hold_scratch(const struct plan *plan, struct plan_step *step)
     }
 }
 
+/* Whether rows can come and go: on OpenCL the memory of input and results is the host's in turns,
+ * so it is not that of both. */
+static bool lets_rows_pass(const struct plan *plan)
+{
+    bool lets = true;
+    for (size_t r = 0; r < plan->n_results && plan->profile && !plan->profile->prebuilt; r++)
+        lets &= plan_writer(plan, plan->results[r].step) > 0 || plan_count_passes(plan) == 0;
+    return lets;
+}
+
 void plan_hold_rows(struct plan *plan, const struct plan_options *options)
 {
+    plan->band_bytes = lets_rows_pass(plan) ? plan->band_bytes : 0;
     for (size_t i = 0; i < plan->n_steps && plan->band_bytes > 0; i++)
         if (!takes_rows(plan, &plan->steps[i]))
             take_none(&plan->steps[i]);

@@ -770,14 +770,28 @@ static uint64_t sum_of_progress(const struct recording *r, const struct recordin
     return sum;
 }
 
-/* Whether the host may see results, or rows of them, whose memory may have been the input's: of
- * strips there is one. */
-static bool has_results(const struct recording *r, const struct recording_run *run)
+/* Whether the host may see a result, or rows of it, whose memory may have been another frame's. */
+static bool has_result(const struct recording *r, const struct recording_run *run, size_t result)
 {
-    const struct window *window = run->sinks[0].window;
+    const struct window *window = run->sinks[result].window;
     bool is_part = window->size.rows < window_height(window);
-    return run->ended ||
-           (by_strips(r) && is_part && run->progress[plan_count_passes(r->plan) - 1] > 0);
+    size_t writer = plan_writer(r->plan, r->plan->results[result].step), passes = 0;
+    for (size_t i = 0; i < writer; i++)
+        passes += r->plan->steps[i].work.n_passes;
+    return run->ended || (by_strips(r) && is_part && run->progress[passes - 1] > 0);
+}
+
+/* Gives the host's views of results back to the device. */
+static int unmap_results(const struct recording *r, struct recording_run *run, struct fault *fault)
+{
+    int result = 0;
+    for (size_t i = 0; i < r->plan->n_results && result == 0; i++) {
+        unsigned slot = r->plan->results[i].slot;
+        if (run->mapped[slot])
+            result = device_batch_unmap(run->batch, run->slots[slot], fault);
+        run->mapped[slot] = NULL;
+    }
+    return result;
 }
 
 int recording_submit(struct recording *recording, unsigned iterations, struct recording_run *run,
@@ -797,10 +811,8 @@ int recording_submit(struct recording *recording, unsigned iterations, struct re
     }
     if (result == 0 && by_strips(r) && !is_first && run->in->memory)
         result = device_batch_unmap(run->batch, in, fault);
-    if (result == 0 && by_strips(r) && run->mapped[plan->out_slot])
-        result = device_batch_unmap(run->batch, out, fault);
-    if (by_strips(r))
-        run->mapped[plan->out_slot] = NULL;
+    if (result == 0 && by_strips(r))
+        result = unmap_results(r, run, fault);
     if (result == 0 && is_first)
         result = device_batch_unmap(run->batch, in, fault);
     if (result == 0 && is_first && device_buffer_is_imported(out))
@@ -825,9 +837,10 @@ int recording_submit(struct recording *recording, unsigned iterations, struct re
             device_batch_map(run->batch, in, plan->slot_size[plan->in_slot], true, &data, fault);
     if (by_strips(r))
         run->in->memory = more ? data : NULL;
-    for (size_t i = 0; i < plan->n_results && has_results(r, run) && result == 0; i++) {
+    for (size_t i = 0; i < plan->n_results && result == 0; i++) {
         unsigned slot = plan->results[i].slot;
-        if (run->mapped[slot]) /* it has two results, or one that is a part of another */
+        /* a slot may have two results, or one that is a part of another */
+        if (run->mapped[slot] || !has_result(r, run, i))
             continue;
         result =
             device_batch_map(run->batch, run->slots[slot],
@@ -835,8 +848,8 @@ int recording_submit(struct recording *recording, unsigned iterations, struct re
                              false, &data, fault);
         run->mapped[slot] = data;
     }
-    if (by_strips(r))
-        run->sinks[0].window->memory = run->mapped[plan->out_slot];
+    for (size_t i = 0; i < plan->n_results && by_strips(r); i++)
+        run->sinks[i].window->memory = run->mapped[plan->results[i].slot];
     if (result == 0)
         result = device_batch_submit(run->batch, fault);
     run->data = run->mapped[plan->out_slot];
@@ -861,9 +874,8 @@ int recording_start(struct recording *recording, struct device_buffer **in,
 /* Lets others see what has been computed: rows of results, and of the input that are free. */
 static void publish(const struct recording *r, struct recording_run *run)
 {
-    bool seen = has_results(r, run) || !by_strips(r);
     for (size_t k = 0; k < r->plan->n_results; k++)
-        if (seen)
+        if (has_result(r, run, k) || !by_strips(r))
             atomic_store(&run->sinks[k].ready, atomic_load(&run->sinks[k].window->written));
     atomic_store(&run->in->freed, still_needed(r, run, run->in));
 }

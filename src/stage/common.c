@@ -239,6 +239,14 @@ int stage_window_shape(const char *stage, int border, uint32_t window_width, uin
     return result;
 }
 
+void stage_set_rows(struct pass *pass, uint32_t band, const struct stage_window *window,
+                    uint64_t item)
+{
+    bool crop = window->border == BORDER_CROP;
+    pass_set_rows(pass, band, crop ? 0 : (int32_t)window->top,
+                  (int32_t)(window->bottom + (crop ? window->top : 0)), window->border, item);
+}
+
 int stage_border(enum border border)
 {
     return border == BORDER_CROP ? BORDER_EDGE : (int)border;

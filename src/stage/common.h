@@ -86,6 +86,11 @@ struct stage_window {
     enum border border;
 };
 
+/* Says by pass_set_rows which rows a pass of such a window needs. The result of a cropped one begins
+ * at the source's first row that has a whole window. */
+void stage_set_rows(struct pass *pass, uint32_t band, const struct stage_window *window,
+                    uint64_t item);
+
 /* The border as kernels take it: a cropped window never sees one. */
 int stage_border(enum border border);
 

@@ -55,6 +55,14 @@ static void describe(const struct median_config *config, struct pass *pass, cons
     pass_name(pass, kernel_form_name(pass->form));
 }
 
+static void set_rows(const struct median_config *config, struct pass *pass)
+{
+    const uint32_t radius = (uint32_t)config->radius;
+    const struct stage_window window = {radius, radius, radius, radius,
+                                        (enum border)config->border};
+    stage_set_rows(pass, 1, &window, 0);
+}
+
 static void add_samples(const struct median_config *config, struct stage_plan *plan, unsigned i)
 {
     const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
@@ -63,6 +71,7 @@ static void add_samples(const struct median_config *config, struct stage_plan *p
     describe(config, pass, in);
     pass->work = 5 * work_of(config);
     pass_planes(pass, plan, i);
+    set_rows(config, pass);
     pass_ints(pass, in->width, in->height, stage_border((enum border)config->border),
               config->border == BORDER_CROP ? (int32_t)config->radius : 0);
 }
@@ -79,6 +88,7 @@ static bool add_words(const struct median_config *config, struct stage_plan *pla
     describe(config, pass, in);
     pass->work = 2 * work_of(config); /* of a sample: a word takes its four at once */
     pass_planes(pass, plan, i);
+    set_rows(config, pass);
     pass_ints(pass, samples, in->height, config->border);
     return true;
 }

@@ -61,8 +61,6 @@ struct pass *strips_begin(struct stage_plan *plan, const char *source, const cha
               out->plane.height, window->left, window->right, window->top, window->bottom,
               stage_border(window->border), crop ? (int32_t)window->left : 0,
               crop ? (int32_t)window->top : 0);
-    pass_set_rows(pass, strips->band, crop ? 0 : (int32_t)window->top,
-                  (int32_t)(window->bottom + (crop ? window->top : 0)), window->border,
-                  item_bytes * strips->count);
+    stage_set_rows(pass, strips->band, window, item_bytes * strips->count);
     return pass;
 }

@@ -3,10 +3,11 @@
  * with common beginnings. A chain is what its number makes it, so that a number by itself is a
  * chain again:
  *
- *     unit_chains [FIRST [COUNT [SECONDS [DEVICE [CLASS]]]]]          (1 300 10 native)
+ *     unit_chains [FIRST [COUNT [SECONDS [DEVICE [CLASS [STAGES]]]]]]          (1 300 10 native)
  *
  * On another device, `cpu`, plans are for its class of devices or for CLASS (gpu, mali); chains
- * have one or two stages, and part of them at least goes by strips of rows.
+ * have one or two stages, and part of them at least goes by strips of rows. With STAGES
+ * ("gauss,resize") chains are of these alone.
  *
  * A result is right within the sum of the stages' tolerances, or, of several stages, within what
  * they add up to (chain/reference.h); then it is counted apart. Chains run in processes of their
@@ -42,7 +43,7 @@ struct tally {
 };
 
 static struct tally *tally;
-static const char *selected = "native";
+static const char *selected = "native", *among; /* the device; stages, NULL: all */
 static struct device_profile profiles[2]; /* the device's, and for generic kernels */
 static struct plan_options chosen;        /* for the chain that runs */
 
@@ -95,7 +96,7 @@ static bool make_chain(struct chain *chain, struct text *text)
         text_finish(text);
         for (unsigned i = 0; i < steps;) {
             const struct stage *stage = stage_registry[random_below(count)];
-            if (stage->internal)
+            if (stage->internal || (among && !strstr(among, stage->name)))
                 continue;
             struct text one = {0};
             struct chain parsed = {0};
@@ -444,6 +445,7 @@ int main(int argc, char **argv)
     uint64_t end = first + (argc > 2 ? strtoull(argv[2], NULL, 10) : 300);
     unsigned seconds = argc > 3 ? (unsigned)atoi(argv[3]) : SECONDS;
     selected = argc > 4 ? argv[4] : selected;
+    among = argc > 6 ? argv[6] : NULL;
     tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (tally == MAP_FAILED)
         return 1;

@@ -27,6 +27,15 @@ struct task {
     unsigned scratch, middle;
 };
 
+/* The rows of the result that each row of the grid gives. */
+static void set_rows(const struct task *task, struct pass *pass, uint32_t rows)
+{
+    const uint32_t radius = task->radius;
+    const struct stage_window window = {radius, radius, radius, radius,
+                                        (enum border)task->config->border};
+    stage_set_rows(pass, rows, &window, 0);
+}
+
 /* The weights that kernels read: pairs of them, the last filled up with 0. */
 static unsigned add_weights(const struct task *task)
 {
@@ -122,10 +131,8 @@ static void add_across(struct task *task, const struct view *middle)
     pass_define_type(pass, "SRC", in->type);
     pass_channels(pass, in->channels, in->channels);
     pass->work = 4.0 * task->radius + 8;
-    pass->bytes_read = plane_bytes(in);
-    pass->bytes_written = plane_bytes(&middle->plane);
-    pass_view(pass, &task->in);
-    pass_view(pass, middle);
+    pass_views(pass, &task->in, middle);
+    pass_set_rows(pass, 1, 0, 0, BORDER_EDGE, 0);
     pass_ints(pass, in->width, task->radius, task->border, task->centre);
     pass_buffer(pass, add_weights(task));
 }
@@ -146,11 +153,9 @@ static void add_down(struct task *task, const struct view *middle)
     pass_name(pass, alpha ? in->channels == 2 ? "alpha2" : "alpha4" : "plain");
     pass_name(pass, kernel_form_name(pass->form));
     pass->work = (4.0 * task->radius + 8) * (wide ? lanes : 1);
-    pass->bytes_read = plane_bytes(&middle->plane);
-    pass->bytes_written = plane_bytes(out);
-    pass_view(pass, middle);
-    pass_view(pass, &task->out);
+    pass_views(pass, middle, &task->out);
     pass_view(pass, &task->in);
+    set_rows(task, pass, 1);
     pass_ints(pass, (uint32_t)task->centre * in->channels, in->height, task->radius, task->border,
               task->centre);
     pass_buffer(pass, add_weights(task));
@@ -214,6 +219,7 @@ static bool add_tile(struct task *task)
     pass_define(pass, "SHARPENS", "%d", task->sharpen != NULL);
     pass->work = 8.0 * (2 * radius + 4) * blocks * channels * (lines + rows) / TILE_ITEMS;
     pass_views(pass, &task->in, &task->out);
+    set_rows(task, pass, rows);
     pass_ints(pass, in->width, in->height, out->width, out->height, rows, task->border,
               task->centre);
     add_sharpening(task, pass);
@@ -275,10 +281,8 @@ static void add_columns_across(const struct task *task, const struct view *middl
     pass_define(pass, "BEFORE", "%u", before);
     pass_define(pass, "CHUNKS", "%u", (before + COLUMNS_LANES + reach + 15) / 16);
     pass->work = COLUMNS_LANES * (4.0 * task->radius + 8);
-    pass->bytes_read = plane_bytes(in);
-    pass->bytes_written = plane_bytes(&middle->plane);
-    pass_view(pass, &task->in);
-    pass_view(pass, middle);
+    pass_views(pass, &task->in, middle);
+    pass_set_rows(pass, 1, 0, 0, BORDER_EDGE, 0);
     pass_ints(pass, in->width, task->border, task->centre ? 0 : -(int32_t)before);
 }
 
@@ -289,11 +293,9 @@ static void add_columns_down(const struct task *task, const struct view *middle)
                                       (out->height + COLUMNS_ROWS - 1) / COLUMNS_ROWS);
     pass_define(pass, "ROWS", "%d", COLUMNS_ROWS);
     pass->work = COLUMNS_ROWS * COLUMNS_LANES * (4.0 * task->radius + 8);
-    pass->bytes_read = plane_bytes(&middle->plane);
-    pass->bytes_written = plane_bytes(out);
-    pass_view(pass, middle);
-    pass_view(pass, &task->out);
+    pass_views(pass, middle, &task->out);
     pass_view(pass, &task->in);
+    set_rows(task, pass, COLUMNS_ROWS);
     pass_ints(pass, in->height, out->height, task->border, task->centre);
     pass_buffer(pass, add_weights(task));
     add_sharpening(task, pass);
@@ -349,6 +351,9 @@ static bool add_products(struct task *task)
     pass_define(pass, "SHARPENS", "%d", task->sharpen != NULL);
     pass->work = 8.0 * (2 * radius + 4) * in->channels * rows / 2;
     pass_views(pass, &task->in, &task->out);
+    /* of 16 rows all are loaded, and those behind them */
+    const int32_t around = (int32_t)(16 * steps - 8);
+    pass_set_rows(pass, rows, around, around + 31, task->config->border, 0);
     pass_ints(pass, in->width, in->height, rows, task->border);
     pass_buffer(pass, add_matrices(task, steps));
     add_sharpening(task, pass);

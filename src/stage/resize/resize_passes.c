@@ -104,6 +104,16 @@ static struct pass *begin_pass(struct task *task, const char *kernel, enum kerne
     return pass;
 }
 
+/* Which rows of the source, or of what was summed along these, such rows of the result need:
+ * as many on both sides of their place, `more` behind that are weighted by 0, and in front of it
+ * what the height of the latter is rounded up by. */
+static void scale_rows(struct pass *pass, const struct sums *sums, uint32_t band, uint32_t more)
+{
+    int32_t around = (int32_t)(resize_table_largest(&sums->layout->y) + 1) / 2 + 1;
+    pass_set_rows(pass, band, around + ROWS_AT_ONCE, around + (int32_t)more, BORDER_EDGE, 0);
+    pass->scaled = true;
+}
+
 static double work_down(const struct sums *sums)
 {
     return (double)sums->plane.height / sums->layout->y.count * 6 + 6;
@@ -219,6 +229,7 @@ static struct pass *add_pairs_across(struct task *task, const struct sums *sums)
     pass_define(pass, "ROWS", "%d", PAIR_ROWS);
     pass->work = 2 * sums->work * PAIR_ROWS;
     pass_views(pass, &sums->source, &sums->middle);
+    pass_set_rows(pass, PAIR_ROWS, 0, 0, BORDER_EDGE, 0);
     pass_buffer(pass, task->table_operand);
     pass_axis(pass, resize_table_pairs(&task->table, axis, steps, 4, end));
     pass_int(pass, (int32_t)source->height);
@@ -244,6 +255,7 @@ static struct pass *add_wide(struct task *task, const struct sums *sums)
                                    (source->height + at_once - 1) / at_once);
     pass_define(pass, "ROWS", "%u", at_once);
     pass->work = sums->work * at_once;
+    pass_set_rows(pass, at_once, 0, 0, BORDER_EDGE, 0);
     pass_buffer(pass, task->table_operand);
     pass_axis(pass, resize_table_steps(&task->table, &sums->layout->x, steps,
                                        channels == 1 ? bytes : stage_round_up(source->width, 4)));
@@ -295,6 +307,7 @@ static bool add_matrices(struct task *task, const struct sums *sums)
     pass->group[1] = 1;
     pass->work = (sums->work + work_down(sums)) * source->height / down.n / (2 * tiles);
     pass_views(pass, &sums->source, &sums->out);
+    scale_rows(pass, sums, rows, 32 * (down.taps + 1));
     pass_buffer(pass, task->table_operand);
     pass_ints(pass, along.at, along.n, along.taps / 2, down.at, down.n, down.taps, source->height,
               stage_round_up(source->width * source->channels, 16) - 16, x->count, y->count);
@@ -306,6 +319,7 @@ static struct pass *add_across(struct task *task, const struct sums *sums)
     struct pass *pass = begin_pass(task, "resize_across", FORM_SCALAR, 1, sums,
                                    sums->layout->x.count, sums->source.plane.height);
     pass->work = sums->work;
+    pass_set_rows(pass, 1, 0, 0, BORDER_EDGE, 0);
     pass_buffer(pass, task->table_operand);
     pass_weights(task, pass, &sums->layout->x, sums, false);
     pass_int(pass, (int32_t)sums->middle.plane.width);
@@ -324,6 +338,7 @@ static struct pass *add_down(struct task *task, const struct sums *sums)
     describe_pass(pass, sums);
     pass->work = work_down(sums) * (alpha ? sums->plane.channels : 1);
     pass_views(pass, &sums->middle, &sums->out);
+    scale_rows(pass, sums, 1, 0);
     pass_buffer(pass, task->table_operand);
     pass_weights(task, pass, &layout->y, sums, false);
     pass_ints(pass, sums->first_row, sums->middle.plane.width);
@@ -346,6 +361,7 @@ static struct pass *add_pairs_down(struct task *task, const struct sums *sums)
     describe_pass(pass, sums);
     pass->work = 2 * lanes * work_down(sums);
     pass_views(pass, &sums->middle, &sums->out);
+    scale_rows(pass, sums, 2, 4 * steps);
     pass_buffer(pass, task->table_operand);
     pass_axis(pass, resize_table_pairs(&task->table, axis, steps, 1, end));
     pass_ints(pass, sums->first_row, axis->count);
