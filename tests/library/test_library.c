@@ -786,7 +786,7 @@ static void test_definitions(void **state)
                      SLUICE_E_USAGE);
     assert_int_equal(sluice_definitions_add_kernel(definitions, "a b", 3, 3, soft, &error),
                      SLUICE_E_USAGE);
-    assert_int_equal(sluice_definitions_add_kernel(definitions, "wide", 32, 1, soft, &error),
+    assert_int_equal(sluice_definitions_add_kernel(definitions, "wide", 64, 1, soft, &error),
                      SLUICE_E_USAGE);
     struct sluice_filter analysis[] = {{low, 2, 1, 0}, {high, 2, 1, 0}};
     struct sluice_filter synthesis[] = {{low, 2, 0, 0}, {back, 2, 0, 0}};
