@@ -120,24 +120,8 @@ static void write_pairs(FILE *list, const struct pass *pass, const struct device
     }
 }
 
-/* Whether native has a kernel of the same text for this step: then all its pairs run there. */
-static bool native_has(const struct plan_step *step, const struct pass *pass)
-{
-    struct stage_plan native = {0};
-    struct fault fault = FAULT_INIT;
-    bool has = false;
-    if (!pass->fused &&
-        plan_step_passes(step, device_profile_by_name("native"), &native, &fault) == 0)
-        for (unsigned i = 0; i < native.n_passes && !has; i++)
-            has = strcmp(native.passes[i].source, pass->source) == 0 &&
-                  strcmp(native.passes[i].defines, pass->defines) == 0;
-    stage_plan_finish(&native);
-    fault_clear(&fault);
-    return has;
-}
-
 /* A line for the program: its hash, and those of its pairs. */
-static void write_program(int to, bool beside_native, uint64_t text, const struct plan *plan)
+static void write_program(int to, bool singly, uint64_t text, const struct plan *plan)
 {
     static FILE *list;
     if (!list && !(list = fdopen(to, "w")))
@@ -145,9 +129,7 @@ static void write_program(int to, bool beside_native, uint64_t text, const struc
     fprintf(list, "%llx", (unsigned long long)text);
     for (size_t i = 0; i < plan->n_steps; i++)
         for (unsigned p = 0; p < plan->steps[i].work.n_passes; p++)
-            write_pairs(list, &plan->steps[i].work.passes[p], plan->profile,
-                        beside_native &&
-                            native_has(&plan->steps[i], &plan->steps[i].work.passes[p]));
+            write_pairs(list, &plan->steps[i].work.passes[p], plan->profile, singly);
     fputc('\n', list);
     fflush(list);
 }
@@ -256,12 +238,12 @@ static struct program *find(uint64_t text)
 }
 
 /* A new program is listed; none runs. */
-static bool list_leaves_out(int to, bool beside_native, uint64_t text, const struct plan *plan)
+static bool list_leaves_out(int to, bool singly, uint64_t text, const struct plan *plan)
 {
     if (find(text) || n_programs == PROGRAMS_MAX)
         return true;
     programs[n_programs++].text = text;
-    write_program(to, beside_native, text, plan);
+    write_program(to, singly, text, plan);
     return true;
 }
 
@@ -323,11 +305,11 @@ bool programs_leaves_out(const struct plan *plan)
     uint64_t text = hash_bytes(HASH_INIT, source.text.data, source.text.length);
     program_source_finish(&source);
     if (sscanf(told, "list:%d:%8s", &to, mode) == 2)
-        return list_leaves_out(to, strcmp(mode, "opencl") == 0, text, plan);
+        return list_leaves_out(to, strcmp(mode, "choices") == 0, text, plan);
     sscanf(told, "%8[^:]", mode);
-    if (strcmp(mode, "pairs") == 0 || strcmp(mode, "few") == 0 || strcmp(mode, "opencl") == 0)
+    if (strcmp(mode, "pairs") == 0 || strcmp(mode, "few") == 0 || strcmp(mode, "choices") == 0)
         return sample_leaves_out(told, text);
-    fprintf(stderr, "HARNESS_PROGRAMS=%s: expected pairs, few or opencl\n", told);
+    fprintf(stderr, "HARNESS_PROGRAMS=%s: expected pairs, few or choices\n", told);
     abort();
 }
 

@@ -6,9 +6,9 @@
  * samples, channels, a stage's choices), the class of device, generic or not; a number is one only
  * where the template asks for its value. A second process of the test lists the programs first, and
  * runs none. HARNESS_PROGRAMS=few: the same programs, but each runs its 1st, 3rd, 6th, 10th, …
- * picture alone, for a device that is very slow. HARNESS_PROGRAMS=opencl: of kernels whose text is
- * the same for native, which the tests run in full there, each choice alone. Behind either, :TEST:…
- * leaves out what the samples of these other tests hold, each of which leaves out those before it.
+ * picture alone, for a device that is very slow. HARNESS_PROGRAMS=choices: as few as hold every
+ * choice, not every two: the ordinary run has no time for more. Behind any, :TEST:… leaves out what
+ * the samples of these other tests hold, each of which leaves out those before it.
  * Unset, or with SLUICE_TEST_ALL=1: all programs. References run for what the device runs. */
 #ifndef SLUICE_TESTS_STAGE_PROGRAMS_H
 #define SLUICE_TESTS_STAGE_PROGRAMS_H
