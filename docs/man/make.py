@@ -411,13 +411,18 @@ def chain_page(sluice):
     stage[:arg[:arg...]][,stage...]
 
 An argument is *name*=*value*, or a value alone, which the first parameter that has none yet takes, in the order in which
-they are listed. Values are made of A-Z a-z 0-9 . _ - / @, nothing that a shell, a URL or YAML would treat specially, so nothing is quoted. The numbers of a list
+they are listed. Values are made of A-Z a-z 0-9 . _ - / @, nothing that a shell, a URL or YAML would treat specially, so nothing is quoted but patterns with `*`. The numbers of a list
 are joined by `_`, the rows of a matrix by `/`. `@name` is a kernel or a bank of the configuration. Blanks around commas
 do not count. An empty chain only converts formats.
 
     luminance,sobel:scale=1
     luminance:bt709,fir:-1_-1_-1/-1_9_-1/-1_-1_-1:divisor=1,box:radius=4:method=sat
     luminance,dwt:cdf97:levels=4,shrink:soft:threshold=universal,idwt
+
+Where planes have names (behind `dwt`, `analysis`, `sobel:both`), every stage takes `only=`*PATTERN*: it changes the planes whose names fit, and the others stay. `*` stands for any characters, `/` joins several
+patterns. The stage must keep the number, sizes and channels of planes.
+
+    luminance,dwt:db4:levels=3,gain:2:only=HL*/LH*,idwt
 
 An error names the stage, the parameter, the value and what is allowed; all errors of a chain are reported at once. `sluice plan` prints a chain with every parameter
 written out.

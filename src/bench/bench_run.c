@@ -166,7 +166,7 @@ static void note_parts(const struct plan *plan, const struct times *times, doubl
     for (size_t k = 0; result->parts && k < times->n_launches; k++) {
         const struct launch_report *launch = &times->launches[k];
         struct bench_launch *part = &result->parts[result->n_parts++];
-        snprintf(part->stage, sizeof part->stage, "%s", plan->steps[launch->step].stage->name);
+        snprintf(part->stage, sizeof part->stage, "%s", plan->steps[launch->step].name);
         snprintf(part->place, sizeof part->place, "%s", launch->place);
         part->seconds = bench_summarise(seconds + k * n, n).median;
     }

@@ -25,7 +25,7 @@ static int check_characters(const char *text, int begin, int end, struct fault *
             return fault_set_at(fault, FAULT_CHAIN, i, 1,
                                 "'%%' has no place in a chain: half is 0.5, and half the size "
                                 "resize:by=0.5");
-        if (!isalnum((unsigned char)text[i]) && (!text[i] || !strchr("._-/@:=", text[i])))
+        if (!isalnum((unsigned char)text[i]) && (!text[i] || !strchr("._-/@:=*", text[i])))
             return fault_set_at(fault, FAULT_CHAIN, i, 1,
                                 "%s has no place in a chain, which is written like "
                                 "luminance,box:radius=4; values use A-Z a-z 0-9 . _ - / @",
@@ -33,6 +33,32 @@ static int check_characters(const char *text, int begin, int end, struct fault *
                                                                 : "a character beyond ASCII");
     }
     return 0;
+}
+
+/* What every stage takes, whatever its own parameters are. */
+static const struct param general[] = {
+    PARAM(WORD, "only", offsetof(struct chain_step, only),
+          "of several planes those to change, by their names: HH*, or HL*/LH*"),
+    {0},
+};
+
+/* Parses the arguments `text[begin…end)`, which all are checked. */
+static int parse_arguments(struct chain_step *step, const char *text, int begin, int end,
+                           const char *what, struct faults *faults)
+{
+    param_given given = 0;
+    int first = 0;
+    for (int at = begin, next; at <= end; at = next) {
+        const char *colon = memchr(text + at, ':', (size_t)(end - at));
+        next = (colon ? (int)(colon - text) : end) + 1;
+        bool is_general = strncmp(text + at, "only=", 5) == 0;
+        int result = param_parse_argument(is_general ? general : step->stage->params,
+                                          is_general ? step : step->config,
+                                          is_general ? &given : &step->given, text + at,
+                                          (size_t)(next - 1 - at), at, what, faults_next(faults));
+        first = first ? first : result;
+    }
+    return first;
 }
 
 /* Parses one step, `text[begin…end)`, without blanks around it. All its arguments are checked; they
@@ -68,8 +94,7 @@ static int parse_step(struct chain_step *step, const char *text, int begin, int 
         if (args == end)
             return fault_set_at(fault, FAULT_CHAIN, end - 1, 1, "%s: nothing follows the colon",
                                 what);
-        result = param_parse_all(stage->params, step->config, &step->given, text + args,
-                                 (size_t)(end - args), args, what, faults);
+        result = parse_arguments(step, text, args, end, what, faults);
         if (result != 0)
             return result;
     }
@@ -205,6 +230,8 @@ static void print_step(const struct chain_step *step, struct text *text)
 {
     text_append(text, step->stage->name);
     param_print(step->stage->params, step->config, step->given, text);
+    if (step->only[0])
+        text_printf(text, ":only=%s", step->only);
 }
 
 static bool is_same(const struct chain_step *a, const struct chain_step *b, bool *failed)
@@ -316,7 +343,8 @@ struct stage_source chain_source(const struct chain *chain, const struct plane *
         size_t way[CHAIN_STEPS_MAX], count = find_way(chain, r, way);
         for (size_t i = 0; i < count; i++) {
             const struct chain_step *step = &chain->steps[way[i] - 1];
-            if (!step->stage->source || !step->stage->source(step->config, whole, &source))
+            if (step->only[0] || !step->stage->source ||
+                !step->stage->source(step->config, whole, &source))
                 break;
         }
         if (r == 0)
@@ -356,5 +384,7 @@ void chain_print_short(const struct chain *chain, struct text *text)
             text->failed |= value.failed;
             text_finish(&value);
         }
+        if (step->only[0])
+            text_printf(text, ":only=%s", step->only);
     }
 }

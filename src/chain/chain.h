@@ -5,7 +5,9 @@
  *     luminance:bt709,box:radius=4:method=sat
  *
  * `stage[:arg[:arg…]]` joined by commas, blanks around commas ignored. Nothing is quoted or
- * escaped: values use only A-Z a-z 0-9 . _ - / @. */
+ * escaped: values use only A-Z a-z 0-9 . _ - / @, and patterns *.
+ *
+ * Every stage takes `only=PATTERN`, too (stage/move/only.h). */
 #ifndef SLUICE_CHAIN_CHAIN_H
 #define SLUICE_CHAIN_CHAIN_H
 
@@ -15,6 +17,7 @@ struct chain_step {
     const struct stage *stage;
     void *config; /* owned: the stage's parameters */
     param_given given;
+    char only[PARAM_WORD_MAX]; /* which planes it changes: a pattern of their names; "": all */
     size_t back; /* in a tree: how many steps lie between this one and the one whose result it
                     takes, or the beginning, for the picture */
 };

@@ -6,8 +6,8 @@
 
 #include "base/number.h"
 #include "chain/plan_internal.h"
-#include "stage/common.h"
 #include "stage/move/move.h"
+#include "stage/move/only.h"
 #include "stage/sink/mosaic.h"
 #include "stage/sink/sink.h"
 #include "stage/video.h"
@@ -31,34 +31,13 @@ static int check_size(const struct frame *frame, struct fault *fault)
     return 0;
 }
 
-/* Makes a pass for each plane, or none where every plane stays as it is. */
-static int pixel_passes(const struct plan_step *step, struct stage_plan *work, struct fault *fault)
-{
-    size_t n = step->in->n_planes;
-    struct pixel_function *functions = calloc(n + 1, sizeof *functions);
-    bool identity = true;
-    int result = functions ? 0 : no_memory(fault);
-    for (size_t i = 0; i < n && result == 0; i++) {
-        functions[i].work = 4;
-        functions[i].generic = work->profile->generic;
-        functions[i].plan = work;
-        result = step->stage->pixel(step->config, &step->in->planes[i], &functions[i], fault);
-        identity &= functions[i].identity;
-    }
-    for (size_t i = 0; i < n && result == 0 && !identity; i++)
-        pass_pixel(work, (unsigned)i, &functions[i]);
-    free(functions);
-    return result;
-}
-
 int plan_step_passes(const struct plan_step *step, const struct device_profile *profile,
                      struct stage_plan *work, struct fault *fault)
 {
     const struct stage *stage = step->stage;
     *work = (struct stage_plan){
         .profile = profile, .in = step->in, .out = &step->out, .stage = stage->name};
-    int result = stage_is_per_pixel(stage, step->config) ? pixel_passes(step, work, fault)
-                                                         : stage->passes(step->config, work, fault);
+    int result = stage_add_passes(stage, step->config, work, fault);
     if (result == 0 && work->out_of_memory)
         result = no_memory(fault);
     bool too_large = work->too_large;
@@ -74,36 +53,6 @@ int plan_step_passes(const struct plan_step *step, const struct device_profile *
     for (unsigned i = 0; i < work->n_scratch && result == 0; i++)
         result = check_size(&work->scratch[i], fault);
     return result;
-}
-
-/* Planes of a tensor that stand below each other are no neighbours. */
-static int check_layers(const struct plan_step *step, struct fault *fault)
-{
-    for (size_t i = 0; i < step->in->n_planes; i++)
-        if (step->in->planes[i].layers > 1 && !step->stage->internal &&
-            !stage_is_per_pixel(step->stage, step->config))
-            return fault_set(
-                fault, FAULT_SHAPE,
-                "%s takes pixels whose channels lie beside each other: put it in front of "
-                "convert:layout=chw",
-                step->stage->name);
-    return 0;
-}
-
-static int shape_of_pixel_stage(const struct plan_step *step, size_t alignment, struct frame *out,
-                                struct fault *fault)
-{
-    for (size_t i = 0; i < step->in->n_planes; i++) {
-        struct plane plane = step->in->planes[i];
-        struct pixel_function function = {0};
-        int result = step->stage->pixel(step->config, &plane, &function, fault);
-        if (result != 0)
-            return result;
-        plane.type = function.type;
-        if (!frame_add_plane(out, &plane, alignment))
-            return no_memory(fault);
-    }
-    return 0;
 }
 
 static void take_layout(struct frame *frame, const struct frame *like)
@@ -193,19 +142,16 @@ static int add_step(struct plan *plan, size_t *at, const struct stage *stage, co
     struct plan_step *step = &plan->steps[plan->n_steps];
     size_t alignment = options->alignment ? options->alignment : FRAME_ALIGNMENT;
     const struct frame *in = frame_after(plan, *at);
-    *step =
-        (struct plan_step){.stage = stage, .config = config, .in = in, .before = *at, .source = in};
+    *step = (struct plan_step){.stage = stage,
+                               .config = config,
+                               .name = stage->name,
+                               .in = in,
+                               .before = *at,
+                               .source = in};
     snprintf(step->label, sizeof step->label, "%s", stage->name);
     plan->n_steps++; /* from here on plan_destroy frees it */
     step->out.size = options->guard;
-    int result = stage_require_types(stage->name, step->in,
-                                     stage->types ? stage->types : STAGE_TYPES_BUT_F16, fault);
-    if (result == 0)
-        result = check_layers(step, fault);
-    if (result == 0)
-        result = stage_is_per_pixel(stage, config)
-                     ? shape_of_pixel_stage(step, alignment, &step->out, fault)
-                     : stage->shape(config, step->in, alignment, &step->out, fault);
+    int result = stage_find_shape(stage, config, step->in, alignment, &step->out, fault);
     if (result == FAULT_MEMORY && step->out.n_planes == FRAME_PLANES_MAX) {
         fault_clear(fault);
         result = fault_set(fault, FAULT_LIMIT, "%s: results have at most %d planes", step->label,
@@ -234,6 +180,23 @@ static int add_own_step(struct plan *plan, size_t *at, const struct stage *stage
     struct plan_step *step = &plan->steps[plan->n_steps];
     int result = add_step(plan, at, stage, own, options, fault);
     step->own = own;
+    return result;
+}
+
+/* Adds a step of the chain; one of some planes alone as one that has it work on these. */
+static int add_chain_step(struct plan *plan, size_t *at, const struct chain_step *step,
+                          const struct plan_options *options, struct fault *fault)
+{
+    if (!step->only[0])
+        return add_step(plan, at, step->stage, step->config, options, fault);
+    struct only_config *config = calloc(1, sizeof *config);
+    if (config)
+        *config = (struct only_config){step->stage, step->config, step->only};
+    struct plan_step *added = &plan->steps[plan->n_steps];
+    int result = add_own_step(plan, at, &stage_only, config, options, fault);
+    snprintf(added->label, sizeof added->label, "%s", step->stage->name);
+    added->name = step->stage->name;
+    added->only = step->only;
     return result;
 }
 
@@ -327,7 +290,7 @@ static int add_chain(struct plan *plan, const struct chain *chain, size_t *place
             const struct chain_step *step = &chain->steps[number - 1];
             places[number] = places[chain_step_before(chain, number)];
             of = result_of_step(chain, number);
-            result = add_step(plan, &places[number], step->stage, step->config, options, fault);
+            result = add_chain_step(plan, &places[number], step, options, fault);
         }
         for (size_t r = 0; r < plan->n_results && result == 0; r++)
             if (chain_end(chain, r) == number)

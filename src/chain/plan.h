@@ -9,6 +9,9 @@
 struct plan_step {
     const struct stage *stage;
     const void *config;
+    const char *name; /* of the stage that people know */
+    const char *only; /* of a step of the chain: which planes it changes (stage/move/only.h); NULL:
+                         all */
     void *own; /* the config of a step that the chain does not have: plan_destroy frees it */
     const struct frame *in; /* the output of step `before`, or the plan's input */
     size_t before;          /* which step that is, counted from 1; 0: it is the plan's input */

@@ -14,14 +14,29 @@
 #define SPREAD_RUNS   16
 #define SPREAD_FACTOR 4
 
-static enum sample_type type_of(const struct frame *frame)
+/* Planes may be of several types behind stages that change some of them alone (stage/move/only.h),
+ * which keep their number. */
+static enum sample_type type_of(const struct frame *frame, size_t plane)
 {
-    return frame->planes[0].type;
+    return frame->planes[plane < frame->n_planes ? plane : 0].type;
 }
 
-static struct tolerance tolerance_of(const struct plan_step *step)
+static struct tolerance tolerance_of(const struct plan_step *step, size_t plane)
 {
-    return stage_tolerance(step->stage, step->config, type_of(step->in), type_of(&step->out));
+    return stage_tolerance(step->stage, step->config, type_of(step->in, plane),
+                           type_of(&step->out, plane));
+}
+
+/* The largest of all planes. */
+static struct tolerance tolerance_of_all(const struct plan_step *step)
+{
+    struct tolerance all = {0, 0};
+    for (size_t i = 0; i < step->out.n_planes; i++) {
+        struct tolerance t = tolerance_of(step, i);
+        all.absolute = fmax(all.absolute, t.absolute);
+        all.relative = fmax(all.relative, t.relative);
+    }
+    return all;
 }
 
 /* Moves floats by a random part of what they may be wrong by: each by its own; an eighth of them;
@@ -112,7 +127,7 @@ static int run_step(const struct plan *plan, size_t index, const struct picture 
 {
     const struct plan_step *step = &plan->steps[index];
     struct picture *from = &frames->pictures[step->before], *to = &frames->pictures[index + 1];
-    struct tolerance given = tolerance_of(step), rounding = rounding_of(type_of(&step->out));
+    struct tolerance given = tolerance_of_all(step), rounding = rounding_of(type_of(&step->out, 0));
     int result = deadline_check(fault);
     if (result == 0 && !picture_create(to, &step->out))
         result = fault_set(fault, FAULT_MEMORY, "no memory for a picture of %s",
@@ -164,10 +179,10 @@ static int run(const struct plan *plan, const struct picture *in, uint32_t *rand
     if (result == 0) {
         frames.pictures[0] = *in;
         frames.readers[0] = UINT_MAX; /* it stays */
-        if (random && !sample_is_integer(type_of(&in->frame))) {
+        if (random && !sample_is_integer(type_of(&in->frame, 0))) {
             struct picture laid_out = {plan->in, in->data};
             result = copy_picture(&laid_out, &frames.pictures[0], fault);
-            struct tolerance rounding = rounding_of(type_of(&in->frame));
+            struct tolerance rounding = rounding_of(type_of(&in->frame, 0));
             if (result == 0 && plan->n_steps > 0)
                 disturb(&frames.pictures[0], &rounding, random);
         }
@@ -188,15 +203,16 @@ int reference_run(const struct plan *plan, const struct picture *in, struct pict
     return run(plan, in, NULL, out, fault);
 }
 
-/* The sum of the tolerances of the steps up to this one. An integer step after a float step may
- * turn a tiny error into a whole unit, so one unit is then allowed. */
-static struct tolerance total_tolerance(const struct plan *plan, size_t number)
+/* The sum of the tolerances of the steps up to this one, for one of its planes. An integer step
+ * after a float step may turn a tiny error into a whole unit, so one unit is then allowed. */
+static struct tolerance total_tolerance(const struct plan *plan, size_t number, size_t plane)
 {
     if (number == 0)
         return (struct tolerance){0, 0};
     const struct plan_step *step = &plan->steps[number - 1];
-    struct tolerance total = total_tolerance(plan, step->before), t = tolerance_of(step);
-    if (sample_is_integer(type_of(&step->out)) && (total.absolute > 0 || total.relative > 0))
+    struct tolerance total = total_tolerance(plan, step->before, plane);
+    struct tolerance t = tolerance_of(step, plane);
+    if (sample_is_integer(type_of(&step->out, plane)) && (total.absolute > 0 || total.relative > 0))
         total.absolute = total.absolute < 1 ? 1 : total.absolute;
     total.absolute += t.absolute;
     total.relative += t.relative;
@@ -209,13 +225,13 @@ static int compare(const struct plan *plan, size_t index, const struct picture *
                    const struct picture *device, const double *spread, double *largest,
                    struct fault *fault)
 {
-    struct tolerance tolerance = total_tolerance(plan, plan->results[index].step);
     uint64_t differing = 0;
     size_t at = 0;
     char first[160] = "";
     for (size_t i = 0; i < reference->frame.n_planes; i++) {
         const struct plane *p = &reference->frame.planes[i];
         size_t size = sample_size(p->type);
+        struct tolerance tolerance = total_tolerance(plan, plan->results[index].step, i);
         for (uint32_t y = 0; y < p->height; y++) {
             const uint8_t *a = picture_row(reference, i, y), *b = picture_row(device, i, y);
             for (uint32_t x = 0; x < p->width * p->channels; x++, at++) {
@@ -257,11 +273,11 @@ static bool may_spread(const struct plan *plan, size_t index)
 {
     size_t stages = 0, inexact = 0;
     for (size_t at = plan->results[index].step; at > 0; at = plan->steps[at - 1].before) {
-        struct tolerance t = tolerance_of(&plan->steps[at - 1]);
+        struct tolerance t = tolerance_of_all(&plan->steps[at - 1]);
         inexact += t.absolute > 0 || t.relative > 0;
-        stages += !plan->steps[at - 1].stage->internal;
+        stages += !plan->steps[at - 1].stage->internal || plan->steps[at - 1].only;
     }
-    return inexact > 0 && (stages > 1 || !sample_is_integer(type_of(&plan->in)));
+    return inexact > 0 && (stages > 1 || !sample_is_integer(type_of(&plan->in, 0)));
 }
 
 /* Raises the spread of each sample to a multiple of how far the disturbed result is off. */

@@ -10,6 +10,9 @@ static const struct options_usage stages_usage = {
     .command = "stages",
     .operands = "[NAME…]",
     .summary = "Prints every stage, or those named, with their parameters.",
+    .details =
+        "Behind stages that give several planes every stage takes only=PATTERN, too: the names of "
+        "the\nplanes that it is to change, such as only=HH* or only=HL1/LH1.\n",
     .tables = {cli_output_options},
 };
 

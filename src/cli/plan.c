@@ -182,7 +182,8 @@ static void print_plan(const struct plan *plan, const struct plan *apart, uint64
     print_results_of(plan, 0);
     for (size_t i = 0; i < plan->n_steps; i++) {
         const struct plan_step *step = &plan->steps[i];
-        fprintf(cli_stdout, "%-5zu %s: ", i + 1, step->stage->name);
+        fprintf(cli_stdout, "%-5zu %s%s%s: ", i + 1, step->name, step->only ? ":only=" : "",
+                step->only ? step->only : "");
         print_frame(&step->out);
         if (step->before == 0 && i > 0)
             fputs("        of the picture\n", cli_stdout);
@@ -310,8 +311,10 @@ static json_t *step_json(size_t index, const struct plan *plan, const struct boa
     json_t *passes = json_array();
     for (unsigned i = 0; i < step->work.n_passes; i++)
         json_array_append_new(passes, pass_json(plan, step, &step->work.passes[i], board));
-    json_t *json = json_pack("{s:s, s:o, s:o}", "stage", step->stage->name, "out",
-                             frame_json(&step->out), "passes", passes);
+    json_t *json = json_pack("{s:s, s:o, s:o}", "stage", step->name, "out", frame_json(&step->out),
+                             "passes", passes);
+    if (step->only)
+        json_object_set_new(json, "only", json_string(step->only));
     json_object_set_new(json, "of", json_integer((json_int_t)step->before));
     if (step->merged) /* steps are counted from 1, as in the text */
         json_object_set_new(json, "with_step",
@@ -340,8 +343,7 @@ static json_t *plan_json(const struct plan *plan, const struct plan *apart,
         const struct plan_step *step = &plan->steps[i];
         json_array_append_new(steps, step_json(i, plan, board));
         if (step->work.warning)
-            json_array_append_new(warnings,
-                                  json_sprintf("%s: %s", step->stage->name, step->work.warning));
+            json_array_append_new(warnings, json_sprintf("%s: %s", step->name, step->work.warning));
     }
     json_t *json = json_pack("{s:s, s:o, s:o, s:o, s:o}", "chain", text_string(&canonical), "in",
                              frame_json(&plan->in), "steps", steps, "out", frame_json(plan->out),

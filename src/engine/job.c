@@ -62,7 +62,7 @@ static void let_go(struct job_state *s)
     const struct plan *plan = s->prepared ? s->prepared->plan : NULL;
     for (size_t i = 0; plan && i < plan->n_steps; i++)
         if (plan->steps[i].work.warning)
-            text_printf(&s->job->report.warnings, "%s: %s\n", plan->steps[i].stage->name,
+            text_printf(&s->job->report.warnings, "%s: %s\n", plan->steps[i].name,
                         plan->steps[i].work.warning);
     decoder_close(&s->decoder);
     drop_file(s);

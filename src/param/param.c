@@ -279,11 +279,10 @@ static void guess_meant(const struct param *table, const struct param *refused, 
 }
 
 static int parse_argument(const struct param *table, void *config, param_given *given,
-                          size_t *position, struct span argument, const char *what,
-                          struct fault *fault)
+                          struct span argument, const char *what, struct fault *fault)
 {
     struct span value = argument;
-    size_t index = *position;
+    size_t index = 0;
     const struct param *param;
     if (memchr(argument.text, '=', argument.length)) {
         struct span name = take(&value, '=');
@@ -299,7 +298,6 @@ static int parse_argument(const struct param *table, void *config, param_given *
         if (index >= entries)
             return refuse_argument(table, argument, false, what, fault);
         param = &table[index];
-        *position = index + 1;
     }
     if (*given & (param_given)1 << index)
         return fault_set_at(fault, FAULT_CHAIN, 0, (int)argument.length, "%s: %s is given twice",
@@ -315,25 +313,31 @@ static int parse_argument(const struct param *table, void *config, param_given *
     return result;
 }
 
+int param_parse_argument(const struct param *table, void *config, param_given *given,
+                         const char *text, size_t length, int base, const char *what,
+                         struct fault *fault)
+{
+    int result = parse_argument(table, config, given, (struct span){text, length}, what, fault);
+    if (result != 0 && fault && fault->position >= 0)
+        fault->position += base;
+    return result;
+}
+
 int param_parse_all(const struct param *table, void *config, param_given *given, const char *text,
                     size_t length, int base, const char *what, struct faults *faults)
 {
     struct span rest = {text, length};
-    param_given seen = 0;
-    size_t position = 0;
     int first = 0;
     bool more = length > 0;
     while (more) {
         struct span argument = take(&rest, ':');
-        struct fault *fault = faults_next(faults);
         more = argument.text + argument.length < text + length; /* true when a colon follows */
-        int result = parse_argument(table, config, &seen, &position, argument, what, fault);
-        if (result != 0 && fault && fault->position >= 0)
-            fault->position += base + (int)(argument.text - text);
+        int result =
+            param_parse_argument(table, config, given, argument.text, argument.length,
+                                 base + (int)(argument.text - text), what, faults_next(faults));
         if (first == 0)
             first = result;
     }
-    *given |= seen;
     return first;
 }
 

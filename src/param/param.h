@@ -96,7 +96,7 @@ int param_set(const struct param *param, void *config, const char *text, size_t 
               bool bare_allowed, const char *what, struct fault *fault);
 
 /* Parses "arg:arg:...", where arg is `name=value`, or `value` for the next parameter in the table's
- * order that is not given yet. Changes `config` and adds to `given`. Empty text gives nothing.
+ * order that is not in `given` yet. Changes `config` and adds to `given`. Empty text gives nothing.
  * Positions in faults count from `text`, plus `base`. */
 int param_parse(const struct param *table, void *config, param_given *given, const char *text,
                 size_t length, int base, const char *what, struct fault *fault);
@@ -104,6 +104,11 @@ int param_parse(const struct param *table, void *config, param_given *given, con
 /* The same, and reports all wrong arguments. Returns the first one's code. */
 int param_parse_all(const struct param *table, void *config, param_given *given, const char *text,
                     size_t length, int base, const char *what, struct faults *faults);
+
+/* The same for one argument, which may be empty: then it is a mistake. */
+int param_parse_argument(const struct param *table, void *config, param_given *given,
+                         const char *text, size_t length, int base, const char *what,
+                         struct fault *fault);
 
 /* FAULT_CHAIN for the first required parameter that is missing. */
 int param_check_required(const struct param *table, param_given given, const char *what,

@@ -1,5 +1,6 @@
 #include "stage/common.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -207,6 +208,78 @@ const struct stage *stage_find(const char *name, size_t length)
 bool stage_is_per_pixel(const struct stage *stage, const void *config)
 {
     return stage->pixel && (!stage->is_per_pixel || stage->is_per_pixel(config));
+}
+
+/* Planes of a tensor that stand below each other are no neighbours. */
+static int check_layers(const struct stage *stage, const void *config, const struct frame *in,
+                        struct fault *fault)
+{
+    for (size_t i = 0; i < in->n_planes; i++)
+        if (in->planes[i].layers > 1 && !stage->internal && !stage_is_per_pixel(stage, config))
+            return fault_set(
+                fault, FAULT_SHAPE,
+                "%s takes pixels whose channels lie beside each other: put it in front of "
+                "convert:layout=chw",
+                stage->name);
+    return 0;
+}
+
+static int shape_of_pixels(const struct stage *stage, const void *config, const struct frame *in,
+                           size_t alignment, struct frame *out, struct fault *fault)
+{
+    for (size_t i = 0; i < in->n_planes; i++) {
+        struct plane plane = in->planes[i];
+        struct pixel_function function = {0};
+        int result = stage->pixel(config, &plane, &function, fault);
+        if (result != 0)
+            return result;
+        plane.type = function.type;
+        if (!frame_add_plane(out, &plane, alignment))
+            return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    }
+    return 0;
+}
+
+int stage_find_shape(const struct stage *stage, const void *config, const struct frame *in,
+                     size_t alignment, struct frame *out, struct fault *fault)
+{
+    unsigned types = stage->types ? stage->types : STAGE_TYPES_BUT_F16;
+    int result = stage_require_types(stage->name, in, types, fault);
+    if (result == 0)
+        result = check_layers(stage, config, in, fault);
+    if (result == 0)
+        result = stage_is_per_pixel(stage, config)
+                     ? shape_of_pixels(stage, config, in, alignment, out, fault)
+                     : stage->shape(config, in, alignment, out, fault);
+    return result;
+}
+
+/* Makes a pass for each plane, or none where every plane stays as it is. */
+static int pixel_passes(const struct stage *stage, const void *config, struct stage_plan *plan,
+                        struct fault *fault)
+{
+    size_t n = plan->in->n_planes;
+    struct pixel_function *functions = calloc(n + 1, sizeof *functions);
+    bool identity = true;
+    int result = functions ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a plan");
+    for (size_t i = 0; i < n && result == 0; i++) {
+        functions[i].work = 4;
+        functions[i].generic = plan->profile->generic;
+        functions[i].plan = plan;
+        result = stage->pixel(config, &plan->in->planes[i], &functions[i], fault);
+        identity &= functions[i].identity;
+    }
+    for (size_t i = 0; i < n && result == 0 && !identity; i++)
+        pass_pixel(plan, (unsigned)i, &functions[i]);
+    free(functions);
+    return result;
+}
+
+int stage_add_passes(const struct stage *stage, const void *config, struct stage_plan *plan,
+                     struct fault *fault)
+{
+    return stage_is_per_pixel(stage, config) ? pixel_passes(stage, config, plan, fault)
+                                             : stage->passes(config, plan, fault);
 }
 
 struct tolerance stage_tolerance(const struct stage *stage, const void *config, enum sample_type in,

@@ -54,6 +54,7 @@ struct stage {
     unsigned types; /* of samples that it takes, a bit set (1 << SAMPLE_U8); 0: shape() says, and
                        none takes f16 */
     bool inverse;   /* it undoes what frame.origins describe */
+    bool whole; /* it needs all planes of a transform, also to change some (stage/move/only.h) */
     bool internal;  /* not for chains that people write, only for plans */
     bool widens;    /* its passes make f32 of integers just as of the f32 that convert makes of them,
                        if there is no alpha: convert:type=f32 in front needs none (chain/fuse.c) */
@@ -130,6 +131,15 @@ const struct stage *stage_find(const char *name, size_t length);
 
 /* Whether the stage, with these parameters, is per-pixel. */
 bool stage_is_per_pixel(const struct stage *stage, const void *config);
+
+/* Adds the planes of its result to the empty frame `out`, as stage->shape does, for any stage;
+ * first checks the types and layouts that it takes. */
+int stage_find_shape(const struct stage *stage, const void *config, const struct frame *in,
+                     size_t alignment, struct frame *out, struct fault *fault);
+
+/* Adds the passes that compute plan->out from plan->in, or none, for any stage. */
+int stage_add_passes(const struct stage *stage, const void *config, struct stage_plan *plan,
+                     struct fault *fault);
 
 struct tolerance stage_tolerance(const struct stage *stage, const void *config, enum sample_type in,
                                  enum sample_type out);

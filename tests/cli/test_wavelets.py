@@ -95,10 +95,47 @@ def check_plans():
         assert done.returncode == 69 and '--device' in done.stderr, (done.returncode, done.stderr)
 
 
+def planes_of(folder, chain, source):
+    for name in os.listdir(folder):
+        if name.startswith('out.'):
+            os.remove(os.path.join(folder, name))
+    run(folder, chain, source)
+    return {name.split('.')[1]: read_npy(os.path.join(folder, name))
+            for name in os.listdir(folder) if name.startswith('out.')}
+
+
+def check_only(folder):
+    """only= changes the planes whose names fit, and no others; and says what cannot be."""
+    source = os.path.join(folder, 'in.npy')
+    write_npy(source, 40, 64, bytes((7 * i * i + i // 3) % 251 for i in range(40 * 64)), '|u1')
+    plain = planes_of(folder, 'dwt:haar:levels=2', source)
+    gained = planes_of(folder, 'dwt:haar:levels=2,gain:2:only=LL*/HH1/x', source)
+    shrunk = planes_of(folder, 'dwt:haar:levels=2,shrink:threshold=9:only=*H1', source)
+    assert set(plain) == set(gained) == set(shrunk) and len(plain) == 7, list(gained)
+    for name, values in plain.items():
+        assert gained[name] == tuple(v * (2 if name in ('LL2', 'HH1') else 1) for v in values), name
+        soft = tuple(v - 9 if v > 9 else v + 9 if v < -9 else 0 for v in values)
+        assert shrunk[name] == (soft if name in ('LH1', 'HH1') else values), name
+    for chain, says in (('dwt,gain:2:only=XX*', 'there are LL3, HL3, LH3, HH3, HL2'),
+                        ('gain:2:only=LL*', 'one plane without a name'),
+                        ('dwt,resize:4:only=LL*', 'is for stages that keep them'),
+                        ('dwt,dwt:only=LL*', 'is for stages that keep them'),
+                        ('dwt,idwt:only=*', 'is for stages that keep them'),
+                        ('dwt,clahe:only=LL*', 'clahe takes samples of type u8, u16, not f32')):
+        told = run(folder, chain, source, 65)
+        assert says in told, (chain, told)
+    # planes of several types beside each other, and back
+    run(folder, 'dwt:levels=2,convert:u8:only=LL*,clahe:2x2:only=LL*,convert:f32:only=LL*,idwt', source)
+    done = subprocess.run([SLUICE, 'run', '-q', '--verify', '-c', 'dwt:levels=2,convert:u8:only=HH*,convert:u16:only=LL*', '-o',
+                           os.path.join(folder, 'types.npz'), source], stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def main():
     check_plans()
     with tempfile.TemporaryDirectory() as folder:
         check_stored(folder)
+        check_only(folder)
         if not pywt:
             print('PyWavelets is not here: stored numbers only')
             return 0

@@ -73,6 +73,21 @@ class Wavelets(Peers):
         print('%d wavelets in %d modes, %d cases: worst %.1e, of lines beyond short pictures %.1e'
               % (len(wavelets), len(modes), cases, *self.worst))
 
+    def test_only(self):
+        """Stages that change some bands alone, as NumPy does between wavedec2 and waverec2."""
+        picture = numpy.random.default_rng(4).normal(0, 100, (61, 90))
+        source, back = os.path.join(self.dir, 'in.npy'), os.path.join(self.dir, 'back.npy')
+        numpy.save(source, picture)
+        self.run_sluice('dwt:sym5:levels=3:precision=double,shrink:soft:threshold=40:only=*H2/*H1,shrink:hard:threshold=90:only=HH3,'
+                        'shrink:garrote:threshold=25:only=HL3/LH3,idwt', source, back)
+        lowest, third, *finer = pywt.wavedec2(picture, 'sym5', 'periodization', 3)
+        (lh, hl, hh), two, one = third, *finer
+        third = pywt.threshold(lh, 25, 'garrote'), pywt.threshold(hl, 25, 'garrote'), pywt.threshold(hh, 90, 'hard')
+        finer = [(pywt.threshold(lh, 40, 'soft'), hl, pywt.threshold(hh, 40, 'soft')) for lh, hl, hh in (two, one)]
+        expected = pywt.waverec2([lowest, third, *finer], 'sym5', 'periodization')[:61, :90]
+        self.worst = [0, 0]
+        self.close('only=', numpy.load(back), expected, abs(picture).max(), False)
+
 
 if __name__ == '__main__':
     unittest.main(warnings='ignore')

@@ -33,6 +33,7 @@ static void test_canonical(void **state)
               "luminance:weights=bt709:exact=0,"
               "sobel:out=dx:scale=0.125:border=reflect");
     canonical("luminance:1_2_1.50", "luminance:weights=1_2_1.5:exact=0");
+    canonical("gain:only=HH*:3", "gain:by=3:offset=0:only=HH*");
     canonical("", "");
     canonical("  \n", "");
 }
@@ -58,6 +59,10 @@ static void test_errors_mark_their_place(void **state)
         {"sink", 0, 4, "unknown stage"},
         {"luminance:1_2", 0, 13, "three numbers"},
         {"luminance:exact=1:exact=0", 18, 7, "twice"},
+        {"abs,gain:only=LL*:3:only=HH*", 20, 8, "twice"},
+        {"gain:3:only=", 12, 0, "a word"},
+        {"gain:3:only=LL1:", 16, 0, "offset=: expected"},
+        {"gain:3::only=LL1", 7, 0, "offset=: expected"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -209,6 +214,12 @@ static void test_short_form(void **state)
     assert_int_equal(chain_parse(&chain, "luminance:bt601,sobel:dx:border=zero", &fault), 0);
     chain_print_short(&chain, &text);
     assert_string_equal(text_string(&text), "luminance,sobel:out=dx:border=zero");
+    text_finish(&text);
+    chain_finish(&chain);
+    text = (struct text){0};
+    assert_int_equal(chain_parse(&chain, "abs,gain:only=LL*:2", &fault), 0);
+    chain_print_short(&chain, &text);
+    assert_string_equal(text_string(&text), "abs,gain:by=2:only=LL*");
     text_finish(&text);
     chain_finish(&chain);
 }

@@ -521,6 +521,7 @@ const struct stage stage_shrink = {
     .summary = "wavelet coefficients without what is likely noise",
     .params = params,
     .config_size = sizeof(struct shrink_config),
+    .whole = true,
     .complete = complete,
     .shape = shape,
     .passes = passes,
