@@ -75,15 +75,17 @@ static int remove_hidden(void *context, const char *name, unsigned char kind)
 }
 
 /* Removes the claim's folder with all that is ours in it. The file has left it before: in this
- * order there is at every moment either a file with its note, or no claim. Mostly there is the note
- * and the results' second names, so others are looked for only where the folder does not go. What
- * cannot be removed is handled by the next start. */
+ * order there is at every moment either a file with its note, or no claim. Mostly nothing else is in
+ * it, so other names are looked for only where the folder stays. What cannot be removed is handled
+ * by the next start. */
 static void remove_folder(const struct claim *claim)
 {
     int error = errno, instance = claim->spool->instance_fd;
     int folder = claim->folder_fd >= 0 ? claim->folder_fd : open_folder(claim);
     char result[sizeof CLAIM_RESULT + 20];
     unlinkat(folder, NOTE, 0);
+    if (claim->base > claim->name)
+        unlinkat(folder, CLAIM_FROM, 0);
     for (size_t i = 0; i < claim->note.n_results; i++) {
         snprintf(result, sizeof result, CLAIM_RESULT, i);
         unlinkat(folder, result, 0);

@@ -109,7 +109,8 @@ int claim_open(struct claim *claim, int *fd, struct fault *fault);
 bool claim_is_unchanged(const struct claim *claim, int fd);
 
 /* Marks that a worker reads the file, so that a death of the daemon counts as an interruption.
- * `alone`: it is the only job. */
+ * `alone`: it is the only job. The mark stays open, since it becomes the note that is written next;
+ * claim_close_note closes it. */
 int claim_mark_begun(struct claim *claim, bool alone, struct fault *fault);
 void claim_clear_begun(struct claim *claim);
 
