@@ -6,6 +6,8 @@
     mali_table.py SLUICE COMPILER --check    compares a few rows of the page with what is compiled now
     mali_table.py SLUICE - --list            says which kernels have changed or are new
 
+--jobs N compiles and counts N programs' kernels at once, without it as many as there are processors.
+
 The kernels are those of all chains of one stage (tests/mali_cases.py) and of a few more (MORE). A row of the header
 ends with a hash of the kernel's text and of how it is launched, by which the next run knows what it need not count.
 
@@ -16,6 +18,7 @@ content with one that takes one file, and prints for each kernel a line with "N 
 so and exits with 77, which meson takes as skipped."""
 import concurrent.futures
 import hashlib
+import itertools
 import math
 import os
 import re
@@ -54,6 +57,7 @@ MORE = [
     ('luminance,sobel', 'u8', SIZE + 'x3'),
     ('luminance,median', 'u8', SIZE + 'x3'),
     ('luminance,erode:3', 'u8', SIZE + 'x3'),
+    ('sobel:border=crop', 'u8', SIZE),
     ('fir:gaussian3', 'u8', SIZE, '--generic'),
     ('fir:gaussian3', 'u8', SIZE + 'x3', '--generic'),
     ('fir:gaussian3', 'u16', SIZE, '--generic'),
@@ -64,7 +68,7 @@ MORE = [
 ]
 CHECKED = [('invert', 'u8', SIZE), ('sobel', 'u8', SIZE)]
 POINTS_MAX = 5  # of a kernel, at which it is counted
-FILES_MAX = 16  # that a compiler is given at once
+FILES_MAX = 8  # that a compiler is given at once
 # Of the u8 case of that chain, the passes of a stage, or those whose kernels begin so: at most how many cycles a
 # sample, and how many times the bytes that must move (the stage's input read once, its result written once).
 AIMS = [
@@ -106,9 +110,8 @@ def compile_programs(compiler, sources, gpu):
         return printed[:len(sources)]
     if 'SHADER-DB' not in printed[fell] and fell > 0:  # perhaps only because they are so many
         return printed[:fell] + compile_programs(compiler, sources[fell:], gpu)
-    if 'SHADER-DB' not in printed[fell]:
-        raise RuntimeError(f'{compiler}, {gpu}: {done.stdout[-2000:]}{done.stderr}')
-    rest = sources[fell + 1:]  # it had told what there is to tell
+    printed[fell] += done.stderr  # it may have told what there is to tell
+    rest = sources[fell + 1:]
     return printed + (compile_programs(compiler, rest, gpu) if rest else [])
 
 
@@ -325,22 +328,33 @@ class Counted:
         return f'    {{"{self.launch.name}", {self.launch.work:.9g}, {{{gpus}}}}}, /* {self.launch.hash} */'
 
 
-def count(compiler, launches):
-    """Yields (launch, Counted, or why it cannot be counted), as they are done."""
+def count_some(compiler, launches):
+    """Of each launch: Counted, or why it cannot be counted."""
     programs = list(dict.fromkeys(launch.program for launch in launches))
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        chunks = [programs[at:at + FILES_MAX] for at in range(0, len(programs), FILES_MAX)]
-        work = [[pool.submit(compile_programs, compiler, chunk, gpu) for gpu in GPUS] for chunk in chunks]
-        for chunk, done in zip(chunks, work):
-            printed = {gpu: future.result() for gpu, future in zip(GPUS, done)}
-            done.clear()
-            for at, program in enumerate(chunk):
-                kernels = {gpu: {k.name: k for k in mali_path.read_kernels(printed[gpu][at])} for gpu in GPUS}
-                for launch in (one for one in launches if one.program == program):
-                    try:
-                        yield launch, Counted(launch, {gpu: kernels[gpu][launch.name] for gpu in GPUS})
-                    except (mali_path.Unknown, ValueError, KeyError, TypeError) as why:
-                        yield launch, f'{type(why).__name__}: {why}'
+    printed = dict(zip(programs, zip(*(compile_programs(compiler, programs, gpu) for gpu in GPUS))))
+    found = []
+    for launch in launches:
+        texts = dict(zip(GPUS, printed[launch.program]))
+        try:
+            kernels = {gpu: {k.name: k for k in mali_path.read_kernels(text)}[launch.name] for gpu, text in texts.items()}
+            found.append(Counted(launch, kernels))
+        except (mali_path.Unknown, ValueError, KeyError, TypeError) as why:
+            refused = [text for text in texts.values() if 'SHADER-DB' not in text]
+            found.append(f'{type(why).__name__}: {why}' + (f'; {compiler} printed: {refused[0][-500:]}' if refused else ''))
+    return found
+
+
+def count(compiler, launches, jobs):
+    """Yields (launch, Counted, or why it cannot be counted), in their order but for those of one program, which come
+    together. `jobs`: how many are compiled and counted at once."""
+    of_programs = {}
+    for launch in launches:
+        of_programs.setdefault(launch.program, []).append(launch)
+    several = list(of_programs.values())
+    chunks = [sum(several[at:at + FILES_MAX], []) for at in range(0, len(several), FILES_MAX)]
+    with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
+        for chunk, found in zip(chunks, pool.map(count_some, itertools.repeat(compiler), chunks)):
+            yield from zip(chunk, found)
 
 
 # ---- tables ---------------------------------------------------------------------------------------------------
@@ -442,12 +456,12 @@ def aim_case(aim):
     return aim[0], 'u8', SIZE + ('x3' if aim[1] == 'luminance' else '')
 
 
-def count_aims(planner, compiler, page, fresh):
+def count_aims(planner, compiler, jobs, page, fresh):
     """Rows of the aims' chains that have a kernel that was counted now."""
     aims = [aim for aim in AIMS if any(p['kernel'] in fresh for p in passes_of(planner.ask(aim_case(aim)), aim[1])[0])]
     launches = {aim: {launch.name: launch.read_program(planner) for launch in launches_of(planner, [aim_case(aim)])}
                 for aim in aims}
-    counted = dict(count(compiler, [launch for of in launches.values() for launch in of.values()]))
+    counted = dict(count(compiler, [launch for of in launches.values() for launch in of.values()], jobs))
     for aim, of in launches.items():
         page.add('chains', aim_row(aim, planner.ask(aim_case(aim)), {name: counted[launch] for name, launch in of.items()}))
 
@@ -473,6 +487,11 @@ def check(planner, compiler):
 
 def main():
     sluice, compiler, *more = sys.argv[1:]
+    jobs = os.cpu_count()
+    if '--jobs' in more:
+        at = more.index('--jobs')
+        jobs = int(more[at + 1])
+        del more[at:at + 2]
     planner = mali_cases.Planner(sluice)
     compiler = os.environ.get('SLUICE_MALI_COMPILER', '') if compiler == '-' else compiler
     if '--list' not in more and not os.access(compiler, os.X_OK):
@@ -493,7 +512,7 @@ def main():
         print(''.join(f'{launch.name} {launch.work:g}: {" ".join(launch.case)}\n' for launch in stale), end='')
         return
     failed = []
-    for at, (launch, counted) in enumerate(count(compiler, stale)):
+    for at, (launch, counted) in enumerate(count(compiler, stale, jobs)):
         if isinstance(counted, str):
             failed.append(f'{launch.name}, {" ".join(launch.case)}: {counted}')
         else:
@@ -504,7 +523,7 @@ def main():
             header.write()
             page.write()
             print(f'{at + 1} of {len(stale)}', flush=True)
-    count_aims(planner, compiler, page, {launch.name for launch in stale})
+    count_aims(planner, compiler, jobs, page, {launch.name for launch in stale})
     kept = {(launch.name, float(f'{launch.work:.9g}')) for launch in counted_at}
     header.rows = {key: row for key, row in header.rows.items() if key in kept}
     page.rows['kernels'] = {key: row for key, row in page.rows['kernels'].items() if key[0].strip('`') in points}
