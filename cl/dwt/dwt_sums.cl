@@ -14,7 +14,8 @@
  * each row of the two bands that are low down the columns, and the same row of the two that are high, are put together
  * along, and added to the unfinished sums of the M pairs of rows of the picture under whose taps they are. EVEN_LOW,
  * ODD_LOW, EVEN_HIGH and ODD_HIGH are the M taps of the low and high bands for even and odd samples; BEGIN is a multiple of
- * two, and PAIRS so many vectors of two hold the samples of a band's row that are needed. */
+ * two, and PAIRS so many vectors of two hold the samples of a band's row that are needed. Where shrink stands in front, it
+ * applies its thresholds to what it has loaded (cl/dwt/shrink_rule.cl); their places are hl_at, lh_at and hh_at. */
 #include <ends.cl>
 #include <round.cl>
 #ifdef WORK_IS_double
@@ -33,6 +34,8 @@
 #endif
 
 #ifdef KERNEL_synthesis
+#include "shrink_rule.cl"
+
 /* Of a window for even and odd samples together some taps are zero, and cost nothing. */
 #define ADD_TAP(type, sum, tap, v)                                                                 \
     if ((tap) != 0)                                                                                \
@@ -112,7 +115,11 @@ inline void FN(store)(__global DST *to, BANDS v, int n)
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
 KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK, lh), PLANE_IN(WORK, hh), PLANE_OUT(DST, dst),
        int rows, int n_rows, int width, int height, int low_width, int high_width, int low_height, int high_height,
-       int ends)
+       int ends
+#ifdef HAS_RULE
+       , int hl_at, int lh_at, int hh_at, LIMITS_IN
+#endif
+)
 {
     __local int low_columns[2 * PAIRS][ITEMS], high_columns[2 * PAIRS][ITEMS];
     POSITION(p, block)
@@ -141,8 +148,19 @@ KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK, lh), PLANE_I
         FETCH_BAND(lh, high_row, low_columns);                                                     \
         FETCH_BAND(hh, high_row, high_columns);                                                    \
     }
+#ifdef HAS_RULE
+    WORK hl_limit = LIMIT_OF(0, hl_at), lh_limit = LIMIT_OF(0, lh_at), hh_limit = LIMIT_OF(0, hh_at);
+#endif
     FETCH_ROWS(y + WINDOW_AT)
     for (int n = y - M + 1; n < y_end; n++) {
+#ifdef HAS_RULE
+        UNROLLED for (int k = 0; k < PAIRS; k++)
+        {
+            hl[k] = (BAND)(FN(rule)(hl[k].s0, hl_limit), FN(rule)(hl[k].s1, hl_limit));
+            lh[k] = (BAND)(FN(rule)(lh[k].s0, lh_limit), FN(rule)(lh[k].s1, lh_limit));
+            hh[k] = (BAND)(FN(rule)(hh[k].s0, hh_limit), FN(rule)(hh[k].s1, hh_limit));
+        }
+#endif
         BANDS low = FN(along)(ll, hl), high = FN(along)(lh, hh);
         if (n + 1 < y_end) /* early, because loads have a long latency */
             FETCH_ROWS(n + M + WINDOW_AT)

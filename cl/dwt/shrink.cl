@@ -19,23 +19,8 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
-#ifdef SRC_IS_double
-#define KEY            ulong
-#define KEY_OF(v)      (as_ulong(v) & 0x7fffffffffffffffUL)
-#define MAGNITUDE(key) as_double(key)
-#elif defined(SRC_IS_float)
-#define KEY            uint
-#define KEY_OF(v)      (as_uint(v) & 0x7fffffffu)
-#define MAGNITUDE(key) as_float(key)
-#else
-#define KEY            uint
-#define KEY_OF(v)      abs(v)
-#define MAGNITUDE(key) ((WORK)(key))
-#endif
+#include "shrink_rule.cl"
 
-#define STATE(c, i)        (((__global KEY *)ROW(state, 0))[(c) * 4 + (i)])
-#define PREFIX             0
-#define RANK               2
 #define COUNTS(c, w, part) ROW(state, 1 + ((c) * 2 + (w)) * parts + (part))
 
 #if defined(KERNEL_clear)
@@ -293,19 +278,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst))
         out[x] = in[x];
 }
 
-#elif defined(KERNEL_soft) || defined(KERNEL_hard) || defined(KERNEL_garrote)
-inline WORK FN(rule)(WORK v, WORK t)
-{
-    WORK size = fabs(v);
-#if defined(KERNEL_hard)
-    return size < t ? 0 : v;
-#elif defined(KERNEL_soft)
-    return size <= t ? 0 : copysign(size - t, v);
-#else
-    return size <= t ? 0 : v - t * t / v;
-#endif
-}
-
+#elif defined(HAS_RULE)
 #ifdef SRC_IS_int
 #define TO_SAMPLE(v) saturate_int(v)
 #else
@@ -326,11 +299,7 @@ inline WORK FN(rule)(WORK v, WORK t)
 /* The grid counts samples of the widest plane's rows, and all rows. `values` are thresholds, for each band as many as
  * there can be channels; UNIVERSAL: what the median is multiplied with. */
 __kernel void KERNEL(GRID, __global const SRC *restrict src, __global SRC *restrict dst,
-                     __global const int *restrict places, int from, __global const WORK *restrict values
-#ifdef UNIVERSAL
-                     , PLANE_IN(int, state)
-#endif
-)
+                     __global const int *restrict places, int from, LIMITS_IN)
 {
     POSITION(x, y)
     __global const int *place = places + from;
@@ -342,19 +311,11 @@ __kernel void KERNEL(GRID, __global const SRC *restrict src, __global SRC *restr
     __global const SRC *in = src + place[SRC_AT] + row * place[SRC_AT + 1];
     __global SRC *out = dst + place[DST_AT] + row * place[DST_AT + 1];
     bool copies = place[IS_COPIED];
-    __global const WORK *limits = values + place[VALUE];
-#ifdef UNIVERSAL
-    __global const KEY *found = (__global const KEY *)ROW(state, 0);
-#define LIMIT_OF(c)                                                                                \
-    ((MAGNITUDE(found[4 * (c) + PREFIX]) + MAGNITUDE(found[4 * (c) + PREFIX + 1])) * (WORK)0.5f * limits[c])
-#else
-#define LIMIT_OF(c) limits[c]
-#endif
 #if C == 1
-    WORK limit = copies ? 0 : LIMIT_OF(0);
+    WORK limit = copies ? 0 : LIMIT_OF(0, place[VALUE]);
 #define LIMIT limit
 #else
-#define LIMIT LIMIT_OF(x % C)
+#define LIMIT LIMIT_OF(x % C, place[VALUE] + x % C)
 #endif
 #define RULED(lane) (copies ? v.lane : TO_SAMPLE(FN(rule)((WORK)v.lane, LIMIT)))
 #if SPAN == 4

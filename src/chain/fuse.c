@@ -178,6 +178,21 @@ static int fuse_around(struct fuse_group *group, bool *done, struct fault *fault
     return fuse_with_front(group, at, &front, done, fault);
 }
 
+/* Fuses a step with the one behind it, if that one can do the work of both. */
+static int fuse_taken(struct fuse_group *group, bool *done, struct fault *fault)
+{
+    struct plan *plan = group->plan;
+    struct stage_plan work;
+    if (!goes_on(plan, group->first) || !plan->steps[group->first + 1].stage->take_front)
+        return 0;
+    int result = plan_step_takes(&plan->steps[group->first], plan->profile, &work, done, fault);
+    group->last = group->first + *done;
+    if (result == 0 && *done)
+        fuse_commit(group, &work);
+    plan_work_finish(&work);
+    return result;
+}
+
 /* Fuses steps from `first` on, if that is possible; *next becomes the first step after them. */
 static int fuse_from(struct plan *plan, size_t first, size_t *next, struct fault *fault)
 {
@@ -185,8 +200,9 @@ static int fuse_from(struct plan *plan, size_t first, size_t *next, struct fault
     enum role role = role_of(&plan->steps[first]);
     bool done = false;
     int result = 0;
-    *next = first + 1;
-    if (role == ALONE || role == NOTHING)
+    result = fuse_taken(&group, &done, fault);
+    *next = group.last + 1;
+    if (result != 0 || done || role == ALONE || role == NOTHING)
         return 0;
     if (plan->profile->prebuilt) {
         size_t end = end_of_lines(plan, first);

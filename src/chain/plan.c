@@ -31,13 +31,10 @@ static int check_size(const struct frame *frame, struct fault *fault)
     return 0;
 }
 
-int plan_step_passes(const struct plan_step *step, const struct device_profile *profile,
-                     struct stage_plan *work, struct fault *fault)
+/* `result`: of adding the work's passes */
+static int check_work(const struct stage *stage, struct stage_plan *work, int result,
+                      struct fault *fault)
 {
-    const struct stage *stage = step->stage;
-    *work = (struct stage_plan){
-        .profile = profile, .in = step->in, .out = &step->out, .stage = stage->name};
-    int result = stage_add_passes(stage, step->config, work, fault);
     if (result == 0 && work->out_of_memory)
         result = no_memory(fault);
     bool too_large = work->too_large;
@@ -53,6 +50,27 @@ int plan_step_passes(const struct plan_step *step, const struct device_profile *
     for (unsigned i = 0; i < work->n_scratch && result == 0; i++)
         result = check_size(&work->scratch[i], fault);
     return result;
+}
+
+int plan_step_passes(const struct plan_step *step, const struct device_profile *profile,
+                     struct stage_plan *work, struct fault *fault)
+{
+    const struct stage *stage = step->stage;
+    *work = (struct stage_plan){
+        .profile = profile, .in = step->in, .out = &step->out, .stage = stage->name};
+    return check_work(stage, work, stage_add_passes(stage, step->config, work, fault), fault);
+}
+
+int plan_step_takes(const struct plan_step *front, const struct device_profile *profile,
+                    struct stage_plan *work, bool *done, struct fault *fault)
+{
+    const struct plan_step *step = front + 1;
+    const struct stage *stage = step->stage;
+    *work = (struct stage_plan){
+        .profile = profile, .in = front->in, .out = &step->out, .stage = stage->name};
+    int result =
+        stage->take_front(step->config, front->stage, front->config, work, done, fault);
+    return *done || result != 0 ? check_work(stage, work, result, fault) : 0;
 }
 
 static void take_layout(struct frame *frame, const struct frame *like)

@@ -31,6 +31,11 @@ void fused_destroy(struct fused **fused);
  * none and are `merged`. */
 int plan_fuse(struct plan *plan, struct fault *fault);
 
+/* Fills `work` with the passes of the step behind `front` that do the work of both, if that step's
+ * stage can (*done). */
+int plan_step_takes(const struct plan_step *front, const struct device_profile *profile,
+                    struct stage_plan *work, bool *done, struct fault *fault);
+
 /* Says which rows the only pass of a step with `reach` needs, if it computes one for each row of
  * its grid. */
 void plan_set_rows(const struct plan_step *step, struct pass *pass);

@@ -77,6 +77,12 @@ struct stage {
      * passed on unchanged. */
     int (*passes)(const void *config, struct stage_plan *plan, struct fault *fault);
 
+    /* For a stage that can do, as it reads its planes, what the stage in front of it does: adds the
+     * passes that compute plan->out from plan->in, which is the input of `front`. *done: whether it
+     * did; if not, the passes are dropped. NULL: it takes none. */
+    int (*take_front)(const void *config, const struct stage *front, const void *front_config,
+                      struct stage_plan *plan, bool *done, struct fault *fault);
+
     /* Or, for a per-pixel stage, gives the function of cl/NAME.cl that computes one sample
      * (pass.h). Such a stage keeps width, height and channels. If the function is the identity for
      * every plane, the input is passed on unchanged. */

@@ -105,6 +105,12 @@ static void samples(void **state)
     harness_few("convert:f32,dwt:db4:levels=2:mode=symmetric,idwt:levels=1", SAMPLE_U8, 1);
     harness_few("dwt:cdf53:levels=2:precision=reversible,idwt:levels=1", SAMPLE_U8, 1);
     harness_few("sobel:out=both,dwt:haar:levels=1,idwt", SAMPLE_U8, 1);
+    /* thresholds that idwt applies as it loads, where it can */
+    harness_few("dwt:db4:levels=3,shrink,idwt", SAMPLE_U8, 1);
+    harness_few("dwt:haar:levels=2,shrink:hard:threshold=bayes,idwt", SAMPLE_F32, 1);
+    harness_few("dwt:db2:levels=2,shrink:garrote:threshold=20:levels=1,idwt", SAMPLE_U8, 1);
+    harness_few("dwt:db2:levels=2,shrink:threshold=20,idwt:levels=1", SAMPLE_F32, 1);
+    harness_few("dwt:db2:levels=1:precision=double,shrink:soft,idwt", SAMPLE_F32, 1);
 }
 
 /* A picture of one grey stays it at every size: smaller ones are divided by the filters' gain. */

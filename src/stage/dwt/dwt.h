@@ -106,12 +106,16 @@ void dwt_analysis_passes(const struct dwt_config *config, struct stage_plan *pla
 /* The inverse of one transform, without its `kept` finest levels: from the planes of plan->in that
  * begin at `first` to plane `out` of plan->out, times `scale`. The first call for a plan makes
  * scratch frames of the sizes in `scratch`, which the caller sets to the largest needed. */
+struct shrink_limits;
 struct dwt_scratch {
     uint32_t mid_width, mid_height;       /* in samples; between the directions */
     uint32_t extended_width, extended_height; /* of levels with what stands outside; or 0 */
     uint32_t low_width[2], low_height[2]; /* of the results of levels, by turns */
     unsigned mid, low[2];                 /* operands; mid is 0 until a level needs two kernels */
     unsigned extended;                    /* likewise, 0 until a level needs it */
+    /* What shrink in front would do to the bands, which the levels' kernels do; NULL: nothing. */
+    const struct shrink_limits *limits;
+    bool missed; /* a level has no kernel that does it */
 };
 
 /* Enlarges `scratch` so that it is enough for `layout`, too. */

@@ -3,6 +3,7 @@
  * it, or sums down columns (cl/dwt/dwt_sums.cl) for other short filters; otherwise two kernels
  * (cl/dwt/idwt.cl). */
 #include "stage/dwt/dwt_level.h"
+#include "stage/dwt/shrink.h"
 
 /* cl/dwt/idwt.cl */
 enum {
@@ -101,6 +102,18 @@ static bool add_taps(const struct dwt_synthesis *s)
     return true;
 }
 
+static unsigned level_of(const struct dwt_synthesis *s)
+{
+    return (unsigned)(s->task.level - s->task.layout->levels);
+}
+
+/* The thresholds that this level's kernel applies, or NULL. */
+static const struct shrink_limits *limits_of(const struct dwt_synthesis *s)
+{
+    const struct shrink_limits *limits = s->task.scratch->limits;
+    return limits && shrink_takes_level(limits->config, level_of(s)) ? limits : NULL;
+}
+
 /* By sums of products down columns, on GPUs with many registers. Returns false for filters with
  * more taps than fit. */
 static bool add_sums(const struct dwt_synthesis *s)
@@ -144,6 +157,14 @@ static bool add_sums(const struct dwt_synthesis *s)
     dwt_pass_size(&s->task, pass);
     dwt_pass_band_sizes(l, pass);
     pass_int(pass, kernel_ends(&s->task));
+    const struct shrink_limits *limits = limits_of(s);
+    if (limits) {
+        shrink_define_limits(pass, limits);
+        pass_name(pass, "shrink");
+        pass_ints(pass, shrink_value_at(level_of(s), DWT_HL), shrink_value_at(level_of(s), DWT_LH),
+                  shrink_value_at(level_of(s), DWT_HH));
+        shrink_pass_limits(pass, limits);
+    }
     return true;
 }
 
@@ -188,9 +209,14 @@ void dwt_add_synthesis(const struct dwt_synthesis *s)
     bool rows = s->task.plan->profile->form == FORM_ROWS;
     bool gpu = dwt_suits_gpu(&s->task), columns = dwt_suits_columns(&s->task);
     bool sums = s->task.config->precision != DWT_REVERSIBLE;
-    if (rows && sums) {
+    bool lifts = (gpu || columns) && dwt_is_lifting(&s->task);
+    if (limits_of(s) && (rows || lifts || columns || !gpu || !sums || !add_sums(s))) {
+        s->task.scratch->missed = true;
+    } else if (limits_of(s)) {
+        return;
+    } else if (rows && sums) {
         add_level(s);
-    } else if ((gpu || columns) && dwt_is_lifting(&s->task)) {
+    } else if (lifts) {
         add_walk(s);
     } else if (!sums || !((columns && add_taps(s)) || (gpu && add_sums(s)))) {
         add_horizontal(s, rows ? FORM_ROWS : FORM_SCALAR);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "stage/common.h"
+#include "stage/dwt/shrink.h"
 #include "stage/dwt/wavelet.h"
 
 static const struct param_choice levels_choices[] = {
@@ -169,11 +170,11 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
     return result;
 }
 
-static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
+/* `scratch` may say more than 0 already. */
+static int add_passes(const struct idwt_config *config, struct stage_plan *plan,
+                      struct dwt_scratch *scratch, struct fault *fault)
 {
-    const struct idwt_config *config = config_;
     const struct frame *in = plan->in;
-    struct dwt_scratch scratch = {0};
     struct dwt_config dwt;
     struct dwt_layout layout;
     struct plane original;
@@ -183,18 +184,38 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
                         "type do not count";
     for (size_t i = 0; i < idwt_count(in) && result == 0; i++) {
         result = idwt_read(config, in, i, &dwt, &layout, &original, fault);
-        dwt_scratch_reserve(&scratch, &layout);
+        dwt_scratch_reserve(scratch, &layout);
     }
     if (result == 0)
         result = dwt_check_device(plan, dwt.precision, fault);
     if (result == 0) /* all transforms are alike */
-        dwt_scratch_add(&scratch, plan, layout.type);
+        dwt_scratch_add(scratch, plan, layout.type);
     for (unsigned i = 0; i < idwt_count(in) && result == 0; i++) {
         result = idwt_read(config, in, i, &dwt, &layout, &original, fault);
         unsigned kept = idwt_kept(config, layout.n_levels);
         if (result == 0)
-            dwt_synthesis_passes(&dwt, &layout, &scratch, plan, i, kept, idwt_scale(&dwt, kept));
+            dwt_synthesis_passes(&dwt, &layout, scratch, plan, i, kept, idwt_scale(&dwt, kept));
     }
+    return result;
+}
+
+static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
+{
+    struct dwt_scratch scratch = {0};
+    return add_passes(config, plan, &scratch, fault);
+}
+
+/* Takes shrink, which then need not write all planes once more. */
+static int take_front(const void *config, const struct stage *front, const void *front_config,
+                      struct stage_plan *plan, bool *done, struct fault *fault)
+{
+    struct shrink_limits limits = {0};
+    struct dwt_scratch scratch = {.limits = &limits};
+    int result =
+        front == &stage_shrink ? shrink_find_limits(front_config, plan, &limits, fault) : 0;
+    if (result == 0 && limits.values != 0)
+        result = add_passes(config, plan, &scratch, fault);
+    *done = result == 0 && limits.values != 0 && !scratch.missed;
     return result;
 }
 
@@ -226,6 +247,7 @@ const struct stage stage_idwt = {
     .complete = complete,
     .shape = shape,
     .passes = passes,
+    .take_front = take_front,
     .reference = idwt_reference,
     .tolerance = tolerance,
     .bench = "dwt:cdf97:levels=3,idwt",

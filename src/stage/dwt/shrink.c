@@ -266,8 +266,7 @@ static struct cut add_squares(const struct shrinking *s, const struct plane *pla
     return cut;
 }
 
-/* Where the values of a band are. */
-static unsigned value_at(unsigned level, enum dwt_band band)
+unsigned shrink_value_at(unsigned level, enum dwt_band band)
 {
     return (level * DWT_BANDS + band) * PLANE_CHANNELS_MAX;
 }
@@ -291,7 +290,7 @@ static void add_limit(const struct shrinking *s, const struct plane *plane, unsi
         return;
     struct view limit = {s->limit, s->plan->scratch[s->limit - OPERAND_SCRATCH].planes[0]};
     if (s->together)
-        limit.plane.offset += value_at(level, band) * sample_size(limit.plane.type);
+        limit.plane.offset += shrink_value_at(level, band) * sample_size(limit.plane.type);
     pass_view(pass, &limit);
     pass_int(pass, (int32_t)cut.bands);
     pass_work(s, pass, (double)plane->width * plane->height);
@@ -334,6 +333,13 @@ static bool takes_four(const struct shrinking *s, const struct plane *plane)
            sample_size(plane->type) == 4 && pass_is_aligned(plane);
 }
 
+static void define_rule(const struct shrink_config *config, struct pass *pass)
+{
+    char rule[24];
+    snprintf(rule, sizeof rule, "RULE_%s", param_choice_name(rule_choices, config->rule));
+    pass_define(pass, rule, "1");
+}
+
 static void add_band(const struct shrinking *s, unsigned level, enum dwt_band band)
 {
     unsigned index = 0;
@@ -351,8 +357,9 @@ static void add_band(const struct shrinking *s, unsigned level, enum dwt_band ba
     if (copies)
         return;
     pass->work = 6;
+    define_rule(s->config, pass);
     pass_buffer(pass, is_fixed(s->config) ? s->values : s->limit);
-    pass_int(pass, is_fixed(s->config) ? (int32_t)value_at(level, band) : 0);
+    pass_int(pass, is_fixed(s->config) ? (int32_t)shrink_value_at(level, band) : 0);
 }
 
 /* Describes the planes of a transform for one launch, the largest ones first; returns how many
@@ -373,7 +380,7 @@ static unsigned describe_places(const struct shrinking *s, int32_t *numbers)
             (int32_t)(in->offset / size),        (int32_t)(in->stride / size),
             (int32_t)(out->offset / size),       (int32_t)(out->stride / size),
             (int32_t)(in->width * in->channels), is_copied(s, level, band),
-            (int32_t)value_at(level, band)};
+            (int32_t)shrink_value_at(level, band)};
         memcpy(at, place, sizeof place);
         at += PLACE_INTS;
         rows = place[0];
@@ -381,31 +388,62 @@ static unsigned describe_places(const struct shrinking *s, int32_t *numbers)
     return (unsigned)(at - numbers);
 }
 
-/* All planes of a transform in one launch, after their thresholds have been found. */
-static void add_together(struct shrinking *s)
+/* Thresholds of bands, each of which has its own. */
+static void add_limits(const struct shrinking *s)
 {
-    bool universal = s->config->threshold.choice == SHRINK_UNIVERSAL;
-    bool bayes = s->config->threshold.choice == SHRINK_BAYES, four = true;
-    uint32_t width = 0, height = 0, n_places = 0;
-    uint64_t bytes = 0;
     for (unsigned level = 0; level < s->layout.n_levels; level++)
         for (int band = 0; band < DWT_BANDS; band++) {
             unsigned index;
             const struct plane *plane = plane_of(s, level, (enum dwt_band)band, &index);
-            if (!plane)
-                continue;
-            if (bayes && !is_copied(s, level, (enum dwt_band)band))
+            if (plane && !is_copied(s, level, (enum dwt_band)band))
                 add_limit(s, plane, index, level, (enum dwt_band)band);
-            four &= takes_four(s, plane) && pass_is_aligned(&s->plan->out->planes[index]);
-            width = plane->width > width ? plane->width : width;
-            height += plane->height;
-            bytes += plane_bytes(plane);
-            n_places++;
         }
+}
+
+static struct shrink_limits limits_of(const struct shrinking *s)
+{
+    bool bayes = s->config->threshold.choice == SHRINK_BAYES;
+    return (struct shrink_limits){s->config, bayes ? s->limit : s->values, s->state};
+}
+
+void shrink_define_limits(struct pass *pass, const struct shrink_limits *limits)
+{
+    define_rule(limits->config, pass);
+    if (limits->config->threshold.choice == SHRINK_UNIVERSAL)
+        pass_define(pass, "UNIVERSAL", "1");
+}
+
+void shrink_pass_limits(struct pass *pass, const struct shrink_limits *limits)
+{
+    pass_buffer(pass, limits->values);
+    if (limits->config->threshold.choice == SHRINK_UNIVERSAL)
+        pass_plane(pass, limits->state, 0);
+}
+
+/* All planes of a transform in one launch. */
+static void add_together(struct shrinking *s)
+{
+    bool four = true;
+    uint32_t width = 0, height = 0, n_places = 0;
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < s->layout.n_levels * DWT_BANDS; i++) {
+        unsigned index;
+        const struct plane *plane =
+            plane_of(s, i / DWT_BANDS, (enum dwt_band)(i % DWT_BANDS), &index);
+        if (!plane)
+            continue;
+        four &= takes_four(s, plane) && pass_is_aligned(&s->plan->out->planes[index]);
+        width = plane->width > width ? plane->width : width;
+        height += plane->height;
+        bytes += plane_bytes(plane);
+        n_places++;
+    }
     if (n_places == 0)
         return;
+    struct shrink_limits limits = limits_of(s);
     struct pass *pass = begin(s, param_choice_name(rule_choices, s->config->rule), FORM_SCALAR,
                               four ? 4 : 1, width * s->layout.channels, height);
+    shrink_define_limits(pass, &limits);
     pass_define(pass, "TOGETHER", "1");
     pass_name(pass, "together");
     pass->work = 6;
@@ -414,12 +452,7 @@ static void add_together(struct shrinking *s)
     pass_buffer(pass, OPERAND_OUT);
     pass_buffer(pass, s->places);
     pass_int(pass, s->places_at);
-    pass_buffer(pass, bayes ? s->limit : s->values);
-    if (universal) {
-        pass_define(pass, "UNIVERSAL", "1");
-        pass_name(pass, "universal");
-        pass_plane(pass, s->state, 0);
-    }
+    shrink_pass_limits(pass, &limits);
     s->places_at += (int32_t)n_places * PLACE_INTS;
 }
 
@@ -469,28 +502,49 @@ static int add_places(struct shrinking *s, struct fault *fault)
     return result;
 }
 
+/* Adds the passes that find the thresholds of transform i, after those of the ones before it. */
+static int find_limits(struct shrinking *s, size_t i, struct fault *fault)
+{
+    int result = read_origin(s, i, fault);
+    if (result != 0)
+        return result;
+    if (s->plan->n_tables + 1 == STAGE_TABLES_MAX)
+        return fault_set(fault, FAULT_LIMIT, "shrink: planes of too many shapes at once");
+    if (is_fixed(s->config) || (s->together && s->config->threshold.choice == SHRINK_UNIVERSAL))
+        s->values = add_values(s);
+    if (!is_fixed(s->config) && i == 0)
+        add_scratch(s);
+    if (!is_fixed(s->config) && s->layout.levels[0].plane[DWT_HH] >= 0)
+        add_median(s);
+    if (s->together && s->config->threshold.choice == SHRINK_BAYES)
+        add_limits(s);
+    return 0;
+}
+
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
     struct shrinking s = {.config = config, .plan = plan, .together = count_together(plan)};
     int result = s.together ? add_places(&s, fault) : 0;
     for (size_t i = 0; i < plan->in->n_origins && result == 0; i++) {
-        result = read_origin(&s, i, fault);
-        if (result != 0)
-            return result;
-        if (plan->n_tables + 1 == STAGE_TABLES_MAX)
-            return fault_set(fault, FAULT_LIMIT, "shrink: planes of too many shapes at once");
-        if (is_fixed(config) || (s.together && s.config->threshold.choice == SHRINK_UNIVERSAL))
-            s.values = add_values(&s);
-        if (!is_fixed(config) && i == 0)
-            add_scratch(&s);
-        if (!is_fixed(config) && s.layout.levels[0].plane[DWT_HH] >= 0)
-            add_median(&s);
-        for (unsigned level = s.layout.n_levels; level-- > 0 && !s.together;)
+        result = find_limits(&s, i, fault);
+        for (unsigned level = s.layout.n_levels; result == 0 && level-- > 0 && !s.together;)
             for (int band = 0; band < DWT_BANDS; band++)
                 add_band(&s, level, (enum dwt_band)band);
-        if (s.together)
+        if (result == 0 && s.together)
             add_together(&s);
     }
+    return result;
+}
+
+int shrink_find_limits(const struct shrink_config *config, struct stage_plan *plan,
+                       struct shrink_limits *limits, struct fault *fault)
+{
+    struct shrinking s = {.config = config, .plan = plan, .together = count_together(plan)};
+    if (!s.together || plan->in->n_origins != 1)
+        return 0;
+    int result = find_limits(&s, 0, fault);
+    if (result == 0 && (is_fixed(config) || s.layout.levels[0].plane[DWT_HH] >= 0))
+        *limits = limits_of(&s);
     return result;
 }
 

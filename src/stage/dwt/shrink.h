@@ -42,6 +42,27 @@ double shrink_sigma_factor(const struct dwt_config *dwt, const struct dwt_layout
 double shrink_universal_factor(const struct dwt_config *dwt, const struct dwt_layout *layout,
                                unsigned level, enum dwt_band band);
 
+/* Where kernels find the thresholds, as cl/dwt/shrink_rule.cl says. */
+struct shrink_limits {
+    const struct shrink_config *config;
+    unsigned values, state; /* operands */
+};
+
+/* For a stage that applies the thresholds itself as it reads plan->in, the planes of one transform,
+ * on GPUs with local memory: adds the passes that find them. limits->values stays 0 where there are
+ * none, or the device is another. */
+int shrink_find_limits(const struct shrink_config *config, struct stage_plan *plan,
+                       struct shrink_limits *limits, struct fault *fault);
+
+/* Adds definitions, and the arguments LIMITS_IN. */
+void shrink_define_limits(struct pass *pass, const struct shrink_limits *limits);
+void shrink_pass_limits(struct pass *pass, const struct shrink_limits *limits);
+
+/* Where among the values those of a band begin, one for each channel. */
+unsigned shrink_value_at(unsigned level, enum dwt_band band);
+
+extern const struct stage stage_shrink;
+
 /* The definition, in plain C. */
 stage_reference shrink_reference;
 
