@@ -98,37 +98,6 @@ typedef float FN(floats) __attribute__((ext_vector_type(32)));
                             FOUR_LANES(WHICH, 24, k), FOUR_LANES(WHICH, 28, k))
 #endif
 
-/* own[i + CH] += the sum of entering - leaving up to sample i of its channel. */
-VECTORS_OF_512_BITS inline void FN(move_down)(__global SUM *own, __global const SRC *entering, __global const SRC *leaving, int n)
-{
-    SUM sums[CH];
-    int i = 0;
-    for (int c = 0; c < CH; c++)
-        sums[c] = 0;
-#ifdef IN_VECTORS
-    FN(sums) carry = 0; /* of each lane's channel */
-    for (; i + 32 <= n; i += WHOLE) {
-        FN(shorts) v = __builtin_convertvector(*(__global const FN(bytes) *)(entering + i), FN(shorts)) -
-                       __builtin_convertvector(*(__global const FN(bytes) *)(leaving + i), FN(shorts));
-        v += LANES_OF(v, MOVED_LANE, CH);
-        v += LANES_OF(v, MOVED_LANE, 2 * CH);
-        v += LANES_OF(v, MOVED_LANE, 4 * CH);
-        v += LANES_OF(v, MOVED_LANE, 8 * CH);
-#if CH == 1
-        v += LANES_OF(v, MOVED_LANE, 16);
-#endif
-        FN(sums) all = __builtin_convertvector(LANES_OF(v, OWN_LANE, 0), FN(sums)) + carry;
-        *(__global FN(sums) *)(own + i + CH) += all;
-        carry += __builtin_convertvector(LANES_OF(v, LAST_LANE, 0), FN(sums));
-    }
-    for (int c = 0; c < CH; c++)
-        sums[c] = carry[c];
-#endif
-    for (; i < n; i += CH)
-        for (int c = 0; c < CH; c++)
-            own[i + CH + c] += sums[c] += (SUM)entering[i + c] - (SUM)leaving[i + c];
-}
-
 /* Adds `count` rows that lie `stride` apart, eight of them at a time. */
 inline void FN(add_rows)(__global SUM *restrict sums, __global const SRC *restrict rows, int stride, int count, int n)
 {
@@ -145,40 +114,115 @@ inline void FN(add_rows)(__global SUM *restrict sums, __global const SRC *restri
     }
 }
 
-/* Samples i of a row, from `from` to `to`, whose windows lie inside it. Sums of 16 bits are divided by `multiplier` and
- * `shift` (box_divider_choose in src/stage/box/box_divide.c). For others `quick` is a little more than 1/area if, for all
- * sums, the product is not far enough from the quotient to need a correction; else 0. */
-VECTORS_OF_512_BITS inline void FN(means)(__global SRC *restrict out, __global const SUM *restrict own, int from, int to, int ahead,
-                      int behind, uint area, float factor, WINDOW_SUM bias, float quick, uint multiplier, int shift)
+/* How sums are divided. Those of 16 bits by `multiplier` and `shift` (box_divider_choose in src/stage/box/box_divide.c).
+ * For others `quick` is a little more than 1/area if, for all sums, the product is not far enough from the quotient to
+ * need a correction; else 0. */
+struct FN(quotient) {
+    uint area;
+    float factor;
+    WINDOW_SUM bias;
+    float quick;
+    uint multiplier;
+    int shift;
+};
+
+#ifdef IN_VECTORS
+#ifdef SUM_IS_ushort
+#define HAS_VECTORS(q) 1
+#else
+#define HAS_VECTORS(q) ((q).quick != 0)
+#endif
+
+/* Stores the means of 32 windows. `factors`: the multiplier in memory, see FN(quotient) in cl/fir/fir.cl */
+inline void FN(store)(__global SRC *to, FN(sums) t, const struct FN(quotient) q, volatile FN(sums) *factors)
 {
-#if defined(IN_VECTORS) && defined(SUM_IS_ushort)
-    volatile FN(sums) factors = (FN(sums))(ushort)multiplier; /* see FN(quotient) in cl/fir/fir.cl */
-    for (; from + 32 <= to; from += 32) {
-        FN(sums) t = *(__global const FN(sums) *)(own + from + ahead) - *(__global const FN(sums) *)(own + from - behind) +
-                     (ushort)bias, m = factors;
-        t = __builtin_convertvector(__builtin_convertvector(t, FN(words)) * __builtin_convertvector(m, FN(words)) >> 16, FN(sums));
-        *(__global FN(bytes) *)(out + from) = __builtin_convertvector((t >> (ushort)shift) - (ushort)LOWEST, FN(bytes));
-    }
-#elif defined(IN_VECTORS)
-    for (; quick != 0 && from + 32 <= to; from += 32) {
-        FN(sums) t = *(__global const FN(sums) *)(own + from + ahead) - *(__global const FN(sums) *)(own + from - behind) + bias;
-        FN(floats) q = __builtin_convertvector(__builtin_convertvector(t, FN(ints)), FN(floats)) * quick;
-        *(__global FN(bytes) *)(out + from) = __builtin_convertvector(__builtin_convertvector(q, FN(ints)) - LOWEST, FN(bytes));
-    }
+#ifdef SUM_IS_ushort
+    FN(sums) m = *factors;
+    t += (ushort)q.bias;
+    t = __builtin_convertvector(__builtin_convertvector(t, FN(words)) * __builtin_convertvector(m, FN(words)) >> 16, FN(sums));
+    *(__global FN(bytes) *)to = __builtin_convertvector((t >> (ushort)q.shift) - (ushort)LOWEST, FN(bytes));
+#else
+    FN(floats) v = __builtin_convertvector(__builtin_convertvector(t + q.bias, FN(ints)), FN(floats)) * q.quick;
+    *(__global FN(bytes) *)to = __builtin_convertvector(__builtin_convertvector(v, FN(ints)) - LOWEST, FN(bytes));
+#endif
+}
+#endif
+
+/* Samples from … to - 1 of a row, whose windows lie inside it; means may be stored up to `end`. */
+VECTORS_OF_512_BITS inline void FN(means)(__global SRC *restrict out, __global const SUM *restrict own, int from, int to,
+                                          int end, int ahead, int behind, const struct FN(quotient) q)
+{
+#ifdef IN_VECTORS
+    volatile FN(sums) factors = (FN(sums))(ushort)q.multiplier;
+    for (; HAS_VECTORS(q) && from < to && from + 32 <= end; from += 32)
+        FN(store)(out + from, *(__global const FN(sums) *)(own + from + ahead) - *(__global const FN(sums) *)(own + from - behind),
+                  q, &factors);
 #endif
 #ifdef SUM_IS_ushort
     for (int i = from; i < to; i++) {
-        ushort t = own[i + ahead] - own[i - behind] + (ushort)bias;
-        out[i] = (SRC)((ushort)((uint)t * multiplier >> 16) >> shift) - (SRC)LOWEST;
+        ushort t = own[i + ahead] - own[i - behind] + (ushort)q.bias;
+        out[i] = (SRC)((ushort)((uint)t * q.multiplier >> 16) >> q.shift) - (SRC)LOWEST;
     }
-    return;
-#endif
-    if (quick != 0)
+#else
+    uint area = q.area;
+    float factor = q.factor;
+    WINDOW_SUM bias = q.bias;
+    if (q.quick != 0)
         for (int i = from; i < to; i++)
-            out[i] = (SRC)((int)((float)(int)(own[i + ahead] - own[i - behind] + bias) * quick) - LOWEST);
+            out[i] = (SRC)((int)((float)(int)(own[i + ahead] - own[i - behind] + bias) * q.quick) - LOWEST);
     else
         for (int i = from; i < to; i++)
             out[i] = MEAN(own[i + ahead] - own[i - behind]);
+#endif
+}
+
+/* The next row: own[i + CH] += the sum of entering - leaving up to sample i of its channel; and the means of samples
+ * begin … end - 1, whose windows lie inside, as soon as the sums in front of their windows' ends are there. */
+VECTORS_OF_512_BITS inline void FN(move_down)(__global SRC *restrict out, __global SUM *restrict own,
+                                              __global const SRC *restrict entering, __global const SRC *restrict leaving,
+                                              int n, int begin, int end, int ahead, int behind, const struct FN(quotient) q)
+{
+    SUM sums[CH];
+    int i = 0, from = end, to = end; /* so far no means; then those from … to - 1 */
+    for (int c = 0; c < CH; c++)
+        sums[c] = 0;
+#ifdef IN_VECTORS
+    volatile FN(sums) factors = (FN(sums))(ushort)q.multiplier;
+    FN(sums) carry = 0; /* of each lane's channel */
+    /* Means lag behind, so that what they load was not stored just before: a processor would wait for it. */
+    int lag = ahead + behind < 4 * WHOLE ? 4 * WHOLE : 0;
+    for (; i + 32 <= n; i += WHOLE) {
+        FN(shorts) v = __builtin_convertvector(*(__global const FN(bytes) *)(entering + i), FN(shorts)) -
+                       __builtin_convertvector(*(__global const FN(bytes) *)(leaving + i), FN(shorts));
+        v += LANES_OF(v, MOVED_LANE, CH);
+        v += LANES_OF(v, MOVED_LANE, 2 * CH);
+        v += LANES_OF(v, MOVED_LANE, 4 * CH);
+        v += LANES_OF(v, MOVED_LANE, 8 * CH);
+#if CH == 1
+        v += LANES_OF(v, MOVED_LANE, 16);
+#endif
+        FN(sums) all = __builtin_convertvector(LANES_OF(v, OWN_LANE, 0), FN(sums)) + carry +
+                       *(__global FN(sums) *)(own + i + CH);
+        *(__global FN(sums) *)(own + i + CH) = all;
+        carry += __builtin_convertvector(LANES_OF(v, LAST_LANE, 0), FN(sums));
+        int x = i + CH - ahead - lag;
+        if (HAS_VECTORS(q) && x >= begin && x + 32 <= end) { /* lanes from WHOLE on are stored again */
+            FN(store)(out + x, *(__global const FN(sums) *)(own + x + ahead) - *(__global const FN(sums) *)(own + x - behind),
+                      q, &factors);
+            from = min(from, x);
+            to = x + WHOLE;
+        }
+    }
+    for (int c = 0; c < CH; c++)
+        sums[c] = carry[c];
+#endif
+    for (; i < n; i += CH)
+        for (int c = 0; c < CH; c++)
+            own[i + CH + c] += sums[c] += (SUM)entering[i + c] - (SUM)leaving[i + c];
+    if (from == end)
+        from = to = begin;
+    FN(means)(out, own, begin, from, end, ahead, behind, q);
+    FN(means)(out, own, max(begin, min(to, end - 32)), end, end, ahead, behind, q);
 }
 
 VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
@@ -201,13 +245,13 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
     }
     for (int i = CH; i < n; i++)
         own[i + CH] += own[i];
+    /* The windows of pixels begin … end - 1 lie inside the row. */
+    int begin = min(left, out_width), end = clamp(width - right, begin, out_width);
+    const struct FN(quotient) q = {area, factor, bias, quick, multiplier, shift};
+    FN(means)(ROW(dst, y), own, begin * CH, end * CH, end * CH, (right + 1) * CH, left * CH, q);
     for (;;) {
         __global SRC *out = ROW(dst, y);
         __global const SRC *centre = ROW(src, y + centre_y) + centre_x * CH;
-        /* The windows of pixels begin … end - 1 lie inside the row. */
-        int begin = min(left, out_width), end = clamp(width - right, begin, out_width);
-        FN(means)(out, own, begin * CH, end * CH, (right + 1) * CH, left * CH, area, factor, bias, quick,
-                  multiplier, shift);
         for (int channel = 0; channel < CH; channel++) {
             int x = 0, beyond = end;
 #define AT_END (OWN(width) - OWN(width - 1))
@@ -230,7 +274,8 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
         if (++y >= last)
             return;
         int enters = border_index(y + bottom, height, border), leaves = border_index(y - top - 1, height, border);
-        FN(move_down)(own, enters < 0 ? zeros : ROW(src, enters), leaves < 0 ? zeros : ROW(src, leaves), n);
+        FN(move_down)(ROW(dst, y), own, enters < 0 ? zeros : ROW(src, enters), leaves < 0 ? zeros : ROW(src, leaves), n,
+                      begin * CH, end * CH, (right + 1) * CH, left * CH, q);
     }
 }
 

@@ -1,5 +1,6 @@
 /* box by sums: along columns and rows on GPUs (cl/box/box_sums.cl), and by summed-area tables
  * (cl/box/box_table.cl). */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -271,12 +272,19 @@ bool box_add_table(const struct box_task *task, unsigned *memory, unsigned bits,
     return true;
 }
 
-/* 1/area times 1 + 2^-22, if with sums of bytes the product, truncated, is always the quotient: it
- * is at least the quotient, and too large by less than 2^-21 of it, which is below 2^8, while the
- * next whole number is at least 1/area away. Otherwise 0. */
+/* The least float that is not below 1/area, if with sums of bytes the product, truncated, is always
+ * the quotient; otherwise 0. Sums are below 2^24, so they are floats. Where a sum is q · area or
+ * more, the product is not below q, since q is a float. Where it is less than (q + 1) · area, and so
+ * at least 1 less, the product before rounding is at most (q + 1 - 1/area) · (1 + e), and below
+ * q + 1 after rounding if that is below (q + 1) · (1 - 2^-24); q + 1 is at most 256. */
 static float quick_factor(enum sample_type type, uint32_t area)
 {
-    return sample_size(type) == 1 && area < 1 << 13 ? (float)((1 + 0x1p-22) / area) : 0;
+    float quick = (float)(1.0 / area);
+    if (quick < 1.0 / area)
+        quick = nextafterf(quick, 1);
+    double e = (double)quick * area - 1;
+    bool exact = sample_size(type) == 1 && area < 1 << 16 && 256 * (e + 0x1p-24) < 1.0 / area;
+    return exact ? quick : 0;
 }
 
 /* On CPUs nothing of the table is kept but what a row needs: see cl/box/box_table.cl. */
