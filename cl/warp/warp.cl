@@ -108,6 +108,15 @@ inline SRC FN(sample)(PICTURE, int x, int y, int c)
     return ROW(src, y)[x * CH + c];
 }
 
+/* Of 16 pixels with alpha Mali's registers hold no more than a row of taps at a time. */
+#if TAPS == 4 && defined(WITH_ALPHA) && !defined(FORM_ROWS)
+#define EACH_ROW ROLLED
+#else
+#define EACH_ROW UNROLLED
+#endif
+/* v[j] of TAPS values in registers, which cannot be looked up by a number. */
+#define OF_TAP(v, j) ((j) == 0 ? v[0] : TAPS == 2 || (j) == 1 ? v[1] : (j) == 2 ? v[TAPS - 2] : v[TAPS - 1])
+
 /* The pixel at a place, wherever that is. */
 inline void FN(pixel)(PICTURE, __global SRC *out, int u, int v)
 {
@@ -121,9 +130,9 @@ inline void FN(pixel)(PICTURE, __global SRC *out, int u, int v)
 #ifdef WITH_ALPHA
     SRC first = FN(sample)(GIVEN_PICTURE, xs[0], ys[0], CH - 1);
     int even = 1;
-    UNROLLED for (int j = 0; j < TAPS; j++)
+    EACH_ROW for (int j = 0; j < TAPS; j++)
         UNROLLED for (int i = 0; i < TAPS; i++)
-            even &= FN(sample)(GIVEN_PICTURE, xs[i], ys[j], CH - 1) == first;
+            even &= FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), CH - 1) == first;
 #endif
     UNROLLED for (int c = 0; c < CH; c++) {
 #ifdef WITH_ALPHA
@@ -133,14 +142,14 @@ inline void FN(pixel)(PICTURE, __global SRC *out, int u, int v)
 #else
             long sum = 0, share = 0;
 #endif
-            for (int j = 0; j < TAPS; j++)
-                for (int i = 0; i < TAPS; i++) {
+            EACH_ROW for (int j = 0; j < TAPS; j++)
+                UNROLLED for (int i = 0; i < TAPS; i++) {
 #ifdef SRC_IS_float
-                    float w = (float)wy[j] * (float)wx[i] * FN(sample)(GIVEN_PICTURE, xs[i], ys[j], CH - 1);
-                    sum += w * FN(sample)(GIVEN_PICTURE, xs[i], ys[j], c);
+                    float w = (float)OF_TAP(wy, j) * (float)wx[i] * FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), CH - 1);
+                    sum += w * FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), c);
 #else
-                    long w = (long)(wy[j] * wx[i]) * (int)FN(sample)(GIVEN_PICTURE, xs[i], ys[j], CH - 1);
-                    sum += w * (int)FN(sample)(GIVEN_PICTURE, xs[i], ys[j], c);
+                    long w = (long)(OF_TAP(wy, j) * wx[i]) * (int)FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), CH - 1);
+                    sum += w * (int)FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), c);
 #endif
                     share += w;
                 }
@@ -156,11 +165,11 @@ inline void FN(pixel)(PICTURE, __global SRC *out, int u, int v)
 #endif
 #ifdef SRC_IS_float
         float sum = 0;
-        UNROLLED for (int j = 0; j < TAPS; j++) {
+        EACH_ROW for (int j = 0; j < TAPS; j++) {
             float row = 0;
             UNROLLED for (int i = 0; i < TAPS; i++)
-                row += (float)wx[i] * (1 / WEIGHT_ONE) * FN(sample)(GIVEN_PICTURE, xs[i], ys[j], c);
-            sum += (float)wy[j] * (1 / WEIGHT_ONE) * row;
+                row += (float)wx[i] * (1 / WEIGHT_ONE) * FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), c);
+            sum += (float)OF_TAP(wy, j) * (1 / WEIGHT_ONE) * row;
         }
         out[c] = sum;
 #elif TAPS == 2
@@ -171,11 +180,11 @@ inline void FN(pixel)(PICTURE, __global SRC *out, int u, int v)
         out[c] = (SRC)(((uint)wy[0] * rows[0] + (uint)wy[1] * rows[1] + 32768u) >> 16);
 #else
         int sum = 1 << (END_BITS - 1);
-        UNROLLED for (int j = 0; j < TAPS; j++) {
+        EACH_ROW for (int j = 0; j < TAPS; j++) {
             int row = 1 << (MIDDLE_BITS - 1);
             UNROLLED for (int i = 0; i < TAPS; i++)
-                row += wx[i] * (int)FN(sample)(GIVEN_PICTURE, xs[i], ys[j], c);
-            sum += wy[j] * (row >> MIDDLE_BITS);
+                row += wx[i] * (int)FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), c);
+            sum += OF_TAP(wy, j) * (row >> MIDDLE_BITS);
         }
         out[c] = CAT3(convert_, SRC, _sat)(sum >> END_BITS);
 #endif
