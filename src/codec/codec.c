@@ -14,7 +14,7 @@
 #include "base/text.h"
 
 extern const struct codec codec_png, codec_npy, codec_npz, codec_webp, codec_tiff, codec_jpeg,
-    codec_bmp, codec_pnm, codec_pbm, codec_raw;
+    codec_bmp, codec_pnm, codec_pbm, codec_json, codec_safetensors, codec_raw;
 
 /* In the order in which an input is probed for them; no signature is the beginning of another's. */
 const struct codec *const codecs[] = {
@@ -31,6 +31,8 @@ const struct codec *const codecs[] = {
 #ifdef SLUICE_WEBP
     &codec_webp,
 #endif
+    &codec_json,
+    &codec_safetensors,
     &codec_raw,
     NULL,
 };

@@ -138,7 +138,7 @@ int fit_type(const char *format, enum fit_depth depth, struct plane *plane, stru
     default:
         return fault_set(fault, FAULT_SHAPE,
                          "%s holds no samples of type %s; end the chain with convert:type=u8 or "
-                         "convert:type=u16, or write npy",
+                         "convert:type=u16, or write npy or json",
                          format, sample_name(plane->type));
     }
 }

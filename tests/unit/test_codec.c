@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,8 +16,8 @@ static void test_told_by_bytes(void **state)
 {
     static const struct {
         const char *extension, *codec;
-    } formats[] = {{".jpg", "jpeg"}, {".png", "png"}, {".bmp", "bmp"}, {".npy", "npy"},
-                   {".npz", "npz"},  {".pbm", "pnm"}, {".pgm", "pnm"}, {".ppm", "pnm"},
+    } formats[] = {{".jpg", "jpeg"}, {".png", "png"},  {".bmp", "bmp"}, {".npy", "npy"},
+                   {".npz", "npz"},  {".pbm", "pnm"},  {".pgm", "pnm"}, {".ppm", "pnm"},
                    {".tif", "tiff"}, {".webp", "webp"}};
     (void)state;
     for (const struct sample_file *s = sample_files; s->name; s++) {
@@ -87,13 +88,12 @@ static void test_foreign(void **state)
     };
     static const char *const words[][2] = {
 #ifndef SLUICE_TIFF
-        {"tiff", "TIFF"},   {"TIF", "TIFF"},
+        {"tiff", "TIFF"}, {"TIF", "TIFF"},
 #endif
 #ifndef SLUICE_WEBP
         {"webp", "WebP"},
 #endif
-        {"avif", "AVIF"},   {"heic", "HEIC"},   {"gif", "GIF"},
-        {"Jxl", "JPEG XL"}};
+        {"avif", "AVIF"}, {"heic", "HEIC"}, {"gif", "GIF"}, {"Jxl", "JPEG XL"}};
     char name[32];
     struct format format;
     (void)state;
@@ -163,9 +163,11 @@ static void test_decode_options(void **state)
 
 static void test_writers(void **state)
 {
-    static const char *const names[][2] = {{"a.jpg", "jpeg"}, {"a.JPEG", "jpeg"}, {"b.png", "png"},
-                                           {"c.bmp", "bmp"},  {"c.dib", "bmp"},   {"d.pgm", "pnm"},
-                                           {"e.npy", "npy"},  {"f.raw", "raw"}};
+    static const char *const names[][2] = {{"a.jpg", "jpeg"},  {"a.JPEG", "jpeg"},
+                                           {"b.png", "png"},   {"c.bmp", "bmp"},
+                                           {"c.dib", "bmp"},   {"d.pgm", "pnm"},
+                                           {"e.npy", "npy"},   {"f.raw", "raw"},
+                                           {"g.json", "json"}, {"h.safetensors", "safetensors"}};
     struct format format;
     struct fault fault = FAULT_INIT;
     (void)state;
@@ -218,7 +220,53 @@ static void test_full_disk(void **state)
     check_full_disk("bmp");
     check_full_disk("ppm");
     check_full_disk("npy");
+    check_full_disk("json");
+    check_full_disk("safetensors");
     check_full_disk("raw");
+}
+
+/* What a format makes of a frame of three planes: 2×2 grey, one pixel of f32, a tensor of f16. */
+static void check_frame(const char *format, const char *expected, size_t size)
+{
+    static const uint8_t bytes[] = {1, 2, 255, 0};
+    static const float reals[] = {0.5f, -1.25f, INFINITY};
+    static const uint16_t halves[] = {0x3c00, 0xc000, 0x7c00, 0};
+    struct frame frame = {0};
+    struct plane planes[] = {{.width = 2, .height = 2, .channels = 1, .type = SAMPLE_U8},
+                             {"one", .width = 1, .height = 1, .channels = 3, .type = SAMPLE_F32},
+                             {"deep", .width = 2, .height = 2, .channels = 1, .type = SAMPLE_F16}};
+    struct picture picture;
+    struct file file;
+    planes[2].layers = 2;
+    for (int i = 0; i < 3; i++)
+        assert_true(frame_add_plane(&frame, &planes[i], FRAME_ALIGNMENT));
+    assert_true(picture_create(&picture, &frame));
+    for (uint32_t y = 0; y < 2; y++) {
+        memcpy(picture_row(&picture, 0, y), bytes + 2 * y, 2);
+        memcpy(picture_row(&picture, 2, y), halves + 2 * y, 4);
+    }
+    memcpy(picture_row(&picture, 1, 0), reals, sizeof reals);
+    encode_picture(format, &picture, &file);
+    assert_int_equal(file.size, size);
+    assert_memory_equal(file.data, expected, size);
+    file_finish(&file);
+    picture_destroy(&picture);
+    frame_finish(&frame);
+}
+
+static void test_frames(void **state)
+{
+    static const char json[] = "{\"image\":[[1,2],[255,0]],\n\"one\":[0.5,-1.25,null],\n"
+                               "\"deep\":[[[1,-2]],[[null,0]]]}\n";
+    static const char tensors[] =
+        "\xb8\0\0\0\0\0\0\0"
+        "{\"image\":{\"dtype\":\"U8\",\"shape\":[2,2],\"data_offsets\":[0,4]},"
+        "\"one\":{\"dtype\":\"F32\",\"shape\":[1,1,3],\"data_offsets\":[4,16]},"
+        "\"deep\":{\"dtype\":\"F16\",\"shape\":[2,1,2],\"data_offsets\":[16,24]}}   "
+        "\1\2\xff\0\0\0\0\x3f\0\0\xa0\xbf\0\0\x80\x7f\0\x3c\0\xc0\0\x7c\0\0";
+    (void)state;
+    check_frame("json", json, sizeof json - 1);
+    check_frame("safetensors", tensors, sizeof tensors - 1);
 }
 
 enum mishap {
@@ -261,9 +309,16 @@ static void check_mishap(const char *format, enum mishap mishap)
 
 static void test_mishaps(void **state)
 {
-    static const char *const formats[] = {"jpg", "png", "bmp", "ppm", "ppm:ascii=1", "npy", "raw",
+    static const char *const formats[] = {"jpg",
+                                          "png",
+                                          "bmp",
+                                          "ppm",
+                                          "ppm:ascii=1",
+                                          "npy",
+                                          "raw",
 #ifdef SLUICE_TIFF
-                                          "tiff", "tiff:compression=none"
+                                          "tiff",
+                                          "tiff:compression=none"
 #endif
     };
     (void)state;
@@ -280,6 +335,7 @@ int main(void)
         cmocka_unit_test(test_foreign),        cmocka_unit_test(test_signatures_alone),
         cmocka_unit_test(test_decode_options), cmocka_unit_test(test_writers),
         cmocka_unit_test(test_full_disk),      cmocka_unit_test(test_mishaps),
+        cmocka_unit_test(test_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
