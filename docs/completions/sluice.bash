@@ -6,7 +6,7 @@ _sluice_chain()
     local prefix=
     case $1 in *,*) prefix=${1%,*}, ;; esac
     compopt -o nospace
-    COMPREPLY=($(compgen -P "$prefix" -W "abs analysis box clahe close colour convert crop demosaic dilate dwt equalize erode fir flip gain gauss idwt invert levels luminance median normalize open pad resize rotate shrink sobel synthesis threshold undistort unsharp warp" -- "${1##*,}"))
+    COMPREPLY=($(compgen -P "$prefix" -W "abs analysis box canny clahe close colour convert crop demosaic dilate dwt equalize erode fir flip gain gauss histogram idwt invert levels luminance median normalize open pad resize rotate shrink sobel statistics synthesis threshold undistort unsharp warp" -- "${1##*,}"))
 }
 
 _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
@@ -216,7 +216,7 @@ _sluice()
     testcard:-*) COMPREPLY=($(compgen -W "--output --format --size --json --quiet --verbose --help" -- "$word")) ;;
     sluiced:-*) COMPREPLY=($(compgen -W "--watch --output --chain --format --input --name --folder --on-exists --originals --report --on-done --on-failed --hook-time --claim --sync --settle --stable --mode --state --device --fallback --sandbox --max-pixels --max-file --memory --jobs --queue --job-time --worker-jobs --worker-time --worker-growth --shutdown --min-free --http-socket --jobs-socket --log-format --config --once --quiet --verbose --version --help" -- "$word")) ;;
     help:*) COMPREPLY=($(compgen -W "run submit enqueue view status why failed requeue compare stages devices plan bench tune check-config warm doctor testcard version help" -- "$word")) ;;
-    stages:*) COMPREPLY=($(compgen -W "abs analysis box clahe close colour convert crop demosaic dilate dwt equalize erode fir flip gain gauss idwt invert levels luminance median normalize open pad resize rotate shrink sobel synthesis threshold undistort unsharp warp" -- "$word")) ;;
+    stages:*) COMPREPLY=($(compgen -W "abs analysis box canny clahe close colour convert crop demosaic dilate dwt equalize erode fir flip gain gauss histogram idwt invert levels luminance median normalize open pad resize rotate shrink sobel statistics synthesis threshold undistort unsharp warp" -- "$word")) ;;
     *) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word")) ;;
     esac
 }

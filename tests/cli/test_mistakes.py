@@ -65,6 +65,7 @@ FILES = {
     'formats/film.gif': b'GIF89a' + bytes(60),
     'formats/web.avif': b'\0\0\0\x20ftypavif' + bytes(60),
     'formats/grey.png': png(32, 24, 1),
+    'numbers.json': b'{"mean":1}\n',
     'page.pdf': b'%PDF-1.7\n%\xe2\xe3\xcf\xd3\n',
     'frame.raw': bytes(range(256)) * 3,
     'ramp.npy': npy('<f8', 8, 6, 8),

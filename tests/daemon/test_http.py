@@ -111,6 +111,10 @@ class Process(HttpTest):
             self.assertEqual(answer.status, 200, answer.body)
             self.assertEqual(answer.body, self.by_sluice_run(picture(57, 31), chain, form)[''])
         self.assertEqual(answer.headers['Content-Type'], 'image/bmp')
+        answer = self.post('?chain=luminance,statistics:over=99&format=json', picture(57, 31))
+        self.assertEqual(answer.headers['Content-Type'], 'application/json')
+        self.assertEqual(answer.body, self.by_sluice_run(picture(57, 31), 'luminance,statistics:over=99', 'json')[''])
+        self.assertEqual(answer.json()['count'], 57 * 31)
         self.expect_descriptors(daemon, before)
 
     def test_without_a_format(self):

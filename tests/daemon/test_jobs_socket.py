@@ -83,6 +83,9 @@ class Jobs(JobsTest):
         self.assertEqual(files, self.by_sluice_run(picture(), 'sobel:out=both', 'npy'))
         report, files = self.client().run(picture(), chain='sobel:out=both')
         self.assertEqual((report['media_type'], list(files)), ('application/zip', ['']))
+        report, files = self.client().run(picture(), chain='statistics', format='json')
+        self.assertEqual((report['media_type'], list(files)), ('application/json', ['']))
+        self.assertEqual(files, self.by_sluice_run(picture(), 'statistics', 'json'))
 
     def test_several_results(self):
         """Each file comes in a message of its own, with its result's number and name; the answer tells of all."""

@@ -15,13 +15,13 @@ import time
 SKIPPED = 77
 # A chain for each stage, whose result is a video where the stage takes the frame.
 CHAINS = {
-    'abs': 'abs', 'analysis': 'analysis:haar,synthesis:haar', 'box': 'box:radius=2', 'clahe': 'clahe:tiles=2x2',
+    'abs': 'abs', 'analysis': 'analysis:haar,synthesis:haar', 'box': 'box:radius=2', 'canny': 'canny:60:160', 'clahe': 'clahe:tiles=2x2',
     'close': 'close:radius=1', 'colour': 'colour:m=0_1_0/1_0_0/0_0_1', 'convert': 'convert:type=u16:channels=1',
     'crop': 'crop:1:2:20:5', 'dilate': 'dilate:radius=2', 'demosaic': 'demosaic:rggb', 'dwt': 'dwt,idwt', 'equalize': 'equalize', 'erode': 'erode:radius=1',
     'fir': 'fir:1_2_1/2_4_2/1_2_1:divisor=16', 'flip': 'flip:x', 'gain': 'gain:by=1.5', 'gauss': 'gauss:sigma=1.5',
-    'idwt': 'dwt:levels=2,idwt', 'invert': 'invert', 'levels': 'levels:10:200', 'luminance': 'luminance:bt709', 'median': 'median',
+    'histogram': 'histogram:bins=16,convert:type=u16', 'idwt': 'dwt:levels=2,idwt', 'invert': 'invert', 'levels': 'levels:10:200', 'luminance': 'luminance:bt709', 'median': 'median',
     'normalize': 'normalize', 'open': 'open:radius=1', 'pad': 'pad:left=2:bottom=1', 'resize': 'resize:w=100',
-    'rotate': 'rotate:90', 'shrink': 'dwt,shrink:threshold=2,idwt', 'sobel': 'sobel', 'synthesis': 'analysis:cdf97,synthesis:cdf97',
+    'rotate': 'rotate:90', 'shrink': 'dwt,shrink:threshold=2,idwt', 'sobel': 'sobel', 'statistics': 'statistics', 'synthesis': 'analysis:cdf97,synthesis:cdf97',
     'threshold': 'threshold:t=90', 'unsharp': 'unsharp:sigma=1', 'warp': 'warp:0.9_-0.3_5/0.3_0.9_-4',
     'undistort': 'undistort:matrix=300_0_160/0_300_120/0_0_1:distortion=-0.2_0.05',
 }

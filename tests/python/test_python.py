@@ -41,7 +41,7 @@ CHAINS = {
     'box': 'box:radius=2', 'convert': 'convert:f32', 'pad': 'pad:left=3:top=2', 'gain': 'gain:factor=1.5',
     'rotate': 'rotate:90', 'flip': 'flip:x', 'erode': 'erode:radius=1', 'dilate': 'dilate:radius=1', 'open': 'open:radius=1',
     'close': 'close:radius=1', 'gauss': 'gauss:sigma=2', 'median': 'median:radius=1', 'colour': 'colour:sepia',
-    'threshold': 'threshold:otsu', 'demosaic': 'demosaic:rggb', 'warp': 'warp:0.9_-0.3_5/0.3_0.9_-4',
+    'threshold': 'threshold:otsu', 'demosaic': 'demosaic:rggb', 'canny': 'canny:60:160', 'warp': 'warp:0.9_-0.3_5/0.3_0.9_-4',
     'undistort': 'undistort:matrix=60_0_30/0_60_20/0_0_1:distortion=-0.2_0.05',
 }
 # A child that ends as any other process does, and its parent, which was in the middle of something.

@@ -94,15 +94,22 @@ static void add_value(struct text *text, const struct param *p)
     }
 }
 
-/* Parameters that have to fit each other, of which one or the other is required. */
-static const char *const geometry[] = {"matrix", "from", "to", "camera", "distortion"};
+/* Parameters that have to fit each other or the picture. */
+static const struct {
+    const char *stage, *param;
+} fitting[] = {
+    {"warp", "matrix"},      {"warp", "from"},        {"warp", "to"},
+    {"undistort", "matrix"}, {"undistort", "camera"}, {"undistort", "distortion"},
+    {"canny", "low"},        {"canny", "high"},       {"histogram", "bins"},
+    {"histogram", "low"},    {"histogram", "high"},
+};
 
-static bool is_geometry(const struct stage *stage, const struct param *p)
+static bool is_fitting(const struct stage *stage, const struct param *p)
 {
     bool is = false;
-    for (size_t i = 0; i < sizeof geometry / sizeof *geometry; i++)
-        is |= strcmp(p->name, geometry[i]) == 0;
-    return is && (strcmp(stage->name, "warp") == 0 || strcmp(stage->name, "undistort") == 0);
+    for (size_t i = 0; i < sizeof fitting / sizeof *fitting; i++)
+        is |= strcmp(stage->name, fitting[i].stage) == 0 && strcmp(p->name, fitting[i].param) == 0;
+    return is;
 }
 
 static void add_row(struct text *text, double a, double b, double c)
@@ -111,7 +118,7 @@ static void add_row(struct text *text, double a, double b, double c)
                 b + random_between(-0.2, 0.2) * fabs(a + b), c);
 }
 
-static void add_geometry(const struct stage *stage, struct text *text)
+static void add_fitting(const struct stage *stage, struct text *text)
 {
     if (strcmp(stage->name, "undistort") == 0) {
         double focal = random_between(20, 2000);
@@ -130,14 +137,22 @@ static void add_geometry(const struct stage *stage, struct text *text)
         add_row(text, 0, 1, random_between(-50, 50));
         if (random_below(2))
             text_printf(text, "/%g_%g_1", random_between(-1e-3, 1e-3), random_between(-1e-3, 1e-3));
+    } else if (strcmp(stage->name, "canny") == 0) {
+        uint32_t low = random_below(1u << random_below(18));
+        text_printf(text, ":low=%u:high=%u", low, low + random_below(1000));
+    } else if (strcmp(stage->name, "histogram") == 0) {
+        double low = random_between(-300, 300);
+        text_printf(text, ":bins=%u", 1u << random_below(random_below(4) ? 9 : 17));
+        if (random_below(2))
+            text_printf(text, ":low=%.2f:high=%.2f", low, low + random_between(1, 300));
     }
 }
 
 static void add_parameters(const struct stage *stage, struct text *text)
 {
-    add_geometry(stage, text);
+    add_fitting(stage, text);
     for (const struct param *p = stage->params; p && p->name; p++) {
-        if (is_geometry(stage, p) || (!p->required && random_below(2)))
+        if (is_fitting(stage, p) || (!p->required && random_below(2)))
             continue;
         text_printf(text, ":%s=", p->name);
         add_value(text, p);

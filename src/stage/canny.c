@@ -1,0 +1,194 @@
+/* canny: gradients, then thin lines of weak and strong pixels, and at last the weak ones that hang
+ * together with strong ones. The latter needs the whole picture: pixels that touch are joined to
+ * trees, whose roots learn whether a strong one is among them (cl/canny.cl). */
+#include "stage/canny.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "stage/common.h"
+
+static const struct param_choice norm_choices[] = {
+    {"l1", CANNY_L1},
+    {"l2", CANNY_L2},
+    {NULL, 0},
+};
+
+static const struct param params[] = {
+    PARAM(REAL, "low", offsetof(struct canny_config, low),
+          "gradients above it are edges if they hang together with one above high", RANGE(0, 1e6),
+          .required = true),
+    PARAM(REAL, "high", offsetof(struct canny_config, high), "gradients above it are edges",
+          RANGE(0, 1e6), .required = true),
+    PARAM(CHOICE, "norm", offsetof(struct canny_config, norm),
+          "how large a gradient is: l1, |dx| + |dy|; l2, the root of dx² + dy²",
+          .choices = norm_choices, DEFAULT("l1")),
+    {0},
+};
+
+static int complete(void *config_, param_given *given, struct fault *fault)
+{
+    const struct canny_config *config = config_;
+    if (config->low > config->high)
+        return fault_set(fault, FAULT_CHAIN, "canny: low=%g is above high=%g: swap them",
+                         config->low, config->high);
+    return 0;
+}
+
+void canny_limits(const struct canny_config *config, uint64_t *low, uint64_t *high)
+{
+    bool squares = config->norm == CANNY_L2;
+    *low = (uint64_t)floor(squares ? config->low * config->low : config->low);
+    *high = (uint64_t)floor(squares ? config->high * config->high : config->high);
+}
+
+static void make_edges(const void *config, struct plane *plane)
+{
+    plane->type = SAMPLE_U8;
+    plane->channels = 1;
+}
+
+static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    return stage_shape_each(in, alignment, out, make_edges, config, fault);
+}
+
+struct work {
+    struct stage_plan *plan;
+    const struct plane *in;
+    struct view gradients, classes, parents, out;
+    enum sample_type magnitude; /* of gradients, as unsigned numbers of that size */
+    bool on_cpu;
+};
+
+static const char *number_name(enum sample_type magnitude)
+{
+    return magnitude == SAMPLE_U16 ? "ushort" : magnitude == SAMPLE_I32 ? "uint" : "ulong";
+}
+
+static struct pass *begin(const struct work *work, const char *part)
+{
+    enum kernel_form form = work->on_cpu ? FORM_ROWS : FORM_SCALAR;
+    struct pass *pass = pass_begin(work->plan, "canny", part, form, work->on_cpu ? 0 : 1,
+                                   work->in->width, work->in->height);
+    pass_name(pass, kernel_form_name(form));
+    return pass;
+}
+
+static void add_gradients(const struct work *work, unsigned plane,
+                          const struct canny_config *config)
+{
+    const struct plane *in = work->in;
+    bool squares = config->norm == CANNY_L2;
+    struct pass *pass = begin(work, "gradient");
+    pass->lanes = work->on_cpu ? 16 : 0;
+    pass_define_type(pass, "SRC", in->type);
+    pass_define(pass, "MAGNITUDE", "%s", number_name(work->magnitude));
+    pass_define(pass, "DIFFERENCE", "%s", number_name(work->magnitude) + 1); /* signed */
+    pass_define(pass, "TANGENT", "%d", CANNY_TANGENT);
+    if (work->magnitude == SAMPLE_U16)
+        pass_define(pass, "HALVES", "1");
+    pass_define(pass, "CH", "%u", in->channels);
+    pass_define(pass, "COLOURS", "%u", in->channels - plane_has_alpha(in));
+    if (squares)
+        pass_define(pass, "SQUARES", "1");
+    pass_name(pass, squares ? "l2" : "l1");
+    if (in->channels > 1)
+        pass_name(pass, (const char *const[]){"c2", "c3", "c4"}[in->channels - 2]);
+    pass->work = 30.0 * in->channels;
+    pass->bytes_read = plane_bytes(in);
+    pass->bytes_written = plane_bytes(&work->gradients.plane);
+    pass_plane(pass, OPERAND_IN, plane);
+    pass_view(pass, &work->gradients);
+    pass_ints(pass, in->width, in->height);
+}
+
+static void add_thinning(const struct work *work, const struct canny_config *config)
+{
+    uint64_t low, high;
+    struct pass *pass = begin(work, "thin");
+    canny_limits(config, &low, &high);
+    pass->lanes = work->on_cpu ? 16 : 0;
+    pass_define(pass, "MAGNITUDE", "%s", number_name(work->magnitude));
+    pass_define(pass, "LIMIT", "%s", work->magnitude == SAMPLE_F64 ? "ulong" : "uint");
+    pass_name(pass, number_name(work->magnitude));
+    pass->work = 20;
+    pass->bytes_read = plane_bytes(&work->gradients.plane);
+    pass->bytes_written = plane_bytes(&work->classes.plane);
+    pass_view(pass, &work->gradients);
+    pass_view(pass, &work->classes);
+    pass_view(pass, &work->parents);
+    pass_ints(pass, work->in->width, work->in->height);
+    /* No gradient is larger than these. */
+    uint64_t most = work->magnitude == SAMPLE_U16   ? UINT16_MAX >> 2
+                    : work->magnitude == SAMPLE_I32 ? UINT32_MAX >> 2
+                                                    : INT64_MAX >> 2;
+    low = low < most ? low : most;
+    high = high < most ? high : most;
+    if (work->magnitude == SAMPLE_F64) {
+        pass_long(pass, (int64_t)low);
+        pass_long(pass, (int64_t)high);
+    } else {
+        pass_uint(pass, (uint32_t)low);
+        pass_uint(pass, (uint32_t)high);
+    }
+}
+
+/* What joins pixels, finds out about trees, or writes the result. */
+static struct pass *add_step(const struct work *work, const char *part)
+{
+    struct pass *pass = begin(work, part);
+    pass->work = 4;
+    pass->bytes_read = plane_bytes(&work->classes.plane);
+    pass_view(pass, &work->classes);
+    pass_view(pass, &work->parents);
+    return pass;
+}
+
+static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
+{
+    const struct canny_config *config = config_;
+    unsigned gradients = 0, classes = 0, parents = 0;
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        const struct plane *in = &plan->in->planes[i];
+        struct plane shape = plan->out->planes[i];
+        struct work work = {.plan = plan,
+                            .in = in,
+                            .out = {OPERAND_OUT, shape},
+                            .on_cpu = plan->profile->form == FORM_ROWS};
+        bool squares = config->norm == CANNY_L2, bytes = in->type == SAMPLE_U8;
+        work.magnitude = bytes && !squares   ? SAMPLE_U16
+                         : bytes || !squares ? SAMPLE_I32
+                                             : SAMPLE_F64;
+        work.classes = stage_plan_view(plan, &classes, &shape);
+        shape.type = work.magnitude;
+        work.gradients = stage_plan_view(plan, &gradients, &shape);
+        shape.type = SAMPLE_I32;
+        work.parents = stage_plan_view(plan, &parents, &shape);
+        add_gradients(&work, i, config);
+        add_thinning(&work, config);
+        add_step(&work, "join");
+        add_step(&work, "mark");
+        struct pass *show = add_step(&work, "show");
+        show->bytes_written = plane_bytes(&work.out.plane);
+        pass_plane(show, OPERAND_OUT, i);
+    }
+    return 0;
+}
+
+static const char *const chains[] = {"canny:50:100", "canny:50:100:norm=l2", NULL};
+
+const struct stage stage_canny = {
+    .name = "canny",
+    .chains = chains,
+    .summary = "white lines, one pixel wide, where the picture changes most, on black",
+    .params = params,
+    .config_size = sizeof(struct canny_config),
+    .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16,
+    .complete = complete,
+    .shape = shape,
+    .passes = passes,
+    .reference = canny_reference,
+    .bench = "canny:50:100",
+};

@@ -1,0 +1,411 @@
+/* statistics and histogram count the samples of each region and colour by value, and make numbers
+ * of the counts, or sums of neighbouring ones. Counts and sums are whole numbers, whatever the
+ * order in which work-items add. */
+#include "stage/statistics/statistics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "stage/common.h"
+
+#define REGION_PARAMS(config)                                                                      \
+    PARAM(INTEGER, "across", offsetof(config, regions.across),                                     \
+          "regions side by side, of equal width as far as pixels allow",                           \
+          RANGE(1, STATISTICS_SIDE_MAX), DEFAULT("1")),                                            \
+        PARAM(INTEGER, "down", offsetof(config, regions.down), "regions below each other",         \
+              RANGE(1, STATISTICS_SIDE_MAX), DEFAULT("1"))
+
+static const struct param_choice no_numbers[] = {{"none", 0}, {NULL, 0}};
+
+static const struct param statistics_params[] = {
+    PARAM(
+        REALS, "percentiles", offsetof(struct statistics_config, percentiles),
+        "for each of these shares, in percent, the least value that as many samples do not exceed",
+        RANGE(0, 100), .choices = no_numbers, DEFAULT("5_50_95")),
+    PARAM(REALS, "over", offsetof(struct statistics_config, over),
+          "for each of these values, how many samples are above it", RANGE(0, 65535),
+          .choices = no_numbers, DEFAULT("none")),
+    REGION_PARAMS(struct statistics_config),
+    {0},
+};
+
+static const struct param histogram_params[] = {
+    PARAM(INTEGER, "bins", offsetof(struct histogram_config, bins),
+          "how many counts there are; of integers a power of two, at most one for each value",
+          RANGE(1, 65536), DEFAULT("256")),
+    REGION_PARAMS(struct histogram_config),
+    PARAM(REAL, "low", offsetof(struct histogram_config, low), "of f32: where the first bin begins",
+          DEFAULT("0")),
+    PARAM(REAL, "high", offsetof(struct histogram_config, high),
+          "of f32: where the last bin ends; without it at white"),
+    {0},
+};
+
+/* ---- what comes out ---- */
+
+static unsigned count_of(const struct param_matrix *values)
+{
+    return values->choice == PARAM_IS_NUMBER ? values->columns : 0;
+}
+
+static void set_number(struct statistics_number *number, enum statistics_kind kind, int32_t value,
+                       const char *name)
+{
+    *number = (struct statistics_number){.kind = kind, .value = value};
+    snprintf(number->name, sizeof number->name, "%s", name);
+}
+
+unsigned statistics_numbers(const struct statistics_config *config,
+                            struct statistics_number numbers[5 + 2 * STATISTICS_NUMBERS_MAX])
+{
+    unsigned n = 0;
+    char name[NUMBER_TEXT_MAX + 8], text[NUMBER_TEXT_MAX];
+    set_number(&numbers[n++], STATISTICS_COUNT, 0, "count");
+    set_number(&numbers[n++], STATISTICS_LEAST, 0, "min");
+    set_number(&numbers[n++], STATISTICS_MOST, 0, "max");
+    set_number(&numbers[n++], STATISTICS_MEAN, 0, "mean");
+    set_number(&numbers[n++], STATISTICS_DEVIATION, 0, "deviation");
+    for (unsigned i = 0; i < count_of(&config->percentiles); i++) {
+        double p = config->percentiles.v[i];
+        snprintf(name, sizeof name, "p%s", number_format_real(p, text));
+        set_number(&numbers[n++], STATISTICS_PERCENTILE, (int32_t)lrint(p * STATISTICS_PARTS),
+                   name);
+    }
+    for (unsigned i = 0; i < count_of(&config->over); i++) {
+        double v = config->over.v[i];
+        snprintf(name, sizeof name, "over%s", number_format_real(v, text));
+        set_number(&numbers[n++], STATISTICS_OVER, (int32_t)floor(v), name);
+    }
+    return n;
+}
+
+/* Names of planes have no more. */
+static int check_digits(const char *what, const struct param_matrix *values, struct fault *fault)
+{
+    for (unsigned i = 0; i < count_of(values); i++)
+        if (fabs(values->v[i] * 1000 - rint(values->v[i] * 1000)) > 1e-6)
+            return fault_set(fault, FAULT_CHAIN,
+                             "statistics: %s=%g: at most three digits behind the point", what,
+                             values->v[i]);
+    return 0;
+}
+
+static int complete_statistics(void *config_, param_given *given, struct fault *fault)
+{
+    const struct statistics_config *config = config_;
+    const struct param_matrix *p = &config->percentiles, *over = &config->over;
+    if (count_of(p) > STATISTICS_NUMBERS_MAX || count_of(over) > STATISTICS_NUMBERS_MAX)
+        return fault_set(fault, FAULT_CHAIN, "statistics: at most %d percentiles, and %d of over",
+                         STATISTICS_NUMBERS_MAX, STATISTICS_NUMBERS_MAX);
+    int result = check_digits("percentiles", p, fault);
+    if (result == 0)
+        result = check_digits("over", over, fault);
+    if (result != 0)
+        return result;
+    struct statistics_number numbers[5 + 2 * STATISTICS_NUMBERS_MAX];
+    unsigned n = statistics_numbers(config, numbers);
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned k = 0; k < i; k++)
+            if (strcmp(numbers[i].name, numbers[k].name) == 0)
+                return fault_set(fault, FAULT_CHAIN, "statistics: %s is asked for twice",
+                                 numbers[i].name);
+    return 0;
+}
+
+static int complete_histogram(void *config_, param_given *given, struct fault *fault)
+{
+    struct histogram_config *config = config_;
+    const param_given high = 1 << 4; /* the index of `high` in the table */
+    config->has_high = *given & high;
+    if (config->has_high && !(config->high > config->low))
+        return fault_set(fault, FAULT_CHAIN, "histogram: high=%g is not above low=%g", config->high,
+                         config->low);
+    return 0;
+}
+
+float histogram_low(const struct histogram_config *config)
+{
+    return (float)config->low;
+}
+
+float histogram_scale(const struct histogram_config *config, const struct plane *plane)
+{
+    double high = config->has_high ? config->high : plane_white(plane);
+    return (float)((double)config->bins / (high - config->low));
+}
+
+/* Alpha is no colour. */
+static uint32_t colours_of(const struct plane *plane)
+{
+    return plane->channels - (plane_has_alpha(plane) ? 1 : 0);
+}
+
+static uint32_t values_of(const struct plane *plane, uint32_t bins)
+{
+    return sample_is_integer(plane->type) ? (uint32_t)sample_max(plane->type) + 1 : bins;
+}
+
+static int check(const char *stage, const struct regions *regions, const struct plane *plane,
+                 uint32_t values, struct fault *fault)
+{
+    uint64_t counts =
+        (uint64_t)values * colours_of(plane) * (uint64_t)(regions->across * regions->down);
+    if (plane->width < regions->across || plane->height < regions->down)
+        return fault_set(fault, FAULT_SHAPE, "%s: %lld×%lld regions of %u×%u pixels", stage,
+                         (long long)regions->across, (long long)regions->down, plane->width,
+                         plane->height);
+    if (counts > STATISTICS_COUNTS_MAX)
+        return fault_set(fault, FAULT_SHAPE,
+                         "%s: %llu counts (regions × colours × values), of at most %u: take fewer "
+                         "regions, or convert:type=u8",
+                         stage, (unsigned long long)counts, STATISTICS_COUNTS_MAX);
+    return 0;
+}
+
+static int statistics_shape(const void *config_, const struct frame *in, size_t alignment,
+                            struct frame *out, struct fault *fault)
+{
+    const struct statistics_config *config = config_;
+    struct statistics_number numbers[5 + 2 * STATISTICS_NUMBERS_MAX];
+    unsigned n = statistics_numbers(config, numbers);
+    int result = 0;
+    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
+        const struct plane *from = &in->planes[i];
+        result = check("statistics", &config->regions, from, values_of(from, 0), fault);
+        for (unsigned k = 0; k < n && result == 0; k++) {
+            struct plane plane = {.width = (uint32_t)config->regions.across,
+                                  .height = (uint32_t)config->regions.down,
+                                  .channels = colours_of(from)};
+            enum statistics_kind kind = numbers[k].kind;
+            plane.type = kind == STATISTICS_COUNT || kind == STATISTICS_OVER       ? SAMPLE_I32
+                         : kind == STATISTICS_MEAN || kind == STATISTICS_DEVIATION ? SAMPLE_F64
+                                                                                   : from->type;
+            int length = snprintf(plane.name, sizeof plane.name, "%s%s%s", from->name,
+                                  from->name[0] ? "." : "", numbers[k].name);
+            if (length >= PLANE_NAME_MAX)
+                return fault_set(fault, FAULT_SHAPE,
+                                 "statistics: the name %s.%s would be longer than %d letters",
+                                 from->name, numbers[k].name, PLANE_NAME_MAX - 1);
+            if (!frame_add_plane(out, &plane, alignment))
+                return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+        }
+    }
+    return result;
+}
+
+static int histogram_shape(const void *config_, const struct frame *in, size_t alignment,
+                           struct frame *out, struct fault *fault)
+{
+    const struct histogram_config *config = config_;
+    uint32_t bins = (uint32_t)config->bins;
+    int result = 0;
+    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
+        const struct plane *from = &in->planes[i];
+        uint32_t values = values_of(from, bins);
+        if (sample_is_integer(from->type) && (values < bins || values % bins != 0))
+            return fault_set(fault, FAULT_SHAPE,
+                             "histogram: bins=%u: of %s a power of two, at most %u", bins,
+                             sample_name(from->type), values);
+        result = check("histogram", &config->regions, from, values, fault);
+        struct plane plane = {.width = bins,
+                              .height = (uint32_t)(config->regions.across * config->regions.down),
+                              .channels = colours_of(from),
+                              .type = SAMPLE_I32};
+        memcpy(plane.name, from->name, sizeof plane.name);
+        if (!from->name[0])
+            snprintf(plane.name, sizeof plane.name, "histogram");
+        if (result == 0 && !frame_add_plane(out, &plane, alignment))
+            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    }
+    return result;
+}
+
+/* ---- passes ---- */
+
+/* The counts of a plane: for each band of rows of a region, region and colour `values` ints; and
+ * behind them, four 64-bit numbers for each 256 values. */
+struct tally {
+    struct stage_plan *plan;
+    unsigned index, state;
+    const struct plane *in;
+    const struct regions *regions;
+    uint32_t values, colours, across, down, bands;
+    bool on_cpu;
+};
+
+static void set_tally(struct tally *tally, struct stage_plan *plan, unsigned index,
+                      const struct regions *regions, uint32_t bins)
+{
+    const struct plane *in = &plan->in->planes[index];
+    *tally = (struct tally){.plan = plan,
+                            .index = index,
+                            .in = in,
+                            .regions = regions,
+                            .values = values_of(in, bins),
+                            .colours = colours_of(in),
+                            .across = (uint32_t)regions->across,
+                            .down = (uint32_t)regions->down,
+                            .on_cpu = plan->profile->form == FORM_ROWS};
+    /* A CPU's bands have counts of their own; a GPU's work-items add to those of the region. */
+    uint32_t height = (in->height + tally->down - 1) / tally->down;
+    uint32_t most = tally->on_cpu ? (2 * plan->profile->units + tally->down - 1) / tally->down
+                                  : (height + 63) / 64;
+    uint32_t room =
+        STATISTICS_COUNTS_MAX / (tally->across * tally->down * tally->colours * tally->values);
+    if (tally->on_cpu && most > room)
+        most = room;
+    tally->bands = most < 1 ? 1 : most > height ? height : most;
+}
+
+static uint32_t sets_of(const struct tally *tally)
+{
+    return tally->across * tally->down * tally->colours;
+}
+
+static uint32_t parts_of(const struct tally *tally)
+{
+    return tally->on_cpu ? tally->bands : 1;
+}
+
+static uint32_t blocks_of(const struct tally *tally)
+{
+    return (tally->values + 255) / 256;
+}
+
+/* Ints in front of the blocks' numbers, an even count. */
+static uint32_t counts_of(const struct tally *tally)
+{
+    return (sets_of(tally) * parts_of(tally) * tally->values + 1) / 2 * 2;
+}
+
+static uint64_t bytes_of(const struct tally *tally)
+{
+    return sizeof(int32_t) * (uint64_t)counts_of(tally) +
+           32 * (uint64_t)sets_of(tally) * blocks_of(tally);
+}
+
+static struct pass *begin(const struct tally *tally, const char *part, enum kernel_form form,
+                          uint32_t grid_width, uint32_t grid_height)
+{
+    struct pass *pass = pass_begin(tally->plan, "statistics", part, form,
+                                   form == FORM_ROWS ? PASS_WHOLE_ROW : 1, grid_width, grid_height);
+    pass_name(pass, kernel_form_name(form));
+    pass_buffer(pass, tally->state);
+    return pass;
+}
+
+static void add_counting(const struct tally *tally, const struct histogram_config *histogram)
+{
+    const struct plane *in = tally->in;
+    if (!tally->on_cpu) {
+        struct pass *clear = begin(tally, "clear", FORM_SCALAR, tally->values, sets_of(tally));
+        clear->bytes_written = bytes_of(tally);
+        pass_int(clear, (int32_t)tally->values);
+    }
+    struct pass *pass = begin(tally, "count", tally->on_cpu ? FORM_ROWS : FORM_SCALAR,
+                              tally->on_cpu ? 1 : in->width, tally->down * tally->bands);
+    pass_define_type(pass, "SRC", in->type);
+    pass_define(pass, "CH", "%u", in->channels);
+    pass_define(pass, "COLOURS", "%u", tally->colours);
+    pass_name(pass, (const char *const[]){"c1", "c2", "c3", "c4"}[in->channels - 1]);
+    double rows = (double)in->height / tally->down / tally->bands;
+    pass->work = 6.0 * in->channels * rows * (tally->on_cpu ? in->width : 1);
+    pass->bytes_read = plane_bytes(in);
+    pass_plane(pass, OPERAND_IN, tally->index);
+    pass_ints(pass, in->width, in->height, tally->across, tally->down, tally->bands, tally->values);
+    pass_float(pass, histogram ? histogram_low(histogram) : 0);
+    pass_float(pass, histogram && in->type == SAMPLE_F32 ? histogram_scale(histogram, in) : 0);
+}
+
+static int add_statistics(const void *config_, struct stage_plan *plan, struct fault *fault)
+{
+    const struct statistics_config *config = config_;
+    struct statistics_number numbers[5 + 2 * STATISTICS_NUMBERS_MAX];
+    unsigned n = statistics_numbers(config, numbers), state = 0;
+    struct tally tally;
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        set_tally(&tally, plan, i, &config->regions, 0);
+        stage_plan_memory(plan, &state, bytes_of(&tally));
+    }
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        int32_t table[4 * (5 + 2 * STATISTICS_NUMBERS_MAX)];
+        uint32_t blocks;
+        set_tally(&tally, plan, i, &config->regions, 0);
+        tally.state = state;
+        blocks = blocks_of(&tally);
+        add_counting(&tally, NULL);
+        for (unsigned k = 0; k < n; k++) {
+            const struct plane *out = &plan->out->planes[i * n + k];
+            table[4 * k] = (int32_t)numbers[k].kind;
+            table[4 * k + 1] = numbers[k].value;
+            table[4 * k + 2] = (int32_t)out->offset;
+            table[4 * k + 3] = (int32_t)out->stride;
+        }
+        struct pass *sum = begin(&tally, "sum", FORM_SCALAR, blocks, sets_of(&tally));
+        sum->work = 256.0 * 8 * parts_of(&tally);
+        sum->bytes_read = bytes_of(&tally);
+        pass_ints(sum, tally.values, tally.across * tally.colours, parts_of(&tally),
+                  counts_of(&tally));
+        struct pass *pass =
+            begin(&tally, "numbers", FORM_SCALAR, tally.across * tally.colours, tally.down);
+        pass_define_type(pass, "SRC", tally.in->type);
+        pass->work = 500.0 * n + 4.0 * blocks * n;
+        pass->bytes_read = 32 * (uint64_t)blocks * sets_of(&tally);
+        pass_buffer(pass, OPERAND_OUT);
+        pass_buffer(pass, stage_plan_table(plan, table, 4 * n * sizeof *table));
+        pass_ints(pass, n, tally.values, parts_of(&tally), tally.colours, counts_of(&tally));
+    }
+    return 0;
+}
+
+static int add_histogram(const void *config_, struct stage_plan *plan, struct fault *fault)
+{
+    const struct histogram_config *config = config_;
+    uint32_t bins = (uint32_t)config->bins;
+    unsigned state = 0;
+    struct tally tally;
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        set_tally(&tally, plan, i, &config->regions, bins);
+        stage_plan_memory(plan, &state, bytes_of(&tally));
+    }
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        set_tally(&tally, plan, i, &config->regions, bins);
+        tally.state = state;
+        add_counting(&tally, config);
+        struct pass *pass =
+            begin(&tally, "bins", FORM_SCALAR, bins * tally.colours, tally.across * tally.down);
+        pass->work = 2.0 * parts_of(&tally) * tally.values / bins;
+        pass->bytes_read = bytes_of(&tally);
+        pass->bytes_written = plane_bytes(&plan->out->planes[i]);
+        pass_plane(pass, OPERAND_OUT, i);
+        pass_ints(pass, tally.values, tally.values / bins, parts_of(&tally), tally.across,
+                  tally.colours);
+    }
+    return 0;
+}
+
+const struct stage stage_statistics = {
+    .name = "statistics",
+    .summary = "numbers in place of the picture: how many samples, mean, deviation, percentiles",
+    .params = statistics_params,
+    .config_size = sizeof(struct statistics_config),
+    .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16,
+    .complete = complete_statistics,
+    .shape = statistics_shape,
+    .passes = add_statistics,
+    .reference = statistics_reference,
+};
+
+const struct stage stage_histogram = {
+    .name = "histogram",
+    .summary = "in place of the picture, how many samples there are of each value",
+    .params = histogram_params,
+    .config_size = sizeof(struct histogram_config),
+    .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32,
+    .complete = complete_histogram,
+    .shape = histogram_shape,
+    .passes = add_histogram,
+    .reference = histogram_reference,
+};
