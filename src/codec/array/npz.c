@@ -6,6 +6,8 @@
  * Without (numpy.savez), each array is a plane, in the archive's order. */
 #include "codec/array/npz.h"
 
+#include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,11 +99,40 @@ static int check_directory(const struct decoder *d, struct fault *fault)
     return 0;
 }
 
+/* libzip is loaded when the first archive is read: with what it needs in turn, libcrypto above all,
+ * it takes a millisecond of each start. */
+#define ZIP_FUNCTIONS(X)                                                                           \
+    X(zip_discard)                                                                                 \
+    X(zip_error_code_zip) X(zip_error_fini) X(zip_error_init) X(zip_error_strerror) X(zip_fclose)  \
+        X(zip_file_get_error) X(zip_fopen_index) X(zip_fread) X(zip_get_error) X(zip_get_name)     \
+            X(zip_get_num_entries) X(zip_name_locate) X(zip_open_from_source)                      \
+                X(zip_source_buffer_create) X(zip_source_free) X(zip_stat_index)
+
+static struct {
+#define X(name) __typeof__(&name) name;
+    ZIP_FUNCTIONS(X)
+#undef X
+    char fault[200];
+} libzip;
+
+static void load_libzip(void)
+{
+    void *library = dlopen(ZIP_SONAME, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        snprintf(libzip.fault, sizeof libzip.fault, "npz needs libzip: %.150s", dlerror());
+#define X(name)                                                                                    \
+    libzip.name = library ? (__typeof__(&name))dlsym(library, #name) : NULL;                       \
+    if (library && !libzip.name)                                                                   \
+        snprintf(libzip.fault, sizeof libzip.fault, ZIP_SONAME " lacks " #name);
+    ZIP_FUNCTIONS(X)
+#undef X
+}
+
 static int zip_fault(zip_error_t *error, const char *what, struct fault *fault)
 {
     char text[64];
     enum fault_code code = FAULT_DATA;
-    switch (zip_error_code_zip(error)) {
+    switch (libzip.zip_error_code_zip(error)) {
     case ZIP_ER_OK: /* libzip 1.7 sets no error when some allocations fail */
     case ZIP_ER_MEMORY:
         return no_memory(fault);
@@ -114,35 +145,40 @@ static int zip_fault(zip_error_t *error, const char *what, struct fault *fault)
     }
     snprintf(text, sizeof text, "%s npz: %.*s", code == FAULT_FORMAT ? "unsupported" : "damaged",
              NPZ_MEMBER_MAX, what);
-    return codec_library_fault(fault, code, text, zip_error_strerror(error));
+    return codec_library_fault(fault, code, text, libzip.zip_error_strerror(error));
 }
 
 static int open_archive(struct decoder *d, struct fault *fault)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct npz_state *state = d->state;
     zip_error_t error;
-    zip_error_init(&error);
-    zip_source_t *source = zip_source_buffer_create(d->data, d->size, 0, &error);
+    pthread_once(&once, load_libzip);
+    if (libzip.fault[0])
+        return fault_set(fault, FAULT_INTERNAL, "%s", libzip.fault);
+    libzip.zip_error_init(&error);
+    zip_source_t *source = libzip.zip_source_buffer_create(d->data, d->size, 0, &error);
     if (source)
-        state->zip = zip_open_from_source(source, ZIP_RDONLY, &error);
+        state->zip = libzip.zip_open_from_source(source, ZIP_RDONLY, &error);
     int result = state->zip ? 0 : zip_fault(&error, "its directory", fault);
     if (source && !state->zip)
-        zip_source_free(source);
-    zip_error_fini(&error);
+        libzip.zip_source_free(source);
+    libzip.zip_error_fini(&error);
     return result;
 }
 
 static const char *member_name(const struct npz_state *state, zip_uint64_t member)
 {
-    const char *name = zip_get_name(state->zip, member, ZIP_FL_ENC_RAW);
+    const char *name = libzip.zip_get_name(state->zip, member, ZIP_FL_ENC_RAW);
     return name ? name : "";
 }
 
 static int open_member(const struct npz_state *state, zip_uint64_t member, zip_file_t **file,
                        struct fault *fault)
 {
-    *file = zip_fopen_index(state->zip, member, 0);
-    return *file ? 0 : zip_fault(zip_get_error(state->zip), member_name(state, member), fault);
+    *file = libzip.zip_fopen_index(state->zip, member, 0);
+    return *file ? 0
+                 : zip_fault(libzip.zip_get_error(state->zip), member_name(state, member), fault);
 }
 
 /* Reads `size` bytes, or fewer if the member ends before; *got is how many. */
@@ -150,9 +186,9 @@ static int read_some(const struct npz_state *state, zip_uint64_t member, zip_fil
                      size_t size, size_t *got, struct fault *fault)
 {
     for (*got = 0; *got < size;) {
-        zip_int64_t n = zip_fread(file, (uint8_t *)to + *got, size - *got);
+        zip_int64_t n = libzip.zip_fread(file, (uint8_t *)to + *got, size - *got);
         if (n < 0)
-            return zip_fault(zip_file_get_error(file), member_name(state, member), fault);
+            return zip_fault(libzip.zip_file_get_error(file), member_name(state, member), fault);
         if (n == 0)
             break;
         *got += (size_t)n;
@@ -164,8 +200,8 @@ static int member_size(const struct npz_state *state, zip_uint64_t member, uint6
                        struct fault *fault)
 {
     zip_stat_t stat;
-    if (zip_stat_index(state->zip, member, 0, &stat) != 0)
-        return zip_fault(zip_get_error(state->zip), member_name(state, member), fault);
+    if (libzip.zip_stat_index(state->zip, member, 0, &stat) != 0)
+        return zip_fault(libzip.zip_get_error(state->zip), member_name(state, member), fault);
     *size = stat.size;
     return 0;
 }
@@ -180,7 +216,7 @@ static int read_header(struct npz_state *state, zip_uint64_t member, struct npy_
     if (result != 0)
         return result;
     result = read_some(state, member, file, state->buffer, sizeof state->buffer, &got, fault);
-    zip_fclose(file);
+    libzip.zip_fclose(file);
     if (result == 0 && npy_read_header(header, state->buffer, got, &why) != 0)
         result = fault_set(fault, why.code == FAULT_TRUNCATED ? FAULT_DATA : why.code,
                            "npz, %.40s: %s", member_name(state, member), why.text);
@@ -220,7 +256,7 @@ static int take_plane_of_meta(struct decoder *d, const struct plane *told, struc
     struct npz_state *state = d->state;
     char name[NPZ_MEMBER_MAX];
     npz_member_name(told->name, name);
-    zip_int64_t member = zip_name_locate(state->zip, name, ZIP_FL_ENC_RAW);
+    zip_int64_t member = libzip.zip_name_locate(state->zip, name, ZIP_FL_ENC_RAW);
     if (member < 0)
         return fault_set(fault, FAULT_DATA, "damaged npz: %s lists %s, which is not there",
                          NPZ_META, name);
@@ -248,7 +284,7 @@ static int take_plane_of_meta(struct decoder *d, const struct plane *told, struc
 static int add_frame_of_meta(struct decoder *d, const struct frame *told, struct fault *fault)
 {
     struct npz_state *state = d->state;
-    uint64_t there = (uint64_t)zip_get_num_entries(state->zip, 0) - 1;
+    uint64_t there = (uint64_t)libzip.zip_get_num_entries(state->zip, 0) - 1;
     int result = 0;
     if (there < told->n_planes)
         return fault_set(fault, FAULT_DATA, "damaged npz: %s lists %zu planes, %llu are there",
@@ -281,7 +317,7 @@ static int read_meta(struct decoder *d, zip_uint64_t member, struct fault *fault
         result = open_member(state, member, &file, fault);
     if (result == 0) { /* asks for one byte more: libzip compares the CRC at the end */
         result = read_some(state, member, file, text, size + 1, &got, fault);
-        zip_fclose(file);
+        libzip.zip_fclose(file);
     }
     if (result == 0)
         result = npz_parse_meta(text, got, d->limits.max_pixels, &told, fault);
@@ -307,7 +343,7 @@ static int take_plane(struct decoder *d, zip_uint64_t member, struct fault *faul
                          "unsupported npz: an array called '%.80s'; planes are called by up to %d "
                          "letters, digits and . _ -",
                          name, PLANE_NAME_MAX - 1);
-    if (zip_name_locate(state->zip, name, ZIP_FL_ENC_RAW) != (zip_int64_t)member)
+    if (libzip.zip_name_locate(state->zip, name, ZIP_FL_ENC_RAW) != (zip_int64_t)member)
         return fault_set(fault, FAULT_DATA, "damaged npz: two arrays are called %s", name);
     int result = add_array(d, member, 0, fault);
     if (result == 0)
@@ -341,8 +377,8 @@ static int open_npz(struct decoder *d, struct fault *fault)
         result = open_archive(d, fault);
     if (result != 0)
         return result;
-    zip_uint64_t members = (zip_uint64_t)zip_get_num_entries(state->zip, 0);
-    zip_int64_t meta = zip_name_locate(state->zip, NPZ_META, ZIP_FL_ENC_RAW);
+    zip_uint64_t members = (zip_uint64_t)libzip.zip_get_num_entries(state->zip, 0);
+    zip_int64_t meta = libzip.zip_name_locate(state->zip, NPZ_META, ZIP_FL_ENC_RAW);
     if (members > MEMBERS_MAX)
         return too_many(fault);
     state->arrays = calloc(members + 1, sizeof *state->arrays);
@@ -417,7 +453,7 @@ static int read_array(struct npz_state *state, const struct npz_array *array,
     if (result == 0) /* reads to the member's end, where libzip compares the CRC */
         result =
             read_some(state, array->member, file, state->buffer, sizeof state->buffer, &got, fault);
-    zip_fclose(file);
+    libzip.zip_fclose(file);
     return result;
 }
 
@@ -434,7 +470,7 @@ static void close_npz(struct decoder *d)
 {
     struct npz_state *state = d->state;
     if (state->zip)
-        zip_discard(state->zip);
+        libzip.zip_discard(state->zip);
     free(state->arrays);
 }
 
