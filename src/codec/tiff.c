@@ -191,6 +191,8 @@ static int damaged(struct tiff_state *s, struct fault *fault)
 {
     if (is_cut(&s->decoder->input))
         return truncated(fault);
+    if (strstr(s->error, "zero tag directories") || strstr(s->error, "directory (0 elements"))
+        return fault_set(fault, FAULT_DATA, "damaged tiff: a directory without entries");
     if (strstr(s->error, "limit defined in open options"))
         return fault_set(fault, FAULT_LIMIT, "tiff: %s (--memory)", s->error);
     if (strcasestr(s->error, "memory") || strcasestr(s->error, "alloc") ||

@@ -47,7 +47,9 @@ static struct decoder_input input_of(const struct decoder *d)
     return input;
 }
 
-/* As a whole, and from a file, it is the same. */
+/* As a whole, and from a file, it is the same. But at the end of a piece libjpeg-turbo decodes in
+ * another way, which warns of codes that do not exist, and where 0xFF are repeated goes on elsewhere
+ * to look for a marker: of damaged JPEGs in pieces the warnings may be others. */
 static void check_whole(const struct decoder *by_bands, bool luma, const struct picture *bands,
                         const struct fault *why)
 {
@@ -55,6 +57,7 @@ static void check_whole(const struct decoder *by_bands, bool luma, const struct 
     struct fault fault = FAULT_INIT;
     struct picture picture = {.data = calloc(1, bands->frame.size)};
     struct decoder_input input = input_of(by_bands);
+    bool same = strcmp(by_bands->codec->name, "jpeg") != 0 || input.room >= input.size;
     if (picture.data && frame_copy(&picture.frame, &bands->frame) &&
         decoder_open_input(&decoder, &input, &by_bands->options, &limits, &fault) == 0) {
         if (decoder_narrow(&decoder, luma, by_bands->reduced, &fault) == 0)
@@ -63,7 +66,7 @@ static void check_whole(const struct decoder *by_bands, bool luma, const struct 
             fuzz_fail("by bands '%s', as a whole '%s'", why->text, fault.text);
         if (fault.code == 0 && memcmp(picture.data, bands->data, bands->frame.size) != 0)
             fuzz_fail("by bands the samples differ");
-        if (strcmp(text_string(&decoder.warnings), text_string(&by_bands->warnings)) != 0)
+        if (same && strcmp(text_string(&decoder.warnings), text_string(&by_bands->warnings)) != 0)
             fuzz_fail("by bands the warnings are '%s', as a whole '%s'",
                       text_string(&by_bands->warnings), text_string(&decoder.warnings));
         decoder_close(&decoder);
