@@ -142,6 +142,15 @@ class Rows(unittest.TestCase):
         little = ('--device', 'cpu', '--memory', '16MiB')
         for chain in ('luminance,gauss:2,sobel', 'luminance,threshold:local,resize:w=300'):
             self.assertEqual(self.run_on(path, chain, 'b.png', *little), self.run_on(path, chain, 'b.png'))
+        second = os.path.join(self.folder.name, 'second.png')
+        tree, seconds = ('-c', 'luminance,resize:w=300', '-o', second), []
+        for options in (little, ()):
+            self.assertEqual(self.run_on(path, 'luminance,sobel', 'b.png', *tree, *options),
+                             self.run_on(path, 'luminance,sobel', 'b.png'))
+            with open(second, 'rb') as file:
+                seconds.append(file.read())
+            os.unlink(second)
+        self.assertEqual(*seconds)
         code, says, data = self.run_on(path, 'rotate:90', 'b.png', *little)
         self.assertEqual((code, data), (65, None))
         self.assertIn(b'--memory', says)
