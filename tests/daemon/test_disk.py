@@ -295,6 +295,25 @@ class Taken(DiskTest):
         self.assertNotEqual(os.stat(out).st_dev, os.stat(self.dir).st_dev)
         self.killed_and_taken(self.faulty(out=out))
 
+    def test_where_out_cannot_be_opened_for_now(self):
+        """What an earlier run has left in OUT is known by its folder alone, which stays until OUT can be cleared up."""
+        d = self.faulty('--jobs', '1').start()
+        d.drop('a', b'hang')
+        wait_for('it to begin', self.fake_log)
+        d.kill()
+        self.assertEqual(len(d.temporaries()), 1)
+        (instance, serial, _), = d.claims()
+        with open(os.path.join(d.hidden, 'work', instance, serial, 'a'), 'w', encoding='ascii') as file:
+            file.write('good')
+        self.wrong('open', d.output, 'once:2')  # the first is that of the new run's own
+        d.start()
+        d.expect_line('%s: Input/output error; it is tried again' % d.output)
+        self.assertFalse(os.path.exists(self.rule))
+        self.assertEqual(d.expect('a.pgm'), b'good')
+        d.stop()
+        self.assertEqual(d.results(), ['a.pgm'])
+        d.expect_clean()
+
     def test_of_a_run_before_the_last(self):
         """The one that took the file over could not end it: what the first one had reserved stays."""
         try:

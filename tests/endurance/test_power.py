@@ -42,6 +42,7 @@ FOLDERS = {'done': 'originals: done', 'gone': 'originals: delete', 'kept': 'orig
 SLOW = 40       # milliseconds that each sync of a slow disk takes longer
 KINDS = 60      # of pictures
 BACKLOG = 60    # files
+GAP = 0.1       # seconds, the longest between the ends of two disks
 PAUSE = 600     # seconds, the longest until a file that met failures again and again is tried once more (docs/daemon.md)
 
 
@@ -173,8 +174,10 @@ class Power(DaemonTest):
             consumer.join()
 
     def cut(self, how):
+        """Two disks do not lose their power at the same moment."""
         disks = [os.open(os.path.join(self.dir, disk), os.O_RDONLY) for disk in self.disks]
-        for disk in random.sample(disks, len(disks)):
+        for i, disk in enumerate(random.sample(disks, len(disks))):
+            time.sleep(GAP * random.random() if i else 0)
             fcntl.ioctl(disk, SHUTDOWN, struct.pack('I', how))
         for disk in disks:
             os.close(disk)

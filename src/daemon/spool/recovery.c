@@ -146,19 +146,23 @@ static void close_remains(struct remains *remains)
     free(remains);
 }
 
-/* Opens the OUT whose path the lock file holds. An instance that died early has written none. */
-static int open_output(const struct spool *spool, int lock_fd, bool *below)
+/* Opens the OUT whose path the lock file holds. An instance that died early has written none. What
+ * lies in an OUT that is gone, or forbidden, stays there. One that fails for now may answer later,
+ * so the instance is left alone until then: its folder alone knows of its temporary files. */
+static int open_output(struct remains *remains, const struct spool *spool, struct fault *fault)
 {
     char path[PATH_MAX + 2];
-    ssize_t length = pread(lock_fd, path, sizeof path - 1, 0);
-    if (length <= 0)
-        return fcntl(spool->out_fd, F_DUPFD_CLOEXEC, 3);
-    path[length] = '\0';
-    *below = strlen(path) < (size_t)length; /* open_instance has written more */
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        log_warning("%s: %s; what an earlier run left there stays", path, strerror(errno));
-    return fd;
+    ssize_t length = pread(remains->lock_fd, path, sizeof path - 1, 0);
+    path[length > 0 ? length : 0] = '\0';
+    remains->below = (ssize_t)strlen(path) < length; /* open_instance has written more */
+    remains->out_fd = length > 0 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                                 : fcntl(spool->out_fd, F_DUPFD_CLOEXEC, 3);
+    if (remains->out_fd >= 0)
+        return 0;
+    if (errno != ENOENT && errno != ENOTDIR && errno != EACCES)
+        return fault_set_errno(fault, FAULT_IO, path);
+    log_warning("%s: %s; what an earlier run left there stays", path, strerror(errno));
+    return 0;
 }
 
 /* Returns true when we have the lock and the folder is still there: another daemon may have been
@@ -185,11 +189,10 @@ static int visit_instance(void *context, const char *name, unsigned char kind)
     *remains = (struct remains){.lock_fd = -1, .out_fd = -1};
     memcpy(remains->id, name, SPOOL_INSTANCE_ID + 1);
     remains->fd = disk_open_directory(r->spool->work_fd, name, 0);
-    if (remains->fd < 0 || !lock(remains)) {
+    if (remains->fd < 0 || !lock(remains) || open_output(remains, r->spool, &r->fault) != 0) {
         close_remains(remains);
         return 0;
     }
-    remains->out_fd = open_output(r->spool, remains->lock_fd, &remains->below);
     remains->next = r->list;
     r->list = remains;
     return 0;
