@@ -1,7 +1,7 @@
 /* What is counted, and where: for the engine that counts (cl/count.cl) and for kernels that make something of its counts.
  *
  * `state` begins with what is found; then come the sums of 256 bins each, a table that is made of the counts, and BINS
- * counts for each part. With LEVEL_MIN each value has a bin, from that value on. Else bins lie between the least
+ * counts for each part. With LEVELS each value has a bin, from LEVEL_MIN on. Else bins lie between the least
  * sample and the greatest, `BETWEEN` of equal width; alpha, infinities and NaN do not count. */
 #define FOUND       0 /* otsu: the threshold, as cl/threshold/threshold.cl takes it; normalize: black */
 #define FOUND_LEAST 1 /* as keys */

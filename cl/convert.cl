@@ -2,17 +2,15 @@
 #include <half.cl>
 #include <round.cl>
 #include <share.cl>
-#ifdef KERNEL_channels
+#include <types.cl>
+#pragma kernel channels
 /* Changes the number of channels: grey becomes three equal colours, colours become their luma (bt601), and missing
  * alpha becomes white. The grid counts pixels. */
-#ifdef SRC_IS_float
-#define WHITE as_float((int)white)
+#define WHITE (IS_REAL(SRC) ? (SRC)as_float((int)white) : (SRC)white)
 #define LUMA                                                                                       \
-    (in[0] * (19595.0f / 65536.0f) + in[1] * (38470.0f / 65536.0f) + in[2] * (7471.0f / 65536.0f))
-#else
-#define WHITE (SRC)white
-#define LUMA  (SRC)((in[0] * 19595u + in[1] * 38470u + in[2] * 7471u + 32768u) >> 16)
-#endif
+    (IS_REAL(SRC) ? (SRC)(in[0] * (19595.0f / 65536.0f) + in[1] * (38470.0f / 65536.0f) +          \
+                          in[2] * (7471.0f / 65536.0f))                                            \
+                  : (SRC)(((uint)in[0] * 19595u + (uint)in[1] * 38470u + (uint)in[2] * 7471u + 32768u) >> 16))
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), long white)
 {
@@ -20,21 +18,16 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), long white)
     __global const SRC *in = ROW(src, y) + x * CH;
     __global SRC *out = ROW(dst, y) + x * DST_CH;
     for (int end = SPAN_END(x); x < end; x++, in += CH, out += DST_CH) {
-#if DST_CH == 1 && CH > 2
-        out[0] = LUMA;
-#elif DST_CH == 1
-        out[0] = in[0];
-#else
-        out[0] = in[0];
-        out[1] = in[CH > 2 ? 1 : 0];
-        out[2] = in[CH > 2 ? 2 : 0];
-#if DST_CH == 4
-        out[3] = CH == 2 ? in[1] : WHITE;
-#endif
-#endif
+        out[0] = DST_CH == 1 && CH > 2 ? LUMA : in[0];
+        if (DST_CH > 1) {
+            out[1] = in[CH > 2 ? 1 : 0];
+            out[2] = in[CH > 2 ? 2 : 0];
+        }
+        if (DST_CH == 4)
+            out[3] = CH == 2 ? in[1] : WHITE;
     }
 }
-#elif defined(KERNEL_planar)
+#pragma kernel planar
 /* Writes the channels of pixels, which are only moved, as planes of `rows` rows below each other. The grid counts
  * pixels. */
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int rows)
@@ -46,15 +39,13 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int rows)
     for (int end = SPAN_END(x); x < end; x++, in += CH, out++) {
         out[0] = in[0];
         out[next] = in[1];
-#if CH > 2
-        out[2 * next] = in[2];
-#endif
-#if CH > 3
-        out[3 * next] = in[3];
-#endif
+        if (CH > 2)
+            out[2 * next] = in[2];
+        if (CH > 3)
+            out[3 * next] = in[3];
     }
 }
-#else
+#pragma kernel unnamed
 /* convert: to integers sat(rne(v)), or with SCALED, for floats whose white is 1, sat(rne(v * max)), or with QUANTIZES
  * sat(rne(v / scale) + zero); to floats the nearest f32 or f16. f16 and f64 come as their bits; SCALED and f64 compute
  * one sample at a time. */
@@ -122,4 +113,3 @@ inline V(DST) FN(convert_pixel)(V(SRC) v)
 }
 #endif
 #undef IN_FLOAT
-#endif

@@ -11,39 +11,30 @@
 #include <luma.cl>
 #include <memory.cl>
 #include "bins.cl"
-#if defined(SRC_IS_uchar) || defined(SRC_IS_char)
-#define IN_BYTES
-#define UNIT uchar /* bytes are counted as they are, and change places at the end */
-#else
-#define UNIT SRC
-#endif
-#if PIXEL > 2
-#define TONE_AT(in, x)                                                                                  \
-    (int)(((in)[(x) * PIXEL] * 19595u + (in)[(x) * PIXEL + 1] * 38470u + (in)[(x) * PIXEL + 2] * 7471u + 32768u) >> 16)
-#else
-#define TONE_AT(in, x) (in)[(x) * PIXEL]
-#endif
+#define IN_BYTES (sizeof(SRC) == 1) /* they are counted as they are, as UNIT, and change places at the end */
+#define TONE_AT(in, x)                                                                             \
+    (PIXEL > 2 ? (int)(((uint)(in)[(x) * PIXEL] * 19595u + (uint)(in)[(x) * PIXEL + 1] * 38470u +  \
+                        (uint)(in)[(x) * PIXEL + 2] * 7471u + 32768u) >> 16)                       \
+               : (in)[(x) * PIXEL])
 #define ALL_COUNT (PIXEL == 1 && !ALPHA) /* every sample of a row */
-#ifdef LEVEL_MIN
-#define BIN_OF(v)  ((int)(v) - LEVEL_MIN)
+#define BIN_OF(v)  (LEVELS ? (int)(v) - LEVEL_MIN : FN(bin)(bins, v))
 #define COUNTED_AT(i) ((i) ^ -LEVEL_MIN) /* where bytes of place i were counted */
-#else
-#define BIN_OF(v)   FN(bin)(bins, v)
-#define COUNTED_AT(i) (i)
-#endif
-#ifdef TILED
-#define LINE_AT(y)   (__global const UNIT *)ROW(src, border_index(y, height, BORDER_REFLECT))
-#define COLUMN_AT(x) border_index(x, width, BORDER_REFLECT)
-#else
-#define LINE_AT(y)   (__global const UNIT *)ROW(src, y)
-#define COLUMN_AT(x) (x)
-#endif
+#define LINE_AT(y)   (__global const UNIT *)ROW(src, TILED ? border_index(y, height, BORDER_REFLECT) : (y))
+#define COLUMN_AT(x) (TILED ? border_index(x, width, BORDER_REFLECT) : (x))
+/* Kernels that count end here if there is nothing to count. */
+#define BINS_BETWEEN(least, most)                                                                  \
+    struct FN(bins) bins = {0};                                                                    \
+    if (!LEVELS) {                                                                                 \
+        if ((least) > (most))                                                                      \
+            return;                                                                                \
+        bins = FN(bins_of)(least, most);                                                           \
+    }
 
 #define PARAMETERS                                                                                 \
     __global int *restrict state, PLANE_IN(SRC, src), int counts_at, int apart, int parts,         \
         int width, int height, int across, int tile_width, int tile_height, int rows, int bands
 
-#if defined(KERNEL_clear)
+#pragma kernel clear
 __kernel void KERNEL(GRID, __global int *restrict state, int counts_at, int apart)
 {
     POSITION(begin, part)
@@ -57,7 +48,7 @@ __kernel void KERNEL(GRID, __global int *restrict state, int counts_at, int apar
     if (begin <= FOUND_MOST && end > FOUND_MOST)
         state[FOUND_MOST] = INT_MIN;
 }
-#elif defined(KERNEL_range)
+#pragma kernel range
 /* The least key and the greatest one. */
 __kernel void KERNEL(GRID, PARAMETERS)
 {
@@ -81,31 +72,40 @@ __kernel void KERNEL(GRID, PARAMETERS)
         atomic_max(state + FOUND_MOST, most);
     }
 }
-#elif defined(KERNEL_count)
+#pragma kernel count
 #if defined(FORM_ROWS)
 /* Rows of a tile are in pages of their own, where a processor's own fetching begins anew: they are fetched so many rows
  * ahead. */
 #define AHEAD 4
-#if defined(IN_BYTES) && ALL_COUNT && defined(PAIRS_FROM)
-#define IN_PAIRS
-#endif
 /* 256 bins are counted in four parts, whose stores do not wait for each other, or bytes in pairs. */
-#ifdef IN_BYTES
-#define COUNT(x, v) own[((x) & 3) * 256 + (v)]++;
-#elif BINS == 256
 #define COUNT(x, v)                                                                                \
     {                                                                                              \
-        SRC sample = v;                                                                            \
-        if (COUNTS(sample))                                                                        \
-            own[((x) & 3) * 256 + BIN_OF(sample)]++;                                                \
+        UNIT sample = v;                                                                           \
+        if (IN_BYTES)                                                                              \
+            own[((x) & 3) * 256 + (int)sample]++;                                                  \
+        else if (COUNTS(sample) && BINS == 256)                                                    \
+            own[((x) & 3) * 256 + BIN_OF(sample)]++;                                               \
+        else if (COUNTS(sample))                                                                   \
+            counts[BIN_OF(sample)]++;                                                              \
     }
+#if defined(PAIRS_FROM) && (defined(SRC_IS_uchar) || defined(SRC_IS_char)) && PIXEL == 1 && !ALPHA
+#define PAIRS_BEGIN                                                                                \
+    struct pair_counts pairs;                                                                      \
+    bool in_pairs = (last - first) * tile_width >= PAIRS_FROM;                                     \
+    if (in_pairs)                                                                                  \
+        pairs_begin(&pairs);
+#define PAIRS_COUNT                                                                                \
+    if (in_pairs) {                                                                                \
+        pairs_count(&pairs, in + x, whole - x, AHEAD * src_stride, own);                           \
+        x = whole;                                                                                 \
+    }
+#define PAIRS_END                                                                                  \
+    if (in_pairs)                                                                                  \
+        pairs_add(&pairs, own);
 #else
-#define COUNT(x, v)                                                                                \
-    {                                                                                              \
-        SRC sample = v;                                                                            \
-        if (COUNTS(sample))                                                                        \
-            counts[BIN_OF(sample)]++;                                                               \
-    }
+#define PAIRS_BEGIN
+#define PAIRS_COUNT
+#define PAIRS_END
 #endif
 __kernel void KERNEL(GRID, PARAMETERS)
 {
@@ -114,59 +114,32 @@ __kernel void KERNEL(GRID, PARAMETERS)
     int begin = tile % across * tile_width, end = begin + tile_width, inside = clamp(width, begin, end);
     int top = tile / across * tile_height, first = top + band * rows, last = min(first + rows, top + tile_height);
     __global int *counts = state + counts_at + (tile * parts + band % parts) * apart;
-#ifndef LEVEL_MIN
-    if (state[FOUND_LEAST] > state[FOUND_MOST])
-        return;
-    struct FN(bins) bins = FN(bins_of)(state[FOUND_LEAST], state[FOUND_MOST]);
-#endif
-#if BINS == 256
+    BINS_BETWEEN(state[FOUND_LEAST], state[FOUND_MOST])
     int own[4 * 256];
-    for (int i = 0; i < 4 * 256; i++)
-        own[i] = 0;
-#endif
-#ifdef IN_PAIRS
-    struct pair_counts pairs;
-    bool in_pairs = (last - first) * tile_width >= PAIRS_FROM;
-    if (in_pairs)
-        pairs_begin(&pairs);
-#endif
+    if (BINS == 256)
+        for (int i = 0; i < 4 * 256; i++)
+            own[i] = 0;
+    PAIRS_BEGIN
     for (int y = first; y < last; y++) {
         __global const UNIT *in = LINE_AT(y);
-        int x = begin;
-#if defined(IN_BYTES) && ALL_COUNT
-        int whole = begin + ((inside - begin) & ~7);
-#endif
-#ifdef IN_PAIRS
-        if (in_pairs) {
-            pairs_count(&pairs, in + x, whole - x, AHEAD * src_stride, own);
-            x = whole;
-        }
-#endif
+        int x = begin, whole = IN_BYTES && ALL_COUNT ? begin + ((inside - begin) & ~7) : begin;
+        PAIRS_COUNT
         for (int i = x * PIXEL; i < inside * PIXEL; i += 64 / (int)sizeof(SRC))
             FETCH_AHEAD(ROW(src, min(y + AHEAD, height - 1)) + i);
-#if defined(IN_BYTES) && ALL_COUNT
-        for (; x < whole; x += 8) {
-            uchar8 v = vload8(0, in + x);
+        for (; IN_BYTES && ALL_COUNT && x < whole; x += 8) {
+            CAT(UNIT, 8) v = vload8(0, in + x);
             COUNT(0, v.s0) COUNT(1, v.s1) COUNT(2, v.s2) COUNT(3, v.s3)
             COUNT(0, v.s4) COUNT(1, v.s5) COUNT(2, v.s6) COUNT(3, v.s7)
         }
-#endif
         for (; x < inside; x++)
             if (!IS_ALPHA(ALPHA, x))
                 COUNT(x, TONE_AT(in, x))
-#ifdef TILED
-        for (; x < end; x++)
+        for (; TILED && x < end; x++)
             COUNT(x, TONE_AT(in, COLUMN_AT(x)))
-#endif
     }
-#ifdef IN_PAIRS
-    if (in_pairs)
-        pairs_add(&pairs, own);
-#endif
-#if BINS == 256
-    for (int i = 0; i < 256; i++)
+    PAIRS_END
+    for (int i = 0; BINS == 256 && i < 256; i++)
         counts[i] += own[COUNTED_AT(i)] + own[256 + COUNTED_AT(i)] + own[512 + COUNTED_AT(i)] + own[768 + COUNTED_AT(i)];
-#endif
 }
 #else
 /* A column of a band by each work-item, or SPAN = 16 of bytes: of a plane, or, if it is TILED, what a tile has of such
@@ -181,24 +154,8 @@ __kernel void KERNEL(GRID, PARAMETERS)
         }                                                                                          \
         place = p, run++;                                                                          \
     }
-#if SPAN == 16
 #define COUNT_FOUR(v) COUNT((v).s0) COUNT((v).s1) COUNT((v).s2) COUNT((v).s3)
-#if PIXEL == 3
 #define SHARES 19595 * 0x1p-16f, 38470 * 0x1p-16f, 7471 * 0x1p-16f
-inline int16 FN(tones)(__global const uint4 *at)
-{
-    uint4 v = at[0], w = at[1], u = at[2];
-    return (int16)(convert_int4(lumas_of_rgb(v.s0, v.s1, v.s2, SHARES)), convert_int4(lumas_of_rgb(v.s3, w.s0, w.s1, SHARES)),
-                   convert_int4(lumas_of_rgb(w.s2, w.s3, u.s0, SHARES)), convert_int4(lumas_of_rgb(u.s1, u.s2, u.s3, SHARES)));
-}
-#elif PIXEL == 4
-#define SHARES 19595 * 0x1p-16f, 38470 * 0x1p-16f, 7471 * 0x1p-16f
-inline int16 FN(tones)(__global const uint4 *at)
-{
-    return (int16)(convert_int4(lumas_of_rgba(at[0], SHARES)), convert_int4(lumas_of_rgba(at[1], SHARES)),
-                   convert_int4(lumas_of_rgba(at[2], SHARES)), convert_int4(lumas_of_rgba(at[3], SHARES)));
-}
-#else
 inline int4 FN(bytes)(uint w)
 {
     return (int4)((int)(w & 255u), (int)(w >> 8 & 255u), (int)(w >> 16 & 255u), (int)(w >> 24));
@@ -206,11 +163,18 @@ inline int4 FN(bytes)(uint w)
 
 inline int16 FN(tones)(__global const uint4 *at)
 {
-    uint4 v = *at ^ (LEVEL_MIN == 0 ? 0u : 0x80808080u);
+    uint4 v = at[0];
+    if (PIXEL == 3) {
+        uint4 w = at[1], u = at[2];
+        return (int16)(convert_int4(lumas_of_rgb(v.s0, v.s1, v.s2, SHARES)), convert_int4(lumas_of_rgb(v.s3, w.s0, w.s1, SHARES)),
+                       convert_int4(lumas_of_rgb(w.s2, w.s3, u.s0, SHARES)), convert_int4(lumas_of_rgb(u.s1, u.s2, u.s3, SHARES)));
+    }
+    if (PIXEL == 4)
+        return (int16)(convert_int4(lumas_of_rgba(v, SHARES)), convert_int4(lumas_of_rgba(at[1], SHARES)),
+                       convert_int4(lumas_of_rgba(at[2], SHARES)), convert_int4(lumas_of_rgba(at[3], SHARES)));
+    v = v ^ (LEVEL_MIN == 0 ? 0u : 0x80808080u);
     return (int16)(FN(bytes)(v.s0), FN(bytes)(v.s1), FN(bytes)(v.s2), FN(bytes)(v.s3));
 }
-#endif
-#endif
 
 __kernel void KERNEL(GRID, PARAMETERS)
 {
@@ -218,59 +182,46 @@ __kernel void KERNEL(GRID, PARAMETERS)
     int x = SPAN_BEGIN;
     if (band >= grid_y_end || x >= grid_width || IS_ALPHA(ALPHA, x))
         return;
-#ifndef LEVEL_MIN
     int least = state[FOUND_LEAST], most = state[FOUND_MOST];
-    if (least > most)
-        return;
-    struct FN(bins) bins = FN(bins_of)(least, most);
-#endif
-#ifdef TILED
-    int tile_y = band / bands, top = tile_y * tile_height, first = top + band % bands * rows;
-    int last = min(first + rows, top + tile_height);
-#if SPAN == 16
-    int each = tile_width / 16 + 2, tile_x = x / 16 / each, left = tile_x * tile_width;
-    x = (left / 16 + x / 16 % each) * 16;
-    int begin = max(x, left), end = min(x + 16, left + tile_width);
-#else
-    int tile_x = x / tile_width;
-    x = COLUMN_AT(x);
-#endif
-    __global int *counts = state + counts_at + (tile_y * across + tile_x) * apart;
-#else
-    int first = band * rows, last = min(first + rows, height), begin = x, end = min(x + 16, width);
-    __global int *counts = state + counts_at + band % parts * apart;
-#endif
+    BINS_BETWEEN(least, most)
+    int tile_x = 0, tile_y = TILED ? band / bands : 0, top = tile_y * tile_height;
+    int first = top + (TILED ? band % bands : band) * rows, last = min(first + rows, TILED ? top + tile_height : height);
+    int begin = x, end = min(x + 16, width);
+    if (TILED && SPAN == 16) {
+        int each = tile_width / 16 + 2, left = x / 16 / each * tile_width;
+        tile_x = x / 16 / each;
+        x = (left / 16 + x / 16 % each) * 16;
+        begin = max(x, left), end = min(x + 16, left + tile_width);
+    } else if (TILED) {
+        tile_x = x / tile_width;
+        x = COLUMN_AT(x);
+    }
+    __global int *counts = state + counts_at + (TILED ? tile_y * across + tile_x : band % parts) * apart;
     int place = 0, run = 0;
     for (int y = first; y < last; y++) {
         __global const UNIT *in = LINE_AT(y);
-#if SPAN == 16
-        if (end - begin == 16 && end <= width) {
+        if (SPAN == 1) {
+            SRC v = TONE_AT(in, x);
+            if (COUNTS(v))
+                COUNT(BIN_OF(v))
+        } else if (end - begin == 16 && end <= width) {
             int16 v = FN(tones)((__global const uint4 *)(in + x * PIXEL));
             COUNT_FOUR(v.s0123) COUNT_FOUR(v.s4567) COUNT_FOUR(v.s89ab) COUNT_FOUR(v.scdef)
         } else {
             for (int i = begin; i < end; i++)
-                COUNT(COUNTED_AT(TONE_AT(in, COLUMN_AT(i))))
+                COUNT(COUNTED_AT((int)TONE_AT(in, COLUMN_AT(i))))
         }
-#else
-        SRC v = TONE_AT(in, x);
-        if (COUNTS(v))
-            COUNT(BIN_OF(v))
-#endif
     }
     if (run > 0)
         atomic_add(counts + place, run);
 }
 #endif
-#elif defined(KERNEL_tally)
+#pragma kernel tally
 /* Bytes on GPUs with local memory: a work-group counts a band there, each 32 of its work-items, which most likely run
  * side by side, by themselves. Of samples that all count a work-item takes 16 at once, and adds four that are alike at
  * once. */
 #define COPIES (ITEMS / 32)
-#if ALL_COUNT && ALIGNED
-#define CHUNK 16
-#else
-#define CHUNK 1
-#endif
+#define CHUNK (ALL_COUNT && ALIGNED ? 16 : 1)
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void KERNEL(GRID, PARAMETERS)
 {
     __local int counts[COPIES * 256];
@@ -281,26 +232,21 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void KERNEL(GRID, PA
     barrier(CLK_LOCAL_MEM_FENCE);
     int top = tile_y * tile_height + band * rows;
     rows = min(rows, (tile_y + 1) * tile_height - top);
-#ifdef TILED
-    int begin = tile_x * tile_width, end = begin + tile_width, lanes = ITEMS; /* items side by side */
-    while (lanes / 2 >= (end + CHUNK - 1) / CHUNK - begin / CHUNK)
+    int begin = tile_x * (TILED ? tile_width : 16 * ITEMS), lanes = ITEMS; /* items side by side */
+    int end = TILED ? begin + tile_width : min(begin + 16 * ITEMS, width);
+    while (TILED && lanes / 2 >= (end + CHUNK - 1) / CHUNK - begin / CHUNK)
         lanes /= 2;
-#else
-    const int begin = tile_x * 16 * ITEMS, end = min(begin + 16 * ITEMS, width), lanes = ITEMS;
-    tile_x = 0;
-#endif
+    tile_x = TILED ? tile_x : 0;
     int down = lanes < ITEMS ? item / lanes : 0, along = lanes < ITEMS ? item % lanes : item;
     for (int y = top + down; y < top + rows; y += ITEMS / lanes) {
         __global const UNIT *in = LINE_AT(y);
-#if CHUNK == 1
-        for (int x = begin + along; x < end; x += lanes)
+        for (int x = begin + along; CHUNK == 1 && x < end; x += lanes)
             if (!IS_ALPHA(ALPHA, x))
-                atomic_inc(own + TONE_AT(in, COLUMN_AT(x)));
-#else
-        for (int x = (begin / CHUNK + along) * CHUNK; x < end; x += lanes * CHUNK) {
+                atomic_inc(own + (int)TONE_AT(in, COLUMN_AT(x)));
+        for (int x = (begin / CHUNK + along) * CHUNK; CHUNK > 1 && x < end; x += lanes * CHUNK) {
             if (x < begin || x + CHUNK > min(end, width)) {
                 for (int k = max(x, begin); k < min(x + CHUNK, end); k++)
-                    atomic_inc(own + TONE_AT(in, COLUMN_AT(k)));
+                    atomic_inc(own + (int)TONE_AT(in, COLUMN_AT(k)));
                 continue;
             }
             uint4 v = *(__global const uint4 *)(in + x);
@@ -315,7 +261,6 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void KERNEL(GRID, PA
                 atomic_inc(own + (v.x >> 24));
             }
         }
-#endif
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     state += counts_at + ((tile_y * across + tile_x) * parts + band % parts) * apart;
@@ -323,15 +268,13 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void KERNEL(GRID, PA
         int sum = 0;
         for (int c = 0; c < COPIES; c++)
             sum += counts[c * 256 + COUNTED_AT(i)];
-#ifdef TILED
-        state[i] = sum; /* each band has a part of its own */
-#else
-        if (sum > 0)
+        if (TILED) /* each band has a part of its own */
+            state[i] = sum;
+        else if (sum > 0)
             atomic_add(state + i, sum);
-#endif
     }
 }
-#elif defined(KERNEL_merge)
+#pragma kernel merge
 /* Adds up all parts in the first one, and its bins in sums of 256. SPAN bins by each work-item. */
 __kernel void KERNEL(GRID, __global int *restrict state, int parts)
 {
@@ -349,4 +292,3 @@ __kernel void KERNEL(GRID, __global int *restrict state, int parts)
     if (all > 0)
         atomic_add(state + SUMS_AT + begin / 256, all);
 }
-#endif

@@ -68,19 +68,16 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst) WEIGHT_PARAME
         __global const uint4 *at = (__global const uint4 *)(in + x * CH);
         float r = (float)red * 0x1p-16f, g = (float)green * 0x1p-16f, b = (float)blue * 0x1p-16f;
         uint4 v = at[0], w = at[1], u = at[2];
-#if CH == 3
-        uint4 greys = (uint4)(THEN_WORD(FN(word)(lumas_of_rgb(v.s0, v.s1, v.s2, r, g, b))),
-                              THEN_WORD(FN(word)(lumas_of_rgb(v.s3, w.s0, w.s1, r, g, b))),
-                              THEN_WORD(FN(word)(lumas_of_rgb(w.s2, w.s3, u.s0, r, g, b))),
-                              THEN_WORD(FN(word)(lumas_of_rgb(u.s1, u.s2, u.s3, r, g, b))));
-#else
-        uint4 t = at[3];
-        uint4 greys = (uint4)(THEN_WORD(FN(word)(lumas_of_rgba(v, r, g, b))),
-                              THEN_WORD(FN(word)(lumas_of_rgba(w, r, g, b))),
-                              THEN_WORD(FN(word)(lumas_of_rgba(u, r, g, b))),
-                              THEN_WORD(FN(word)(lumas_of_rgba(t, r, g, b))));
-#endif
-        *(__global uint4 *)(out + x) = greys;
+        if (CH == 3)
+            *(__global uint4 *)(out + x) = (uint4)(THEN_WORD(FN(word)(lumas_of_rgb(v.s0, v.s1, v.s2, r, g, b))),
+                                                   THEN_WORD(FN(word)(lumas_of_rgb(v.s3, w.s0, w.s1, r, g, b))),
+                                                   THEN_WORD(FN(word)(lumas_of_rgb(w.s2, w.s3, u.s0, r, g, b))),
+                                                   THEN_WORD(FN(word)(lumas_of_rgb(u.s1, u.s2, u.s3, r, g, b))));
+        else
+            *(__global uint4 *)(out + x) = (uint4)(THEN_WORD(FN(word)(lumas_of_rgba(v, r, g, b))),
+                                                   THEN_WORD(FN(word)(lumas_of_rgba(w, r, g, b))),
+                                                   THEN_WORD(FN(word)(lumas_of_rgba(u, r, g, b))),
+                                                   THEN_WORD(FN(word)(lumas_of_rgba(at[CH - 1], r, g, b))));
         return;
     }
 #elif defined(FORM_VECTOR)
@@ -89,17 +86,10 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst) WEIGHT_PARAME
         __global const CAT(SRC, 4) *at = (__global const CAT(SRC, 4) *)(in + x * CH);
         __global CAT(OUT, 4) *to = (__global CAT(OUT, 4) *)(out + x);
         for (int i = 0; i < SPAN / 4; i++) {
-            CAT(SRC, 4) a = at[i * CH], b = at[i * CH + 1], c = at[i * CH + 2];
-#if CH == 3
-            CAT(SRC, 4) r = (CAT(SRC, 4))(a.s0, a.s3, b.s2, c.s1);
-            CAT(SRC, 4) g = (CAT(SRC, 4))(a.s1, b.s0, b.s3, c.s2);
-            CAT(SRC, 4) l = (CAT(SRC, 4))(a.s2, b.s1, c.s0, c.s3);
-#else
-            CAT(SRC, 4) d = at[i * CH + 3];
-            CAT(SRC, 4) r = (CAT(SRC, 4))(a.s0, b.s0, c.s0, d.s0);
-            CAT(SRC, 4) g = (CAT(SRC, 4))(a.s1, b.s1, c.s1, d.s1);
-            CAT(SRC, 4) l = (CAT(SRC, 4))(a.s2, b.s2, c.s2, d.s2);
-#endif
+            CAT(SRC, 4) a = at[i * CH], b = at[i * CH + 1], c = at[i * CH + 2], d = at[i * CH + CH - 1];
+            CAT(SRC, 4) r = CH == 3 ? (CAT(SRC, 4))(a.s0, a.s3, b.s2, c.s1) : (CAT(SRC, 4))(a.s0, b.s0, c.s0, d.s0);
+            CAT(SRC, 4) g = CH == 3 ? (CAT(SRC, 4))(a.s1, b.s0, b.s3, c.s2) : (CAT(SRC, 4))(a.s1, b.s1, c.s1, d.s1);
+            CAT(SRC, 4) l = CH == 3 ? (CAT(SRC, 4))(a.s2, b.s1, c.s0, c.s3) : (CAT(SRC, 4))(a.s2, b.s2, c.s2, d.s2);
             CAT(DST, 4) v = CAT3(convert_, DST, 4)(MIX(CAT3(convert_, MIXED, 4)(r),
                                                        CAT3(convert_, MIXED, 4)(g),
                                                        CAT3(convert_, MIXED, 4)(l)));

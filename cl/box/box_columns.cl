@@ -79,7 +79,7 @@ inline uint4 FN(sixteen)(__global const uchar *line, int x, int width, int borde
 #define ENTERING(line) FN(sixteen)(line, x + (right + 1) * CH - RIGHT, width, border)
 #define LEAVING(line)  FN(sixteen)(line, x - left * CH - LEFT, width, border)
 
-#if defined(KERNEL_starts)
+#pragma kernel starts
 #define ADD_IN(i, digit, c)   sum.s##c += BYTE(in, RIGHT + i);
 #define TAKE_OUT(i, digit, c) sum.s##c -= BYTE(out, LEFT + i);
 #define SAMPLE(c)             (SUM)((at < 0 ? 0u : (uint)line[max(at, 0) * CH + c]) ^ (FLIPPED & 255u))
@@ -109,7 +109,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(START, starts), int w
     }
 }
 
-#elif defined(KERNEL_means)
+#pragma kernel means
 #ifdef SUM_IS_float
 #define MEAN(sum)          as_uint(fma(sum, reciprocal, ROUNDER))
 #define WORD(a, b, c, d)   last_bytes(mean##a, mean##b, mean##c, mean##d)
@@ -174,4 +174,3 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_IN(START, starts), PLANE_
         ROW_MOVES(-, LEAVES, y - 1 - top)
     }
 }
-#endif

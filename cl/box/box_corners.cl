@@ -19,7 +19,7 @@ inline uint FN(sample)(uint4 w, int i)
     return (uint)SAMPLE_OF(SRC, i < 4 ? w.s0 : i < 8 ? w.s1 : i < 12 ? w.s2 : w.s3, i % 4);
 }
 
-#if defined(KERNEL_blocks)
+#pragma kernel blocks
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(uint, blocks), int height, int band)
 {
     POSITION(x, b)
@@ -36,7 +36,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(uint, blocks), int heig
         to[k] = (uint4)(sums[4 * k], sums[4 * k + 1], sums[4 * k + 2], sums[4 * k + 3]);
 }
 
-#elif defined(KERNEL_carry)
+#pragma kernel carry
 __kernel void KERNEL(GRID, PLANE_OUT(uint, blocks), int bands)
 {
     POSITION(x, y)
@@ -49,7 +49,7 @@ __kernel void KERNEL(GRID, PLANE_OUT(uint, blocks), int bands)
     }
 }
 
-#elif defined(KERNEL_along)
+#pragma kernel along
 __kernel void KERNEL(GRID, PLANE_OUT(uint, blocks), int samples)
 {
     int b = SPAN_BEGIN;
@@ -72,7 +72,7 @@ __kernel void KERNEL(GRID, PLANE_OUT(uint, blocks), int samples)
     }
 }
 
-#elif defined(KERNEL_starts)
+#pragma kernel starts
 /* The grid counts rows. */
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(uint, starts), int chunks)
 {
@@ -96,7 +96,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(uint, starts), int chun
     }
 }
 
-#elif defined(KERNEL_walk)
+#pragma kernel walk
 /* The samples of a chunk at x, of a row of which `bytes` may be read. */
 inline uint4 FN(chunk)(__global const SRC *row, int x, int bytes)
 {
@@ -150,4 +150,3 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(uint, blocks), PLANE_IN(
         }
     }
 }
-#endif

@@ -9,6 +9,7 @@
 #define PAIRS        ushort16
 #define HALVES       short16
 #define BLOCK        32
+#define BACKWARDS(v) (v).sfedcba9876543210
 #define ROW_SUMS     ushort16
 #define FLIPPED_PAIR (ushort)(FLIP * 0x8080)
 #define FLIPPED_ONE  (FLIP * 0x80)
@@ -18,6 +19,7 @@
 #define PAIRS        uint8
 #define HALVES       int8
 #define BLOCK        16
+#define BACKWARDS(v) (v).s76543210
 #define ROW_SUMS     uint16
 #define FLIPPED_PAIR (FLIP * 0x80008000u)
 #define FLIPPED_ONE  (FLIP * 0x8000)
@@ -47,11 +49,7 @@ inline PAIRS FN(repeated)(SRC sample)
 
 inline PAIRS FN(mirrored)(PAIRS v)
 {
-#if BLOCK == 32
-    v = v.sfedcba9876543210;
-#else
-    v = v.s76543210;
-#endif
+    v = BACKWARDS(v);
     return v << (PAIR)SAMPLE_BITS | v >> (PAIR)SAMPLE_BITS;
 }
 
@@ -127,20 +125,20 @@ inline int8 FN(moved_up)(int8 v)
 /* Replaces e at the even and at the odd samples of a block by its prefix sums for each channel. */
 inline void FN(changes)(HALVES *even, HALVES *odd)
 {
-#if CH == 1
-    HALVES pairs = FN(prefix_1)(*even + *odd);
-    *even = pairs - *odd;
-    *odd = pairs;
-#elif CH == 2 /* odd samples are alpha, whose sums must not change, so that they fit a sample */
-    *even = FN(prefix_1)(*even);
-    *odd = 0;
-#elif CH == 3 /* three samples before an odd one is an even one, and three before that an odd one */
-    *odd = FN(prefix_3)(*odd + FN(moved_up)(*even));
-    *even += FN(moved_up)(FN(moved_up)(*odd));
-#else
-    *even = FN(prefix_2)(*even);
-    *odd = FN(prefix_2)(*odd);
-#endif
+    if (CH == 1) {
+        HALVES pairs = FN(prefix_1)(*even + *odd);
+        *even = pairs - *odd;
+        *odd = pairs;
+    } else if (CH == 2) { /* odd samples are alpha, whose sums must not change, so that they fit a sample */
+        *even = FN(prefix_1)(*even);
+        *odd = 0;
+    } else if (CH == 3) { /* three samples before an odd one is an even one, and three before that an odd one */
+        *odd = FN(prefix_3)(*odd + FN(moved_up)(*even));
+        *even += FN(moved_up)(FN(moved_up)(*odd));
+    } else {
+        *even = FN(prefix_2)(*even);
+        *odd = FN(prefix_2)(*odd);
+    }
 }
 
 /* The sums are stored in phases: sample PHASES * i + k of a block is lane i of phase k. */

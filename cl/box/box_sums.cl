@@ -34,7 +34,7 @@
 #define TOTAL  (total + error)
 #endif
 
-#if defined(KERNEL_windows)
+#pragma kernel windows
 /* The sum of positions begin … end - 1, which are in the lane. */
 inline ACC FN(sum_inside)(SOURCE, int lane, int channel, int begin, int end)
 {
@@ -79,7 +79,7 @@ inline ACC FN(sum_bordered)(SOURCE, int lane, int channel, int begin, int end, i
     }
     return TOTAL;
 }
-#endif
+#pragma kernel
 
 /* DO(k, digit) for each of RESULTS results, which one store writes: k is a decimal number, `digit` the same in
  * hexadecimal, as vectors name their lanes. */
@@ -134,7 +134,7 @@ inline ACC FN(sum_bordered)(SOURCE, int lane, int channel, int begin, int end, i
 #define FINISH_PARAMETERS
 #endif
 
-#if defined(KERNEL_blocks)
+#pragma kernel blocks
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(ACC, dst), int length,
                      int block)
 {
@@ -147,7 +147,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(ACC, dst), int length,
     ROW(dst, y)[lane] = sum;
 }
 
-#elif defined(KERNEL_carry)
+#pragma kernel carry
 /* Works in place. The grid counts lanes and channels. */
 __kernel void KERNEL(GRID, PLANE_OUT(ACC, dst), int blocks)
 {
@@ -162,7 +162,7 @@ __kernel void KERNEL(GRID, PLANE_OUT(ACC, dst), int blocks)
     }
 }
 
-#elif defined(KERNEL_prefix)
+#pragma kernel prefix
 /* A band is a block. There is one result more than positions. */
 __kernel void KERNEL(GRID, SOURCE, PLANE_OUT(DST, dst), int length)
 {
@@ -181,7 +181,7 @@ __kernel void KERNEL(GRID, SOURCE, PLANE_OUT(DST, dst), int length)
     }
 }
 
-#elif defined(KERNEL_windows)
+#pragma kernel windows
 #ifdef ACC_IS_float
 /* The results from p on whose windows lie inside the lane: see cl/box/box_float.cl for above, middle and below. 8 results
  * or more take so many registers that a Mali core runs half the threads, which is faster all the same: see
@@ -254,4 +254,3 @@ __kernel void KERNEL(GRID, SOURCE, PLANE_OUT(DST, dst), int length, int out_leng
         }
     }
 }
-#endif

@@ -19,18 +19,12 @@
 #define CHUNK    (128 / SAMPLE_BITS) /* samples */
 #define PER_WORD (32 / SAMPLE_BITS)
 #define PARTS    (NARROW ? 2 : PER_WORD) /* vectors of sums: sample i is in vector i % PARTS */
-#if SAMPLE_BITS == 8
-#define FLIPPED   (FLIP * 0x80808080u)
-#define PART_MASK (NARROW ? 0x00ff00ffu : 0xffu)
-#else
-#define FLIPPED   (FLIP * 0x80008000u)
-#define PART_MASK 0xffffu
-#endif
-#if SAMPLE_BITS == 16
-#define ALPHA_SAMPLES (CH == 2 ? (uint4)0xffff0000u : (uint4)(0u, 0xffff0000u, 0u, 0xffff0000u))
-#else
-#define ALPHA_SAMPLES (CH == 2 ? 0xff00ff00u : 0xff000000u)
-#endif
+#define FLIPPED   (FLIP * (SAMPLE_BITS == 8 ? 0x80808080u : 0x80008000u))
+#define PART_MASK (SAMPLE_BITS == 16 ? 0xffffu : NARROW ? 0x00ff00ffu : 0xffu)
+#define ALPHA_SAMPLES                                                                              \
+    (SAMPLE_BITS == 8 ? (uint4)(CH == 2 ? 0xff00ff00u : 0xff000000u)                               \
+     : CH == 2        ? (uint4)0xffff0000u                                                         \
+                      : (uint4)(0u, 0xffff0000u, 0u, 0xffff0000u))
 
 /* A vector with a number for each row of a turn. */
 #define PER_ROW CAT(uint, ROWS)
@@ -91,11 +85,10 @@ inline PER_ROW FN(sums_of)(__local const uint4 *tile, int at)
 inline void FN(set_sum)(__local uint4 *tile, int k, int item, int i, uint sum)
 {
     __local uint4 *v = tile + (k * PARTS + i % PARTS) * ITEMS + item;
-#if NARROW
-    ((__local ushort *)v)[i / PARTS] = (ushort)sum;
-#else
-    ((__local uint *)v)[i / PARTS] = sum;
-#endif
+    if (NARROW)
+        ((__local ushort *)v)[i / PARTS] = (ushort)sum;
+    else
+        ((__local uint *)v)[i / PARTS] = sum;
 }
 
 /* Of a vector with a number for each row of a turn, that of row k. */
@@ -139,7 +132,6 @@ inline void FN(fill)(__local uint4 *tile, __local PER_ROW *totals, __local PER_R
         totals[(c + CHUNK) % CH * ITEMS + item] = total[c];
 }
 
-#if WRAPS
 /* The chunk at sample x of a row that goes on with its other end. */
 inline uint4 FN(wrapped)(__global const SRC *row, int x, int n)
 {
@@ -150,7 +142,6 @@ inline uint4 FN(wrapped)(__global const SRC *row, int x, int n)
                     v.s3 >> SAMPLE_BITS | (uint)row[at] << (32 - SAMPLE_BITS));
     return v;
 }
-#endif
 
 /* Where a work-item loads. Columns outside of the row get their sums from other columns, in local memory (FN(fill)). x is
  * clamped, so that all chunks are loaded from the row's memory, which is whole vectors. */
@@ -161,10 +152,8 @@ struct FN(place) {
 
 INLINED uint4 FN(chunk)(__global const SRC *row, struct FN(place) place)
 {
-#if WRAPS
-    if (place.outside)
+    if (WRAPS && place.outside)
         return FN(wrapped)(row, place.column, place.n) ^ FLIPPED;
-#endif
     return *(__global const uint4 *)(row + place.x) ^ FLIPPED;
 }
 

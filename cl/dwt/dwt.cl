@@ -29,7 +29,7 @@
 #define LIFT_LOW(a, b, c, d, e)                                                                    \
     ((c) + ((LIFT_HIGH(a, b, c) + LIFT_HIGH(c, d, e) + 2) >> 2))
 
-#if defined(KERNEL_level)
+#pragma kernel level
 #define TILE_COLUMNS (2 * SPAN + (TAPS_MAX + 2) * C + 32)
 #define TILE_HALF    (SPAN + (TAPS_MAX / 2 + 1) * C + 16)
 typedef CAT(SRC, 16) __attribute__((aligned(SRC_SIZE))) FN(source16);
@@ -187,7 +187,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WO
                   (part ? ROW(lh, y) : ROW(ll, y)) + x, (part ? ROW(hh, y) : ROW(hl, y)) + x);
 }
 
-#elif defined(KERNEL_vertical)
+#pragma kernel vertical
 /* The grid counts a low row's samples, and low rows. In `mid` the high rows follow `low_height` low rows. */
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, mid),
                      __global const WORK *restrict taps, int first, int count, int height,
@@ -217,7 +217,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, mid),
     }
 }
 
-#elif defined(KERNEL_horizontal)
+#pragma kernel horizontal
 __kernel void KERNEL(GRID, PLANE_IN(WORK, mid), PLANE_OUT(WORK, ll), PLANE_OUT(WORK, hl),
                      PLANE_OUT(WORK, lh), PLANE_OUT(WORK, hh), __global const WORK *restrict taps,
                      int first, int count, int width, int high_width, int low_height, int border)
@@ -248,4 +248,3 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, mid), PLANE_OUT(WORK, ll), PLANE_OUT(W
             high[x] = h;
     }
 }
-#endif

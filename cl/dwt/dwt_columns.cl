@@ -25,7 +25,7 @@
 /* The index that a mirrored line has at column i of the picture, which is at most 7 outside. */
 #define FOLDED(i) min(abs(i), 2 * width - 2 - abs(i))
 
-#if defined(KERNEL_analysis)
+#pragma kernel analysis
 /* Loads columns 2p - 4 … 2p + 7 of row y of the picture, as WORK. */
 #if SRC_SIZE == 1
 #define BYTE_OF(w, k) (WORK)SAMPLE_OF(SRC, w, k)
@@ -91,7 +91,7 @@ inline void FN(walk)(PLANES, struct FN(factors) f, WORK low_gain, WORK high_gain
     }
 }
 
-#elif defined(KERNEL_synthesis)
+#pragma kernel synthesis
 /* Loads columns p - 2 … p + 3 of a band's row. For mirroring, a low sample n has position 2n in the picture's row, and a
  * high one 2n + 1. */
 inline LINE FN(inside)(__global const WORK *from)
@@ -141,7 +141,7 @@ inline void FN(walk)(PLANES, struct FN(factors) f, WORK low_gain, WORK high_gain
             FN(store)(PLACE(dst, 2 * p, 2 * done + 2), even, n_out);
     }
 }
-#endif
+#pragma kernel
 
 /* The grid counts the low band's columns, and blocks of `rows` of its rows. */
 __kernel void KERNEL(GRID, PLANES, WORK a, WORK b, WORK c, WORK e, WORK low_gain, WORK high_gain,

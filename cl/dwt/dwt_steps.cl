@@ -19,13 +19,13 @@
 #endif
 #define HALVES CAT(WORK, TWICE_PAIRS) /* low columns, then high ones; in pictures even and odd ones */
 
-#ifdef KERNEL_analysis
+#pragma kernel analysis
 #define SIGN    +
 #define REVERSE -
-#else
+#pragma kernel synthesis
 #define SIGN    -
 #define REVERSE +
-#endif
+#pragma kernel
 #ifdef REVERSIBLE
 #define LIFT_ODD(v, l, r, k)  ((v) REVERSE(((l) + (r)) >> 1))
 #define LIFT_EVEN(v, l, r, k) ((v) SIGN(((l) + (r) + 2) >> 2))
@@ -87,28 +87,28 @@ inline LINE FN(end_even)(LINE v, struct FN(ends) ends)
 /* The steps along a row, or their inverse, without gains: lane k of s (even, or low columns) and of d is pair p - 2 + k. */
 inline HALVES FN(along)(LINE s, LINE d, struct FN(ends) ends, struct FN(factors) f)
 {
-#ifdef KERNEL_analysis
+#pragma kernel analysis
     s = FN(end_even)(s, ends);
     d = FN(end_odd)(LIFT_ODD(d, s, s.s12345677, (LINE)(f.a)), ends);
     s = LIFT_EVEN(s, d.s00123456, d, (LINE)(f.b));
-#if STEPS == 4
-    s = FN(end_even)(s, ends);
-    d = FN(end_odd)(LIFT_ODD(d, s, s.s12345677, (LINE)(f.c)), ends);
-    s = LIFT_EVEN(s, d.s00123456, d, (LINE)(f.e));
-#endif
-#else
+    if (STEPS == 4) {
+        s = FN(end_even)(s, ends);
+        d = FN(end_odd)(LIFT_ODD(d, s, s.s12345677, (LINE)(f.c)), ends);
+        s = LIFT_EVEN(s, d.s00123456, d, (LINE)(f.e));
+    }
+#pragma kernel synthesis
     d = FN(end_odd)(d, ends);
-#if STEPS == 4
-    s = FN(end_even)(LIFT_EVEN(s, d.s00123456, d, (LINE)(f.e)), ends);
-    d = FN(end_odd)(LIFT_ODD(d, s, s.s12345677, (LINE)(f.c)), ends);
-#endif
+    if (STEPS == 4) {
+        s = FN(end_even)(LIFT_EVEN(s, d.s00123456, d, (LINE)(f.e)), ends);
+        d = FN(end_odd)(LIFT_ODD(d, s, s.s12345677, (LINE)(f.c)), ends);
+    }
     s = FN(end_even)(LIFT_EVEN(s, d.s00123456, d, (LINE)(f.b)), ends);
     d = LIFT_ODD(d, s, s.s12345677, (LINE)(f.a));
-#endif
+#pragma kernel
     return (HALVES)(OWN(s), OWN(d));
 }
 
-#if defined(KERNEL_analysis)
+#pragma kernel analysis
 /* A row is filtered along before the steps down the columns (TAKE), or, with REVERSIBLE, after them (GIVE). */
 #ifdef REVERSIBLE
 #define DOWN                CAT(WORK, 16)
@@ -130,11 +130,11 @@ inline void FN(down)(struct FN(column) *column, DOWN odd, DOWN below, struct FN(
 {
     DOWN d = LIFT_ODD(odd, column->x, below, (DOWN)(f.a)), s = LIFT_EVEN(column->x, column->d, d, (DOWN)(f.b));
     column->low = s, column->high = d;
-#if STEPS == 4
-    column->high = LIFT_ODD(column->d, column->s, s, (DOWN)(f.c));
-    column->low = LIFT_EVEN(column->s, column->d2, column->high, (DOWN)(f.e));
-    column->s = s, column->d2 = column->high;
-#endif
+    if (STEPS == 4) {
+        column->high = LIFT_ODD(column->d, column->s, s, (DOWN)(f.c));
+        column->low = LIFT_EVEN(column->s, column->d2, column->high, (DOWN)(f.e));
+        column->s = s, column->d2 = column->high;
+    }
     column->x = below, column->d = d;
 }
 
@@ -153,7 +153,7 @@ inline void FN(store)(__global WORK *to, BAND v, int n)
         to[2] = v.s2;
 #endif
 }
-#else
+#pragma kernel synthesis
 /* The same for rows of bands; `even` and `odd` are the rows of the picture that the last ones completed: an odd one, and
  * the even one below it. */
 struct FN(column) {
@@ -163,16 +163,16 @@ struct FN(column) {
 inline void FN(down)(struct FN(column) *column, HALVES low, HALVES high, struct FN(factors) f)
 {
     HALVES above = column->even;
-#if STEPS == 4
-    HALVES s1 = LIFT_EVEN(low, column->d, high, (HALVES)(f.e));
-    HALVES d1 = LIFT_ODD(column->d, column->s1, s1, (HALVES)(f.c));
-    column->even = LIFT_EVEN(column->s1, column->d1, d1, (HALVES)(f.b));
-    column->odd = LIFT_ODD(column->d1, above, column->even, (HALVES)(f.a));
-    column->s1 = s1, column->d1 = d1;
-#else
-    column->even = LIFT_EVEN(low, column->d, high, (HALVES)(f.b));
-    column->odd = LIFT_ODD(column->d, above, column->even, (HALVES)(f.a));
-#endif
+    if (STEPS == 4) {
+        HALVES s1 = LIFT_EVEN(low, column->d, high, (HALVES)(f.e));
+        HALVES d1 = LIFT_ODD(column->d, column->s1, s1, (HALVES)(f.c));
+        column->even = LIFT_EVEN(column->s1, column->d1, d1, (HALVES)(f.b));
+        column->odd = LIFT_ODD(column->d1, above, column->even, (HALVES)(f.a));
+        column->s1 = s1, column->d1 = d1;
+    } else {
+        column->even = LIFT_EVEN(low, column->d, high, (HALVES)(f.b));
+        column->odd = LIFT_ODD(column->d, above, column->even, (HALVES)(f.a));
+    }
     column->d = high;
 }
 
@@ -201,4 +201,4 @@ inline void FN(store)(__global DST *to, HALVES v, int n)
     PUT(0, 0) PUT(1, 4) PUT(2, 1) PUT(3, 5) PUT(4, 2) PUT(5, 6) PUT(6, 3)
 #endif
 }
-#endif
+#pragma kernel

@@ -32,7 +32,7 @@
     if (TAPS > k)                                                                                  \
         vstore4(as_float4(UNALIGNED_IN(uint, 4, from + k)), k / 4, x);
 
-#if defined(KERNEL_analysis)
+#pragma kernel analysis
 /* Filters along a row: the low and the high sample whose window begins at `from`. Samples of 1 and 2 bytes are loaded as
  * words; ODD is 1 if the window begins at an odd sample, so that the words begin one sample earlier. */
 #define SAMPLE(w, k) (float)SAMPLE_OF(SRC, w, k)
@@ -135,7 +135,7 @@ inline void FN(walk)(PLANES, __global const float *restrict taps, SIZES, int p, 
     2 * p + WINDOW_AT >= 3 && 2 * p + WINDOW_AT + 24 <= width && p < high_width &&                 \
         2 * y + WINDOW_AT >= 0 && 2 * (y_end - 1) + WINDOW_AT + TAPS <= height && y_end <= high_height
 
-#elif defined(KERNEL_synthesis)
+#pragma kernel synthesis
 /* Puts together along a row: an even sample of the picture and the odd one behind it, from a low and a high band. */
 #define TAKE(k)                                                                                    \
     v = fma((float2)(EL##k, OL##k), (float2)(x[k]), v);                                            \
@@ -238,7 +238,7 @@ inline void FN(walk)(PLANES, __global const float *restrict taps, SIZES, int p, 
     p + WINDOW_AT >= 0 && p + WINDOW_AT + 16 <= high_width && p + WINDOW_AT + 16 <= low_width &&   \
         y + WINDOW_AT >= 0 && y_end - 1 + WINDOW_AT + TAPS <= min(low_height, high_height) &&      \
         2 * p + 1 < width && 2 * y_end <= height
-#endif
+#pragma kernel
 
 /* The grid counts columns of the low band, or pairs of columns, and blocks of `rows` of its rows. */
 __kernel void KERNEL(GRID, PLANES, __global const float *restrict taps, int rows, int n_rows, SIZES)

@@ -29,7 +29,7 @@ inline bool FN(is_edge)(int width)
     return begin == 0 || 2 * end + 4 > width;
 }
 
-#if defined(KERNEL_analysis)
+#pragma kernel analysis
 /* A QUAD is four samples as they are loaded, a WINDOW four of them. They are converted only when they are needed, because a
  * compiler would otherwise wait for the load at once. */
 /* Loads columns 2p - 4 … 2p + 11 of a row as quads. Those outside the row have any values; with PAIRS 2 the last four
@@ -90,7 +90,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WO
     }
 }
 
-#elif defined(KERNEL_synthesis)
+#pragma kernel synthesis
 /* Loads columns p - 2 … p + 5 (with PAIRS 2, to p + 3) of a band's row as vectors. Those outside the row have any
  * values. */
 inline LINE FN(fetch)(__global const WORK *row, int4 at)
@@ -153,4 +153,3 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK
             FN(store)(ROW(dst, 2 * done + 2) + 2 * p, column.even, n_out);
     }
 }
-#endif

@@ -17,7 +17,7 @@
 
 #define TAPS_MAX 52
 
-#if defined(KERNEL_level)
+#pragma kernel level
 #define TILE (SPAN + TAPS_MAX * C + 16)
 typedef CAT(WORK, 16) __attribute__((aligned(WORK_SIZE))) FN(work16);
 
@@ -168,7 +168,7 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK
                       ROW(dst, 2 * y + p) + 2 * x);
 }
 
-#elif defined(KERNEL_horizontal) || defined(KERNEL_vertical)
+#pragma kernel horizontal vertical
 
 #ifdef REVERSIBLE
 /* Samples 2m and 2m + 1 of the signal, from the bands' samples AT_LOW(n) and AT_HIGH(n). */
@@ -188,9 +188,8 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK
         odd += taps[count + j] * l + taps[3 * count + j] * h;                                      \
     }
 #endif
-#endif
 
-#if defined(KERNEL_horizontal)
+#pragma kernel horizontal
 /* The grid counts pairs of columns, times channels, and the bands' rows, low ones first. */
 __kernel void KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK, lh),
                      PLANE_IN(WORK, hh), PLANE_OUT(WORK, mid), __global const WORK *restrict taps,
@@ -213,7 +212,7 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK
     }
 }
 
-#elif defined(KERNEL_vertical)
+#pragma kernel vertical
 /* The grid counts a row's samples, and pairs of rows. */
 __kernel void KERNEL(GRID, PLANE_IN(WORK, mid), PLANE_OUT(DST, dst),
                      __global const WORK *restrict taps, int first, int count, int size, int n_low,
@@ -231,4 +230,3 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, mid), PLANE_OUT(DST, dst),
             ROW(dst, 2 * y + 1)[x] = SATURATE_FROM(WORK, DST, odd);
     }
 }
-#endif

@@ -41,7 +41,7 @@ inline int FN(inside)(int i, int n, int cyclic)
 #define CLEAR_SUM(b)        DST a##b = 0;
 #define ADD(b)        a##b += taps[b * n_taps + t] * v;
 
-#ifdef KERNEL_rows
+#pragma kernel rows
 /* Along rows. The grid counts samples of pixels without alpha. The taps of positions inner … inner_end - 1 are all
  * within the signal. */
 #define STORE(b)                                                                                   \
@@ -99,9 +99,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON,
         x++;
     }
 }
-#endif
 
-#ifdef KERNEL_columns
+#pragma kernel columns
 /* Along columns: row y of the grid is computed from the rows under its taps. */
 #define HAS(b)        bool has##b = y >= skip##b && y - skip##b < length##b;
 #define OUT_ROW(b)    __global DST *out##b = ROW(dst##b, has##b ? y - skip##b : 0);
@@ -147,16 +146,14 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
         EACH_BAND(STORE)
     }
 }
-#endif
 
-#if defined(KERNEL_rows_tile) || defined(KERNEL_columns_tile)
+#pragma kernel rows_tile columns_tile
 /* Tiles, on GPUs: the bands' samples at four grid positions, from samples that are each loaded once. Factor and taps are
  * FACTOR and TAPS; samples at the source's edges take those of the table. */
 #include "tile.cl"
 #define SEEN      (3 * FACTOR + TAPS) /* samples under the taps of four positions */
-#endif
 
-#ifdef KERNEL_rows_tile
+#pragma kernel rows_tile
 /* Along rows of one channel. OFFSET: how far behind a word's beginning a window begins, if words hold several samples. */
 #if SRC_SIZE == 4
 #define LOADED 4
@@ -214,9 +211,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON,
         EACH_BAND(STORE_ONE)
     }
 }
-#endif
 
-#ifdef KERNEL_columns_tile
+#pragma kernel columns_tile
 /* Along columns, four samples of a row together. The grid counts blocks of four rows of the bands. */
 #define ADD_ROW(b, p, k)                                                                           \
     if (k >= p * FACTOR && k - p * FACTOR < TAPS && tap##b[k - p * FACTOR & 15] != 0)                \
@@ -268,4 +264,3 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
             EACH_BAND(STORE_ONE)
         }
 }
-#endif

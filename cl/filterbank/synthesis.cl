@@ -52,7 +52,7 @@ typedef CAT(ACC, 16) __attribute__((aligned(sizeof(ACC)))) FN(sums);
 #define STORE16(p, v) *(__global FN(results) *)(p) = (v)
 #endif
 
-#ifdef KERNEL_rows
+#pragma kernel rows
 /* Along rows. The grid counts samples. At positions inner … inner_end - 1 the bands have samples for all taps. */
 #define HAS(b)     bool has##b = y >= move##b && y - move##b < size##b;
 #define ROW_OF(b)  __global const SRC##b *in##b = ROW(src##b, has##b ? y - move##b : 0);
@@ -110,9 +110,8 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int channels, int inner, in
         x++;
     }
 }
-#endif
 
-#ifdef KERNEL_columns
+#pragma kernel columns
 /* Along columns: row y is computed from the bands' rows under its taps. */
 #define FIRST_TAP(b) __global const ACC *taps##b = all_taps + taps_at + (b * factor + r) * n_taps;
 #define INSIDE(b)    && x >= move##b && x + 16 <= move##b + size##b
@@ -156,16 +155,14 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
         x++;
     }
 }
-#endif
 
-#if defined(KERNEL_rows_tile) || defined(KERNEL_columns_tile)
+#pragma kernel rows_tile columns_tile
 /* Tiles, on GPUs: all positions of the result that belong to POSITIONS samples of the bands, which are each loaded once.
  * TAPS: of each position in the step of FACTOR. What lies at the edges takes its taps from the table. */
 #include "tile.cl"
 #define SEEN (POSITIONS - 1 + TAPS) /* samples of a band */
-#endif
 
-#ifdef KERNEL_rows_tile
+#pragma kernel rows_tile
 /* Along rows of one channel. */
 #define READ ((SEEN + 3) / 4 * 4)
 #define LOAD(b, k)                                                                                 \
@@ -234,9 +231,8 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
         out[x] = SATURATE(DST, a);
     }
 }
-#endif
 
-#ifdef KERNEL_columns_tile
+#pragma kernel columns_tile
 /* Along columns, four samples of a row together. The grid counts blocks of POSITIONS * FACTOR rows, of `height` in all. */
 #define ADD_LINE(b, i, k)                                                                          \
     if (POSITIONS * FACTOR > i && k >= i / FACTOR && k - i / FACTOR < TAPS &&                      \
@@ -296,4 +292,3 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int height)
         }
     }
 }
-#endif

@@ -10,7 +10,7 @@
 #include "gauss_sharpen.cl"
 #include "weighted.cl"
 
-#if defined(KERNEL_across)
+#pragma kernel across
 /* Along rows: 8 results from CHUNKS loads of 16 samples, the first of which is BEFORE samples in front of the middle of
  * the first result's window. The grid counts samples of the result's rows. `start` is where the first load of the row
  * begins, a multiple of 4. Sums are below 2^23; a result is floor(sum / 256 + 1/2): with 1/512 in addition none lies
@@ -63,7 +63,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle), int w
                                                         IN_64THS(5), IN_64THS(6), IN_64THS(7));
 }
 
-#elif defined(KERNEL_down)
+#pragma kernel down
 /* Down columns, of LANES samples in ROWS (2) rows, because four need more registers than G57 has. The grid counts
  * samples of the result, and groups of its rows, of which there are `count`; the other arguments are those of
  * gauss_down.cl. (The source is read for alpha and to sharpen, and then stands beside the result.) */
@@ -132,4 +132,3 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst), PLANE_
     FN(give)(ROW(src, row) + x, ROW(dst, y) + x, FN(of_column)(0, sum0), grid_width - x GIVEN);
     FN(give)(ROW(src, row + 1) + x, ROW(dst, y + 1) + x, FN(of_column)(0, sum1), grid_width - x GIVEN);
 }
-#endif

@@ -78,16 +78,12 @@ inline int4 FN(down)(const uint *lower, const uint *upper, const uint4 *lower_do
 inline void FN(put_sharpened)(__global uchar *out, __global const uint *source, uint3 words, int count NUMBERS)
 {
     uint3 v = FN(interleaved)(words);
-#if SHARPENS
-    if (count > 0)
+    if (SHARPENS && count > 0)
         v.s0 = as_uint(SHARPENED(as_uchar4(source[0]), as_uchar4(v.s0)));
-#if CH == 3 /* behind a row's end there need not be three words */
-    if (count > 1)
+    if (SHARPENS && CH == 3 && count > 1) /* behind a row's end there need not be three words */
         v.s1 = as_uint(SHARPENED(as_uchar4(source[1]), as_uchar4(v.s1)));
-    if (count > 2)
+    if (SHARPENS && CH == 3 && count > 2)
         v.s2 = as_uint(SHARPENED(as_uchar4(source[2]), as_uchar4(v.s2)));
-#endif
-#endif
     FN(put)(out, v, count);
 }
 
@@ -122,24 +118,19 @@ FN(strip)(__global const uchar *src_base, int src_offset, int src_stride, __glob
                 next[e][k] = 0;                                                                    \
         }                                                                                          \
     }
-#if CH == 1 /* loaded a turn ahead, for which three channels have no registers */
-    LOAD_TURN(y)
-#endif
+    const bool ahead = CH == 1; /* loaded a turn ahead, for which three channels have no registers */
+    if (ahead)
+        LOAD_TURN(y)
     _Pragma("nounroll")
     for (; y < bottom; y += 16) {
-#if CH == 1
+        if (!ahead)
+            LOAD_TURN(y)
         UNROLLED_ON_GPUS for (int k = 0; k < STEPS; k++) {
             now[0][k] = next[0][k];
             now[1][k] = next[1][k];
         }
-        LOAD_TURN(inside ? min(y + 16, bottom - 16) : y + 16)
-#else
-        LOAD_TURN(y)
-        UNROLLED_ON_GPUS for (int k = 0; k < STEPS; k++) {
-            now[0][k] = next[0][k];
-            now[1][k] = next[1][k];
-        }
-#endif
+        if (ahead)
+            LOAD_TURN(inside ? min(y + 16, bottom - 16) : y + 16)
         uint words[2][3];
         UNROLLED_ON_GPUS for (int c = 0; c < CH; c++) {
             int4 sums[2];

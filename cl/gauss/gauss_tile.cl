@@ -7,6 +7,7 @@
  * weights are loaded from nowhere. */
 #include <border.cl>
 #include <words.cl>
+#include <types.cl>
 #include "gauss_sharpen.cl"
 #include "weighted.cl"
 #define ITEMS 256
@@ -14,16 +15,12 @@
 #define TAPS  (2 * RADIUS + 4)
 
 /* Sums along a row: of bytes they are below 2^22, and behind 2^23 in a float's last bits, which needs no conversion. */
-#if defined(SRC_IS_uchar)
-#define LINE_WEIGHT float
-#define LINE_START  (8388608.0f + 128.0f)
-#elif defined(SRC_IS_ushort)
+#ifdef SRC_IS_ushort
 #define LINE_WEIGHT int
-#define LINE_START  (1 << 7)
 #else
 #define LINE_WEIGHT float
-#define LINE_START  0
 #endif
+#define LINE_START (IS_REAL(SRC) ? 0 : sizeof(SRC) == 1 ? 8388608.0f + 128.0f : 1 << 7)
 inline V(LINE_WEIGHT) FN(add_along)(V(LINE_WEIGHT) sum, LINE_WEIGHT v, V(LINE_WEIGHT) w)
 {
 #ifdef SRC_IS_uchar
@@ -88,8 +85,7 @@ inline V(SRC) FN(pixels)(__global const SRC *in, int count)
 
 inline void FN(put)(__global SRC *out, V(SRC) v, int count)
 {
-#if CH == 1 && ALIGNED
-    if (count >= 4) {
+    if (CH == 1 && ALIGNED && count >= 4) {
 #ifdef SRC_IS_uchar
         *(__global uint *)out = hidden(as_uint(v));
 #else
@@ -97,7 +93,6 @@ inline void FN(put)(__global SRC *out, V(SRC) v, int count)
 #endif
         return;
     }
-#endif
     out[0] = v.s0;
     if (count > 1)
         out[CH] = v.s1;

@@ -4,17 +4,20 @@
  * sample. The grid counts samples; a work-item takes a word of a row (across), or four (down). Where `ends`, alpha
  * is that of the stage's own source, `whole`. */
 #include "bytes.cl"
-#ifdef KERNEL_down
+#pragma kernel down
 #define WORDS_OF_ITEM uint4
 #define BEST          FN(better_4)
 #define PUT_SOME      edge_put_16
-#else
+#define WORDS_AT(at)  FN(words_in)(src_base, src_offset, src_stride, x, border_index(y + (at), height, border))
+inline uint4 FN(words_in)(PLANE_IN(uchar, src), int x, int row)
+{
+    return row < 0 ? (uint4)0 : *(__global const uint4 *)(ROW(src, row) + x);
+}
+#pragma kernel across
 #define WORDS_OF_ITEM uint
 #define BEST          FN(better_1)
 #define PUT_SOME      edge_put_4
-#endif
-
-#ifdef KERNEL_across
+#define WORDS_AT(at)  FN(word_at)(ROW(src, y), x + (at), width, border)
 /* The word at any sample of a row. */
 inline uint FN(word_at)(__global const uchar *row, int x, int width, int border)
 {
@@ -25,7 +28,7 @@ inline uint FN(word_at)(__global const uchar *row, int x, int width, int border)
     }
     return edge_word(row, x, width / CH, CH, border);
 }
-#endif
+#pragma kernel
 
 __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), PLANE_IN(uchar, whole), int width,
                      int height, int begin, int distance, int last, int border, int ends)
@@ -33,13 +36,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), PLANE_IN
     POSITION(x, y)
     WORDS_OF_ITEM best = 0;
     UNROLLED for (int i = 0; i < PLACES; i++) {
-        int at = begin + min(i * distance, last);
-#ifdef KERNEL_down
-        int row = border_index(y + at, height, border);
-        WORDS_OF_ITEM v = row < 0 ? (WORDS_OF_ITEM)0 : *(__global const WORDS_OF_ITEM *)(ROW(src, row) + x);
-#else
-        WORDS_OF_ITEM v = FN(word_at)(ROW(src, y), x + at, width, border);
-#endif
+        WORDS_OF_ITEM v = WORDS_AT(begin + min(i * distance, last));
         best = i == 0 ? v : BEST(best, v);
     }
     if (ALPHA && ends)

@@ -15,7 +15,7 @@ inline void FN(put)(__global uchar *out, __global const uchar *whole, uint4 v, i
         edge_put_16(out, v, count);
 }
 
-#ifdef KERNEL_across
+#pragma kernel across
 /* A work-item takes 32 samples, from 16 words that begin 4 in front of its own. ACROSS makes of these, as t, what RESULT
  * takes the results from (cl/packed.cl has the same for smaller windows). Words that are not needed are not computed:
  * the compiler sees that. */
@@ -61,7 +61,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), PLANE_IN
     FN(put)(out, own, best.lo, width - x, ends);
     FN(put)(out + 16, own + 16, best.hi, width - x - 16, ends);
 }
-#else
+#pragma kernel down
 /* A work-item takes 16 samples of 8 rows. Of the first of these windows' rows, those from row i to the eighth are in
  * front[i]; `best` is made of the eighth and all that follow in the window of row i, of which there are at least 8. */
 inline uint4 FN(line)(PLANE_IN(uchar, src), int x, int y, int height, int border)
@@ -114,4 +114,3 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), PLANE_IN
         best = FN(better_4)(best, v[i]);
     }
 }
-#endif

@@ -7,33 +7,23 @@
 #include <words.cl>
 #ifdef FORM_VECTOR
 #define PIXEL_BYTES (UNITS * UNIT_BYTES)
-#if PIXEL_BYTES % 3 == 0
-#define WORDS 3
-#else
-#define WORDS 4
-#endif
+#define WORDS       (PIXEL_BYTES % 3 == 0 ? 3 : 4)
+#define PERMUTED(a, b, c, d, order)                                                                \
+    (uint4)(permute(v.s##a, 0u, order), permute(v.s##b, 0u, order), permute(v.s##c, 0u, order), permute(v.s##d, 0u, order))
 
 /* The pixels of a vector in reverse. */
 inline uint4 FN(reversed)(uint4 v)
 {
-#if PIXEL_BYTES == 1
-    return (uint4)(permute(v.s3, 0u, 0x0123u), permute(v.s2, 0u, 0x0123u), permute(v.s1, 0u, 0x0123u),
-                   permute(v.s0, 0u, 0x0123u));
-#elif PIXEL_BYTES == 2
-    return (uint4)(permute(v.s3, 0u, 0x1032u), permute(v.s2, 0u, 0x1032u), permute(v.s1, 0u, 0x1032u),
-                   permute(v.s0, 0u, 0x1032u));
-#elif PIXEL_BYTES == 3
-    return (uint4)(permute(v.s2, v.s1, 0x6321u), permute(permute(v.s1, v.s2, 0x0043u), v.s0, 0x2710u),
-                   permute(v.s1, v.s0, 0x6541u), 0u);
-#elif PIXEL_BYTES == 4
-    return v.s3210;
-#elif PIXEL_BYTES == 6
-    return (uint4)(permute(v.s1, v.s2, 0x5432u), permute(v.s2, v.s0, 0x5432u), permute(v.s0, v.s1, 0x5432u), 0u);
-#elif PIXEL_BYTES == 8
-    return v.s2301;
-#else
-    return v;
-#endif
+    switch (PIXEL_BYTES) {
+    case 1: return PERMUTED(3, 2, 1, 0, 0x0123u);
+    case 2: return PERMUTED(3, 2, 1, 0, 0x1032u);
+    case 3: return (uint4)(permute(v.s2, v.s1, 0x6321u), permute(permute(v.s1, v.s2, 0x0043u), v.s0, 0x2710u),
+                           permute(v.s1, v.s0, 0x6541u), 0u);
+    case 4: return v.s3210;
+    case 6: return (uint4)(permute(v.s1, v.s2, 0x5432u), permute(v.s2, v.s0, 0x5432u), permute(v.s0, v.s1, 0x5432u), 0u);
+    case 8: return v.s2301;
+    default: return v;
+    }
 }
 
 /* The vector that begins `byte` bytes, of which the last 4 bits count, behind the beginning of the memory. */
@@ -41,12 +31,12 @@ inline uint4 FN(vector_at)(__global const UNIT *in, int byte)
 {
     __global const uint *at = (__global const uint *)(in - byte % 4 / UNIT_BYTES);
     uint shift = (uint)(byte % 4 * 8), behind = shift > 0 ? at[WORDS] : 0u;
-#if WORDS == 3
-    uint4 v = (uint4)(at[0], at[1], at[2], 0u), next = (uint4)(v.s12, behind, 0u);
-#else
-    uint4 v = byte == 0 ? *(__global const uint4 *)at : UNALIGNED_IN(uint, 4, at);
-    uint4 next = (uint4)(v.s123, behind);
-#endif
+    uint4 v;
+    if (WORDS == 3)
+        v = (uint4)(at[0], at[1], at[2], 0u);
+    else
+        v = byte == 0 ? *(__global const uint4 *)at : UNALIGNED_IN(uint, 4, at);
+    uint4 next = WORDS == 3 ? (uint4)(v.s12, behind, 0u) : (uint4)(v.s123, behind);
     return v >> shift | next << 1u << (31u - shift);
 }
 #endif
@@ -62,11 +52,10 @@ __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int height
         int first = (grid_width - SPAN - x) * UNITS;
         int byte = (src_offset + row * src_stride + first) * UNIT_BYTES & 15;
         uint4 v = FN(reversed)(FN(vector_at)(ROW(src, row) + first, byte));
-#if WORDS == 3
-        vstore3(v.s012, 0, (__global uint *)(out + x * UNITS));
-#else
-        *(__global uint4 *)(out + x * UNITS) = v;
-#endif
+        if (WORDS == 3)
+            vstore3(v.s012, 0, (__global uint *)(out + x * UNITS));
+        else
+            *(__global uint4 *)(out + x * UNITS) = v;
         return;
     }
 #endif

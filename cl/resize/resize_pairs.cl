@@ -24,7 +24,7 @@ inline uint4 FN(weights_at)(__global const int *table, uint at)
     return *(__global const UNALIGNED(uint, 4) *)((__global const uchar *)table + at);
 }
 
-#if defined(KERNEL_across)
+#pragma kernel across
 /* Along rows, in ROWS rows; each load has four steps of one channel, or one step of pixels of three. The first sample is a
  * multiple of four. The grid counts pairs, and groups of rows; scratch memory has room for all pairs and for all rows of
  * the last group. Sums are below 2^24, so f32 is exact. A result is floor(sum / 256 + 1/2): with 1/512 in addition none
@@ -172,7 +172,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
 }
 #endif
 
-#elif defined(KERNEL_down)
+#pragma kernel down
 /* Down columns, of LANES samples, over the rows that were made along rows. The first of them belongs to row `row` of
  * the source. The grid counts samples of the result, and pairs of its rows, of which there are `count`. */
 #define CLAMPS
@@ -210,4 +210,3 @@ __kernel void KERNEL(GRID, PLANE_IN(short, middle), PLANE_OUT(uchar, dst),
     if (2 * pair + 1 < count)
         FN(put)(to + dst_stride, lower, grid_width - x);
 }
-#endif

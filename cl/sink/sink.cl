@@ -27,11 +27,7 @@ inline DST FN(to_sink)(SRC v NUMBERS)
 #endif
 }
 
-#if CH == 2 && DST_CH == 4
-#define SOURCE_CHANNEL(c) ((c) == 3)
-#else
-#define SOURCE_CHANNEL(c) (c)
-#endif
+#define SOURCE_CHANNEL(c) (CH == 2 && DST_CH == 4 ? (c) == 3 : (c))
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) NUMBERS)
 {

@@ -29,7 +29,7 @@ INLINED void FN(begin)(struct FN(state) *state, const uint8 *lines)
  * root of no n that two gradients can give is nearer to a half than 3 * 2^-23 of itself (no sum of
  * two squares is 1 or 2 less than a (8m - 4)²). The error of rsqrt is at most two units in the last
  * place, 2 * 2^-23, and that of the product half of one, so the result needs no correction. Other
- * powers of two have other numbers in place of 3/2 (sobel_lift in src/stage/sobel/sobel.c), and no
+ * powers of two have other numbers in place of 3/2 (`lift` in src/stage/sobel/sobel.c), and no
  * root up to where m is 255 is nearer than that, either; tests/stage/test_sobel.c tries the nearest
  * ones.
  *

@@ -1,4 +1,4 @@
-#ifdef KERNEL_levels
+#pragma kernel levels
 /* The samples of f32 in levels, shorts: v * scale. NaN is the least. */
 __kernel void KERNEL(GRID, PLANE_IN(float, src), PLANE_OUT(short, dst), float scale)
 {
@@ -8,7 +8,7 @@ __kernel void KERNEL(GRID, PLANE_IN(float, src), PLANE_OUT(short, dst), float sc
     for (int end = SPAN_END(x); x < end; x++)
         out[x] = (short)(int)rint(fmin(fmax(in[x] * scale, -32768.0f), 32767.0f));
 }
-#else
+#pragma kernel unnamed
 /* threshold:t=local: v - mean >= least ? high : low. `mean` is a plane that box has computed; its first sample belongs
  * to the source's sample (left, top). With ALPHA, every ALPHA-th sample is alpha and is copied. Vectors are 16 bytes.
  *
@@ -48,4 +48,3 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SRC, mean), PLANE_OUT(DS
     for (int end = SPAN_END(x); x < end; x++)
         out[x] = IS_ALPHA(ALPHA, x) ? copied[x] : TO_SAMPLE((int)in[x] - (int)means[x] >= least ? high : low);
 }
-#endif

@@ -41,23 +41,23 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void KERNEL(GRID, __
     __local struct FN(split) splits[256];
     __global int *counts = state + COUNTS_AT;
     int item = (int)get_local_id(0), least = state[FOUND_LEAST], most = state[FOUND_MOST];
-#ifdef LEVEL_MIN /* counts of values become counts of bins */
-    if (item == 0)
-        ends[0] = INT_MAX, ends[1] = INT_MIN;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (int v = item; v < BINS; v += 256)
-        if (counts[v] > 0) {
-            atomic_min(&ends[0], v + LEVEL_MIN);
-            atomic_max(&ends[1], v + LEVEL_MIN);
-        }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    least = ends[0], most = ends[1];
-#endif
+    if (LEVELS) { /* counts of values become counts of bins */
+        if (item == 0)
+            ends[0] = INT_MAX, ends[1] = INT_MIN;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int v = item; v < BINS; v += 256)
+            if (counts[v] > 0) {
+                atomic_min(&ends[0], v + LEVEL_MIN);
+                atomic_max(&ends[1], v + LEVEL_MIN);
+            }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        least = ends[0], most = ends[1];
+    }
     bool found = least <= most;
     struct FN(bins) bins = FN(bins_of)(found ? least : 0, found ? most : 0);
     bool is_split = found && !FN(are_flat)(bins);
     int count = is_split ? counts[item] : 0;
-#ifdef LEVEL_MIN
+#if LEVELS
     count = 0;
     int end = item < 255 ? (int)FN(edge)(bins, item + 1) : (int)bins.range + 1;
     for (int v = (int)FN(edge)(bins, item); v < end && is_split; v++)
@@ -87,7 +87,7 @@ __kernel void KERNEL(GRID, __global int *restrict state)
 {
     IN_GRID(SPAN_BEGIN, GRID_Y)
     __global int *counts = state + COUNTS_AT;
-#ifdef LEVEL_MIN /* counts of values become counts of bins */
+#if LEVELS /* counts of values become counts of bins */
     int least = 0, most = BINS - 1;
     while (least < BINS && counts[least] == 0)
         least++;

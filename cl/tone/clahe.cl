@@ -10,13 +10,8 @@
 #include <memory.cl>
 #include <round.cl>
 #include <words.cl>
-#ifdef SRC_IS_uchar
-#define BINS  256
-#define TABLE (BINS / 4)
-#else
-#define BINS  65536
-#define TABLE (BINS / 2)
-#endif
+#define BINS      (sizeof(SRC) == 1 ? 256 : 65536)
+#define TABLE     (BINS / 4 * (int)sizeof(SRC))
 #define GROUPS    (BINS / 256)
 #define ABOVE_AT  BINS
 #define WITHIN_AT (BINS + GROUPS)
@@ -27,34 +22,24 @@
 #define HALVES
 #endif
 
-#if CH + 0 > 2
-#define TONE(p) (int)(((p)[0] * 19595u + (p)[1] * 38470u + (p)[2] * 7471u + 32768u) >> 16)
-#else
-#define TONE(p) (int)(p)[0]
-#endif
+#define TONE(p)                                                                                    \
+    (CH > 2 ? (int)(((p)[0] * 19595u + (p)[1] * 38470u + (p)[2] * 7471u + 32768u) >> 16) : (int)(p)[0])
 
 /* Stores a pixel whose tone v becomes `become`. */
-#if CH + 0 > 2
-#define STORE_COLOURS(out, in, change)                                                             \
-    for (int c = 0; c < 3; c++)                                                                    \
-        (out)[c] = (SRC)clamp((int)(in)[c] + (change), 0, BINS - 1);
-#else
-#define STORE_COLOURS(out, in, change) (out)[0] = (SRC)((int)(in)[0] + (change));
-#endif
-#if CH + 0 == 2 || CH + 0 == 4
-#define STORE_ALPHA(out, in) (out)[CH - 1] = (in)[CH - 1];
-#else
-#define STORE_ALPHA(out, in)
-#endif
-#define STORE_PIXEL(out, in, v, become)                                                                  \
+#define STORE_PIXEL(out, in, v, become)                                                            \
     {                                                                                              \
         __global SRC *to = out;                                                                    \
         int change = (become) - (v);                                                               \
-        STORE_COLOURS(to, in, change)                                                              \
-        STORE_ALPHA(to, in)                                                                        \
+        if (CH > 2)                                                                                \
+            for (int c = 0; c < 3; c++)                                                            \
+                to[c] = (SRC)clamp((int)(in)[c] + change, 0, BINS - 1);                            \
+        else                                                                                       \
+            to[0] = (SRC)((int)(in)[0] + change);                                                  \
+        if (CH == 2 || CH == 4)                                                                    \
+            to[CH - 1] = (in)[CH - 1];                                                             \
     }
 
-#if defined(KERNEL_clip)
+#pragma kernel clip
 __kernel void KERNEL(GRID, __global int *restrict state, int limit)
 {
     POSITION(group, tile)
@@ -67,7 +52,7 @@ __kernel void KERNEL(GRID, __global int *restrict state, int limit)
     counts[ABOVE_AT + group] = above;
     counts[WITHIN_AT + group] = within;
 }
-#elif defined(KERNEL_table)
+#pragma kernel table
 /* What is above the limit goes to all bins alike, and of what then remains one to every step-th. */
 __kernel void KERNEL(GRID, __global int *restrict state, int limit, float scale)
 {
@@ -89,7 +74,7 @@ __kernel void KERNEL(GRID, __global int *restrict state, int limit, float scale)
         table[v] = SATURATE(SRC, (float)sum * scale);
     }
 }
-#elif defined(KERNEL_spread)
+#pragma kernel spread
 /* A tile's table by each work-group of BINS work-items; as `clip` and `table` make it. */
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
 KERNEL(GRID, __global int *restrict state, int tiles, int bands, int limit, float scale)
@@ -114,15 +99,11 @@ KERNEL(GRID, __global int *restrict state, int tiles, int bands, int limit, floa
     }
     ((__global SRC *)(state + tiles * bands * BINS))[tile * BINS + v] = SATURATE(SRC, (float)sums[v] * scale);
 }
-#elif defined(KERNEL_blend)
+#pragma kernel blend
 /* Pixels that lie between the same four tiles by each work-group: 256 of a row by 32 work-items, 8 by each. The grid
  * counts work-items of `strips` of these for each column of such regions, and `bands` of `rows` rows for each row of
  * regions. `tables` has bytes of the four tables in a word: above left, above right, below left, below right. */
-#if CH == 1
-#define APART 1 /* a work-item's pixels */
-#else
-#define APART 32
-#endif
+#define APART (CH == 1 ? 1 : 32) /* a work-item's pixels */
 
 /* The first position that lies behind the middle of tile `tile`, as f32 has it; `count` where there is none. */
 inline int FN(first_behind)(int tile, int side, float by_side, int count)
@@ -172,16 +153,13 @@ KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src), PLANE_OUT(S
         int y = from + item / 32, last = y < bottom ? end : begin;
         float below = (float)y * by_height - 0.5f - (float)first, above = 1.0f - below;
 #define BLENDED(k, v) FN(blended)(tables[v], left.s##k, right.s##k, above, below)
-#if CH == 1 && ALIGNED
-        if (x >= begin && x + 8 <= last) {
+        if (CH == 1 && ALIGNED && x >= begin && x + 8 <= last) {
 #define FOUR_TONES(v, a, b, c, d)                                                                        \
     last_bytes(BLENDED(a, (v) & 255u), BLENDED(b, (v) >> 8 & 255u), BLENDED(c, (v) >> 16 & 255u), \
                BLENDED(d, (v) >> 24))
             uint2 v = *(__global const uint2 *)(ROW(src, y) + x);
             *(__global uint2 *)(ROW(dst, y) + x) = (uint2)(FOUR_TONES(v.x, 0, 1, 2, 3), FOUR_TONES(v.y, 4, 5, 6, 7));
-        } else
-#endif
-        {
+        } else {
 #define PIXEL(k)                                                                                   \
     if (x + k * APART >= begin && x + k * APART < last) {                                           \
         __global const SRC *in = ROW(src, y) + (x + k * APART) * CH;                               \
@@ -192,7 +170,7 @@ KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src), PLANE_OUT(S
         }
     }
 }
-#elif defined(KERNEL_join)
+#pragma kernel join
 /* A region's table by each work-item. An entry is a word with a byte of each tile: above left, above right, below left,
  * below right; or, as the table's HALVES, the two above and then, behind all entries, the two below. */
 __kernel void KERNEL(GRID, __global int *restrict state, int across, int down, int joined_at)
@@ -215,7 +193,8 @@ __kernel void KERNEL(GRID, __global int *restrict state, int across, int down, i
 #endif
     }
 }
-#elif defined(SRC_IS_uchar) && defined(FORM_ROWS)
+#pragma kernel apply
+#if defined(SRC_IS_uchar) && defined(FORM_ROWS)
 /* Bytes on CPUs. The grid counts pixels, and a row is done region by region. */
 #define BYTE_OF(n, word, bit) convert_float##n(as_int##n((word) >> (uint##n)(bit) & (uint##n)(255)))
 /* The new tone in the lowest byte. */
@@ -374,9 +353,7 @@ __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src
 }
 #elif defined(JOINED)
 /* Bytes on Mali. The grid counts pixels, four for each work-item where rows are aligned. */
-#if SPAN == 4 && CH > 2
 #include "four_pixels.cl"
-#endif
 
 /* The new tone of pixel x, whose tone is v, as the lowest bits of a float; `tables` of this row of regions. */
 inline float FN(blended)(__global const int *tables, int v, int x, float by_width, float above, float below)
@@ -395,16 +372,14 @@ __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src
     POSITION(x, y)
     float row = (float)y * by_height - 0.5f, first = floor(row), below = row - first, above = 1.0f - below;
     __global const int *tables = state + joined_at + ((int)first + 1) * (across + 1) * BINS;
-#if CH == 1 && SPAN == 4
-    if (x + 4 <= grid_width) {
+    if (CH == 1 && SPAN == 4 && x + 4 <= grid_width) {
         uint v = *(__global const uint *)(ROW(src, y) + x);
         float4 become = (float4)(TONE_OF(v & 255u, x), TONE_OF(v >> 8 & 255u, x + 1),
                                  TONE_OF(v >> 16 & 255u, x + 2), TONE_OF(v >> 24, x + 3));
         *(__global ushort2 *)(ROW(dst, y) + x) = four_of(become);
         return;
     }
-#elif SPAN == 4 && CH > 2
-    if (x + NEEDED <= grid_width) {
+    if (CH > 2 && SPAN == 4 && x + NEEDED <= grid_width) {
         uint4 w = FN(four)(ROW(src, y) + x * CH);
         float4 lumas = FN(lumas)(w);
         int4 v = convert_int4(lumas);
@@ -412,7 +387,6 @@ __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src
         FN(put_raised)(ROW(dst, y) + x * CH, w, become - ROUNDER - lumas);
         return;
     }
-#endif
     for (int end = SPAN_END(x); x < end; x++) {
         __global const SRC *in = ROW(src, y) + x * CH;
         int v = TONE(in);

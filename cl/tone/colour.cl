@@ -6,13 +6,9 @@
  * numbers alone, in 64 bits. `small`, for bytes on Mali: whole numbers and their divisor so small that f32 holds the sum,
  * and its quotient is no tie unless what is left says so; the divisor's reciprocal, 255 times it and half of it follow. */
 #include <round.cl>
-#if defined(SRC_IS_uchar)
-#define MOST 255
-#elif defined(SRC_IS_ushort)
-#define MOST 65535
-#endif
+#define MOST (sizeof(DST) == 1 ? 255 : 65535)
 
-#ifdef KERNEL_wide
+#pragma kernel wide
 #define COEFFICIENT long
 #define COEFFICIENTS   5
 #define DEFINE_MIX(n)                                                                              \
@@ -23,7 +19,7 @@
         long q = sum / d, twice = (sum - q * d) * 2;                                               \
         return (DST)(q + (twice > d || (twice == d && (q & 1)) ? 1 : 0));                          \
     }
-#elif defined(KERNEL_small)
+#pragma kernel small
 #define COEFFICIENT  float
 #define COEFFICIENTS 8
 #define DEFINE_MIX(n)                                                                              \
@@ -40,7 +36,7 @@
         CAT(int, n) odd = CAT(as_int, n)(q) & 1;                                                   \
         return fabs(rest) == (CAT(float, n))(by.s3) && odd ? q + copysign((CAT(float, n))(1.0f), rest) : q; \
     }
-#else
+#pragma kernel unnamed
 #define COEFFICIENT int
 #define COEFFICIENTS   9
 #define IN_F32(n, v) CAT(convert_float, n)(v)
@@ -70,21 +66,20 @@
         return CAT(convert_, CAT(DST, n))(clamp(q, none, (CAT(int, n))(MOST)));                    \
     }
 #endif
-#endif
 
 /* Samples of the result as mix() has them, together and alone. */
-#ifdef KERNEL_small
+#pragma kernel small
 #include <words.cl>
 #define MIXED            float4
 #define FOUR(a, b, c, d) as_uchar4(four_of((float4)(a, b, c, d)))
 #define OF_ALPHA(v)      ((float)(v) + ROUNDER)
 #define ALONE(v)         (uchar)as_uint(v)
-#else
+#pragma kernel wide unnamed
 #define MIXED            CAT(DST, 4)
 #define FOUR(a, b, c, d) (CAT(DST, 4))(a, b, c, d)
 #define OF_ALPHA(v)      (v)
 #define ALONE(v)         (v)
-#endif
+#pragma kernel
 DEFINE_MIX()
 #ifdef FORM_VECTOR
 DEFINE_MIX(4)
@@ -100,17 +95,10 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
     if (x + SPAN <= grid_width) {
         __global const CAT(SRC, 4) *at = (__global const CAT(SRC, 4) *)in;
         __global CAT(OUT, 4) *to = (__global CAT(OUT, 4) *)out;
-        CAT(SRC, 4) a = at[0], b = at[1], c = at[2];
-#if CH == 3
-        CAT(SRC, 4) red = (CAT(SRC, 4))(a.s0, a.s3, b.s2, c.s1);
-        CAT(SRC, 4) green = (CAT(SRC, 4))(a.s1, b.s0, b.s3, c.s2);
-        CAT(SRC, 4) blue = (CAT(SRC, 4))(a.s2, b.s1, c.s0, c.s3);
-#else
-        CAT(SRC, 4) d = at[3];
-        CAT(SRC, 4) red = (CAT(SRC, 4))(a.s0, b.s0, c.s0, d.s0);
-        CAT(SRC, 4) green = (CAT(SRC, 4))(a.s1, b.s1, c.s1, d.s1);
-        CAT(SRC, 4) blue = (CAT(SRC, 4))(a.s2, b.s2, c.s2, d.s2);
-#endif
+        CAT(SRC, 4) a = at[0], b = at[1], c = at[2], d = at[CH - 1];
+        CAT(SRC, 4) red = CH == 3 ? (CAT(SRC, 4))(a.s0, a.s3, b.s2, c.s1) : (CAT(SRC, 4))(a.s0, b.s0, c.s0, d.s0);
+        CAT(SRC, 4) green = CH == 3 ? (CAT(SRC, 4))(a.s1, b.s0, b.s3, c.s2) : (CAT(SRC, 4))(a.s1, b.s1, c.s1, d.s1);
+        CAT(SRC, 4) blue = CH == 3 ? (CAT(SRC, 4))(a.s2, b.s1, c.s0, c.s3) : (CAT(SRC, 4))(a.s2, b.s2, c.s2, d.s2);
         MIXED r = CAT(FN(mix), 4)(red, green, blue, table);
         MIXED g = CAT(FN(mix), 4)(red, green, blue, table + COEFFICIENTS);
         MIXED l = CAT(FN(mix), 4)(red, green, blue, table + 2 * COEFFICIENTS);
@@ -132,8 +120,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
         out[0] = THEN_ONE(ALONE(FN(mix)(r, g, b, table)));
         out[1] = THEN_ONE(ALONE(FN(mix)(r, g, b, table + COEFFICIENTS)));
         out[2] = THEN_ONE(ALONE(FN(mix)(r, g, b, table + 2 * COEFFICIENTS)));
-#if CH == 4
-        out[3] = in[3];
-#endif
+        if (CH == 4)
+            out[CH - 1] = in[CH - 1];
     }
 }

@@ -1,12 +1,8 @@
 /* equalize: samples out of the table that cl/tone/histogram.cl makes, or luma, whose change is added to each
  * colour. */
 #include <lookup.cl>
-#if defined(KERNEL_colours)
-#ifdef SRC_IS_uchar
-#define MOST 255
-#else
-#define MOST 65535
-#endif
+#pragma kernel colours
+#define MOST (sizeof(SRC) == 1 ? 255 : 65535)
 #ifdef IN_FOURS
 #include "four_pixels.cl"
 #endif
@@ -33,12 +29,11 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), __global con
         int change = (int)table[luma] - luma;
         for (int c = 0; c < 3; c++)
             out[c] = (SRC)clamp((int)in[c] + change, 0, MOST);
-#if CH == 4
-        out[3] = in[3];
-#endif
+        if (CH == 4)
+            out[3] = in[3];
     }
 }
-#elif defined(KERNEL_join)
+#pragma kernel join
 /* Two bytes at once: the table of all pairs of them, the lower one first, behind the table; eight by each work-item. */
 __kernel void KERNEL(GRID, __global int *restrict state, int joined_at)
 {
@@ -51,7 +46,7 @@ __kernel void KERNEL(GRID, __global int *restrict state, int joined_at)
                 (v.s1 & 255u) | (v.s1 << 8 & 0xff0000u), (v.s1 >> 16 & 255u) | (v.s1 >> 8 & 0xff0000u)) | above;
 }
 
-#elif defined(KERNEL_pairs)
+#pragma kernel pairs
 /* Samples of one channel, looked up two at a time. The grid counts samples. */
 __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), __global const int *restrict state, int joined_at)
 {
@@ -69,9 +64,8 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), __global
         out[x] = table[in[x]];
 }
 
-#else
+#pragma kernel unnamed
 inline V(DST) FN(equalize_pixel)(V(SRC) v, __global const uchar *restrict state)
 {
     return LOOK_UP(DST, state + 272 * 4, v);
 }
-#endif

@@ -16,40 +16,28 @@ inline uint FN(word)(uint w, float a, float b, float c, float d)
     return last_bytes(FN(raised)(w, 0, a), FN(raised)(w, 1, b), FN(raised)(w, 2, c), FN(raised)(w, 3, d));
 }
 
-#if CH == 3
-#define NEEDED 6
+#define NEEDED (CH == 3 ? 6 : 4)
 inline uint4 FN(four)(__global const uchar *in)
 {
-    return UNALIGNED_IN(uint, 4, in);
-}
-
-inline float4 FN(lumas)(uint4 w)
-{
-    return lumas_of_rgb(w.s0, w.s1, w.s2, SHARES);
-}
-
-inline void FN(put_raised)(__global uchar *out, uint4 w, float4 by)
-{
-    UNALIGNED_OUT(uint, 2, out) = (uint2)(FN(word)(w.s0, by.s0, by.s0, by.s0, by.s1),
-                                          FN(word)(w.s1, by.s1, by.s1, by.s2, by.s2));
-    *(__global uint *)(out + 8) = FN(word)(w.s2, by.s2, by.s3, by.s3, by.s3);
-}
-#else
-#define NEEDED 4
-inline uint4 FN(four)(__global const uchar *in)
-{
+    if (CH == 3)
+        return UNALIGNED_IN(uint, 4, in);
     return *(__global const uint4 *)in;
 }
 
 inline float4 FN(lumas)(uint4 w)
 {
-    return lumas_of_rgba(w, SHARES);
+    return CH == 3 ? lumas_of_rgb(w.s0, w.s1, w.s2, SHARES) : lumas_of_rgba(w, SHARES);
 }
 
 inline void FN(put_raised)(__global uchar *out, uint4 w, float4 by)
 {
+    if (CH == 3) {
+        UNALIGNED_OUT(uint, 2, out) = (uint2)(FN(word)(w.s0, by.s0, by.s0, by.s0, by.s1),
+                                              FN(word)(w.s1, by.s1, by.s1, by.s2, by.s2));
+        *(__global uint *)(out + 8) = FN(word)(w.s2, by.s2, by.s3, by.s3, by.s3);
+        return;
+    }
     *(__global uint4 *)out =
         (uint4)(FN(word)(w.s0, by.s0, by.s0, by.s0, 0.0f), FN(word)(w.s1, by.s1, by.s1, by.s1, 0.0f),
                 FN(word)(w.s2, by.s2, by.s2, by.s2, 0.0f), FN(word)(w.s3, by.s3, by.s3, by.s3, 0.0f));
 }
-#endif

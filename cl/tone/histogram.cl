@@ -14,7 +14,8 @@
 #define SPREAD_TO(v, below, least, rest)                                                           \
     (SRC)((rest) == 0 ? (ulong)(v)                                                                 \
                       : ((ulong)(uint)max((below) - (least), 0) * (BINS - 1) * 2 + (rest)) / (2 * (rest)))
-#if defined(KERNEL_spread) && defined(TOGETHER)
+#pragma kernel spread
+#ifdef TOGETHER
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void KERNEL(GRID, __global int *restrict state)
 {
     __local int sums[ITEMS], found;
@@ -30,7 +31,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void KERNEL(GRID, __
     ulong rest = (ulong)(uint)(all - least);
     ((__global SRC *)(state + TABLE_AT))[v] = SPREAD_TO(v, below, least, rest);
 }
-#elif defined(KERNEL_spread)
+#else
 __kernel void KERNEL(GRID, __global int *restrict state)
 {
     int group = SPAN_BEGIN;
@@ -50,7 +51,8 @@ __kernel void KERNEL(GRID, __global int *restrict state)
         ((__global SRC *)(state + TABLE_AT))[v] = SPREAD_TO(v, below, least, rest);
     }
 }
-#elif defined(KERNEL_limits)
+#endif
+#pragma kernel limits
 #ifdef TOGETHER
 /* The first bin up to which more samples lie than `share`, BINS where there is none. Backwards: from the end. */
 inline int FN(first_beyond)(__global const int *restrict state, __local int *sums, __local int *found, int item,
@@ -100,4 +102,3 @@ __kernel void KERNEL(GRID, __global int *restrict state, int share)
     state[FOUND] = min(black, BINS - 1);
 #endif
 }
-#endif

@@ -6,50 +6,21 @@
  * row by row. */
 #include <border.cl>
 #include <memory.cl>
+#include <types.cl>
 
 #define NOWHERE INT_MIN
 #define FAR     (-((1 << 26) - 1))
 #define FIRST_TAP (TAPS / 2 - 1) /* pixels in front of a place that take part, beside the one that is left of it */
 #define OUTSIDE (-2)             /* for an index: the background */
-#if CH == 2 || CH == 4
-#define WITH_ALPHA
-#endif
+#define WITH_ALPHA (CH == 2 || CH == 4)
+#define MOST       (sizeof(SRC) == 1 ? 255 : 65535)
 
-#if CH == 1
-#define PIXEL SRC
-#else
-#define PIXEL CAT(SRC, PIXEL_LANES)
-#endif
-#if CH == 2
-#define PIXEL_LANES 2
-#else
-#define PIXEL_LANES 4 /* three samples are loaded as four, so the next pixel must be inside, too */
-#endif
+/* A PIXEL is loaded at once; three samples as four, so the next pixel must be inside, too. */
 typedef PIXEL __attribute__((aligned(sizeof(SRC)))) FN(pixel_at);
 
-#ifdef SRC_IS_float
-#define BACKGROUND(c) as_float(table[at + (c)])
-#define DIFFERENT int
-#else
-#define BACKGROUND(c) table[at + (c)]
-#ifdef SRC_IS_uchar
-#define DIFFERENT char
-#else
-#define DIFFERENT short
-#endif
-#endif
-
 /* Bits that sums along rows lose, and those of both directions. */
-#if TAPS == 2
-#define MIDDLE_BITS 0
-#define END_BITS    16
-#elif defined(SRC_IS_uchar)
-#define MIDDLE_BITS 8
-#define END_BITS    20
-#else
-#define MIDDLE_BITS 14
-#define END_BITS    14
-#endif
+#define MIDDLE_BITS (TAPS == 2 ? 0 : sizeof(SRC) == 1 ? 8 : 14)
+#define END_BITS    (TAPS == 2 ? 16 : sizeof(SRC) == 1 ? 20 : 14)
 
 /* Of a cell: the place of its first pixel in row y, and how much further that of the next cell's is. */
 inline int4 FN(line)(__global const int *nodes, int columns, int shift, int cell, int y)
@@ -64,31 +35,24 @@ inline int4 FN(line)(__global const int *nodes, int columns, int shift, int cell
 }
 
 /* The weights of the pixels around a place with fraction f, a number of 2^-8ths. */
-#if TAPS == 2
 #define WEIGH(w, f)                                                                                \
     {                                                                                              \
-        w[0] = 256 - (f);                                                                          \
-        w[1] = (f);                                                                                \
+        if (TAPS == 2) {                                                                           \
+            w[0] = 256 - (f);                                                                      \
+            w[1] = (f);                                                                            \
+        } else if (IS_REAL(SRC)) {                                                                 \
+            w[0] = 3 * (f) * ((f) * (512 - (f)) - 65536);                                          \
+            w[1] = (f) * (f) * (5 * (f) - 2304) + 67108864;                                        \
+            w[TAPS - 2] = (f) * ((f) * (1536 - 5 * (f)) + 196608);                                 \
+            w[TAPS - 1] = 3 * (f) * (f) * ((f) - 256);                                             \
+        } else {                                                                                   \
+            w[0] = (3 * (f) * ((f) * (512 - (f)) - 65536) + 2048) >> 12;                           \
+            w[TAPS - 2] = ((f) * ((f) * (1536 - 5 * (f)) + 196608) + 2048) >> 12;                  \
+            w[TAPS - 1] = (3 * (f) * (f) * ((f) - 256) + 2048) >> 12;                              \
+            w[1] = 16384 - w[0] - w[TAPS - 2] - w[TAPS - 1];                                       \
+        }                                                                                          \
     }
-#define WEIGHT_ONE 256.0f
-#elif defined(SRC_IS_float)
-#define WEIGH(w, f)                                                                                \
-    {                                                                                              \
-        w[0] = 3 * (f) * ((f) * (512 - (f)) - 65536);                                              \
-        w[1] = (f) * (f) * (5 * (f) - 2304) + 67108864;                                            \
-        w[2] = (f) * ((f) * (1536 - 5 * (f)) + 196608);                                            \
-        w[3] = 3 * (f) * (f) * ((f) - 256);                                                        \
-    }
-#define WEIGHT_ONE 67108864.0f
-#else
-#define WEIGH(w, f)                                                                                \
-    {                                                                                              \
-        w[0] = (3 * (f) * ((f) * (512 - (f)) - 65536) + 2048) >> 12;                               \
-        w[2] = ((f) * ((f) * (1536 - 5 * (f)) + 196608) + 2048) >> 12;                             \
-        w[3] = (3 * (f) * (f) * ((f) - 256) + 2048) >> 12;                                         \
-        w[1] = 16384 - w[0] - w[2] - w[3];                                                         \
-    }
-#endif
+#define WEIGHT_ONE (TAPS == 2 ? 256.0f : 67108864.0f)
 
 /* The column or row that stands at i; OUTSIDE: the background. */
 inline int FN(index)(int i, int n, int border)
@@ -101,15 +65,20 @@ inline int FN(index)(int i, int n, int border)
 #define PICTURE           PLANE_IN(SRC, src), int width, int height, __global const int *table, int at, int border
 #define GIVEN_PICTURE     src_base, src_offset, src_stride, width, height, table, at, border
 
+inline SRC FN(background)(__global const int *table, int at, int c)
+{
+    return IS_REAL(SRC) ? (SRC)as_float(table[at + c]) : (SRC)table[at + c];
+}
+
 inline SRC FN(sample)(PICTURE, int x, int y, int c)
 {
     if (x < 0 || y < 0)
-        return x == OUTSIDE || y == OUTSIDE ? (SRC)BACKGROUND(c) : (SRC)0;
+        return x == OUTSIDE || y == OUTSIDE ? FN(background)(table, at, c) : (SRC)0;
     return ROW(src, y)[x * CH + c];
 }
 
 /* Of 16 pixels with alpha Mali's registers hold no more than a row of taps at a time. */
-#if TAPS == 4 && defined(WITH_ALPHA) && !defined(FORM_ROWS)
+#if TAPS == 4 && CH % 2 == 0 && !defined(FORM_ROWS)
 #define EACH_ROW ROLLED
 #else
 #define EACH_ROW UNROLLED
@@ -127,83 +96,68 @@ inline void FN(pixel)(PICTURE, __global SRC *out, int u, int v)
         xs[k] = FN(index)((u >> 8) - FIRST_TAP + k, width, border);
         ys[k] = FN(index)((v >> 8) - FIRST_TAP + k, height, border);
     }
-#ifdef WITH_ALPHA
-    SRC first = FN(sample)(GIVEN_PICTURE, xs[0], ys[0], CH - 1);
     int even = 1;
-    EACH_ROW for (int j = 0; j < TAPS; j++)
-        UNROLLED for (int i = 0; i < TAPS; i++)
-            even &= FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), CH - 1) == first;
-#endif
+    if (WITH_ALPHA) {
+        SRC first = FN(sample)(GIVEN_PICTURE, xs[0], ys[0], CH - 1);
+        EACH_ROW for (int j = 0; j < TAPS; j++)
+            UNROLLED for (int i = 0; i < TAPS; i++)
+                even &= FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), CH - 1) == first;
+    }
     UNROLLED for (int c = 0; c < CH; c++) {
-#ifdef WITH_ALPHA
-        if (!even && c < CH - 1) { /* colours are weighted by alpha, too */
-#ifdef SRC_IS_float
-            float sum = 0, share = 0;
-#else
-            long sum = 0, share = 0;
-#endif
+        if (WITH_ALPHA && !even && c < CH - 1) { /* colours are weighted by alpha, too */
+            SHARE sum = 0, share = 0, w;
             EACH_ROW for (int j = 0; j < TAPS; j++)
                 UNROLLED for (int i = 0; i < TAPS; i++) {
-#ifdef SRC_IS_float
-                    float w = (float)OF_TAP(wy, j) * (float)wx[i] * FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), CH - 1);
+                    SRC alpha = FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), CH - 1);
+                    if (IS_REAL(SRC))
+                        w = (float)OF_TAP(wy, j) * (float)wx[i] * alpha;
+                    else
+                        w = (long)(OF_TAP(wy, j) * wx[i]) * (int)alpha;
                     sum += w * FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), c);
-#else
-                    long w = (long)(OF_TAP(wy, j) * wx[i]) * (int)FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), CH - 1);
-                    sum += w * (int)FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), c);
-#endif
                     share += w;
                 }
-#ifdef SRC_IS_float
-            out[c] = share > 0 ? sum / share : 0;
-#elif defined(SRC_IS_uchar)
-            out[c] = share <= 0 || sum <= 0 ? 0 : (uchar)min((sum + (share >> 1)) / share, 255L);
-#else
-            out[c] = share <= 0 || sum <= 0 ? 0 : (ushort)min((sum + (share >> 1)) / share, 65535L);
-#endif
-            continue;
+            if (IS_REAL(SRC))
+                out[c] = share > 0 ? sum / share : 0;
+            else
+                out[c] = share <= 0 || sum <= 0 ? 0 : (SRC)min((sum + share / 2) / share, (SHARE)MOST);
+        } else if (IS_REAL(SRC)) {
+            float sum = 0;
+            EACH_ROW for (int j = 0; j < TAPS; j++) {
+                float row = 0;
+                UNROLLED for (int i = 0; i < TAPS; i++)
+                    row += (float)wx[i] * (1 / WEIGHT_ONE) * FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), c);
+                sum += (float)OF_TAP(wy, j) * (1 / WEIGHT_ONE) * row;
+            }
+            out[c] = sum;
+        } else if (TAPS == 2) {
+            uint rows[2];
+            UNROLLED for (int j = 0; j < 2; j++)
+                rows[j] = (uint)wx[0] * (uint)FN(sample)(GIVEN_PICTURE, xs[0], ys[j], c) +
+                          (uint)wx[1] * (uint)FN(sample)(GIVEN_PICTURE, xs[1], ys[j], c);
+            out[c] = (SRC)(((uint)wy[0] * rows[0] + (uint)wy[1] * rows[1] + 32768u) >> 16);
+        } else {
+            int sum = 1 << (END_BITS - 1);
+            EACH_ROW for (int j = 0; j < TAPS; j++) {
+                int row = MIDDLE_BITS ? 1 << (MIDDLE_BITS - 1) : 0;
+                UNROLLED for (int i = 0; i < TAPS; i++)
+                    row += wx[i] * (int)FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), c);
+                sum += OF_TAP(wy, j) * (row >> MIDDLE_BITS);
+            }
+            out[c] = (SRC)clamp(sum >> END_BITS, 0, MOST);
         }
-#endif
-#ifdef SRC_IS_float
-        float sum = 0;
-        EACH_ROW for (int j = 0; j < TAPS; j++) {
-            float row = 0;
-            UNROLLED for (int i = 0; i < TAPS; i++)
-                row += (float)wx[i] * (1 / WEIGHT_ONE) * FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), c);
-            sum += (float)OF_TAP(wy, j) * (1 / WEIGHT_ONE) * row;
-        }
-        out[c] = sum;
-#elif TAPS == 2
-        uint rows[2];
-        UNROLLED for (int j = 0; j < 2; j++)
-            rows[j] = (uint)wx[0] * FN(sample)(GIVEN_PICTURE, xs[0], ys[j], c) +
-                      (uint)wx[1] * FN(sample)(GIVEN_PICTURE, xs[1], ys[j], c);
-        out[c] = (SRC)(((uint)wy[0] * rows[0] + (uint)wy[1] * rows[1] + 32768u) >> 16);
-#else
-        int sum = 1 << (END_BITS - 1);
-        EACH_ROW for (int j = 0; j < TAPS; j++) {
-            int row = 1 << (MIDDLE_BITS - 1);
-            UNROLLED for (int i = 0; i < TAPS; i++)
-                row += wx[i] * (int)FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), c);
-            sum += OF_TAP(wy, j) * (row >> MIDDLE_BITS);
-        }
-        out[c] = CAT3(convert_, SRC, _sat)(sum >> END_BITS);
-#endif
     }
 }
 
 #ifdef FORM_ROWS
 /* 16 pixels at a time. Lanes of vector j of CH that hold the pixels' samples: for each the value of its pixel. */
-#if CH == 1
-#define OF_PIXELS(j, v) (v)
-#elif CH == 2
-#define OF_PIXELS(j, v) ((j) == 0 ? (v).s0011223344556677 : (v).s8899aabbccddeeff)
-#elif CH == 3
-#define OF_PIXELS(j, v) ((j) == 0 ? (v).s0001112223334445 : (j) == 1 ? (v).s55666777888999aa : (v).sabbbcccdddeeefff)
-#else
 #define OF_PIXELS(j, v)                                                                            \
-    ((j) == 0 ? (v).s0000111122223333 : (j) == 1 ? (v).s4444555566667777                           \
-     : (j) == 2 ? (v).s88889999aaaabbbb : (v).sccccddddeeeeffff)
-#endif
+    (CH == 1   ? (v)                                                                               \
+     : CH == 2 ? ((j) == 0 ? (v).s0011223344556677 : (v).s8899aabbccddeeff)                        \
+     : CH == 3 ? ((j) == 0 ? (v).s0001112223334445 : (j) == 1 ? (v).s55666777888999aa : (v).sabbbcccdddeeefff) \
+               : ((j) == 0   ? (v).s0000111122223333                                               \
+                  : (j) == 1 ? (v).s4444555566667777                                               \
+                  : (j) == 2 ? (v).s88889999aaaabbbb                                               \
+                             : (v).sccccddddeeeeffff))
 
 /* Copies of a pixel at each of the 16 places, one after the other. */
 inline void FN(gather)(SRC *to, __global const SRC *from, const int *places)
@@ -212,34 +166,21 @@ inline void FN(gather)(SRC *to, __global const SRC *from, const int *places)
         *(FN(pixel_at) *)(to + k * CH) = *(__global const FN(pixel_at) *)(from + places[k]);
 }
 
-#if CH == 1 && !defined(SRC_IS_float)
-/* Of one channel, the taps of a row are loaded at once, as a number of 2 or 4 samples. */
-#define ROW_OF_TAPS
-#ifdef SRC_IS_uchar
-#define SAMPLE_BITS 8
-#if TAPS == 2
-#define TAP_ROW ushort
-#else
-#define TAP_ROW uint
-#endif
-#else
-#define SAMPLE_BITS 16
-#if TAPS == 2
-#define TAP_ROW uint
-#else
-#define TAP_ROW ulong
-#endif
-#endif
+/* Of one channel of integers, the taps of a row are loaded at once, as one number. */
+#ifdef TAP_ROW
 typedef TAP_ROW __attribute__((aligned(sizeof(SRC)))) FN(tap_row);
-#if defined(NATIVE) && defined(__AVX512F__) && defined(SRC_IS_uchar) /* 16 words by one instruction */
-#define GATHERS
+#define TAP_BITS (8 * sizeof(SRC))
+#define TAP(j, i, c) (rows_of[j] >> (TAP_ROW)((i) * TAP_BITS) & (TAP_ROW)((1 << TAP_BITS) - 1))
+#else
+#define TAP(j, i, c) vload16(c, taps[(j) * TAPS + (i)])
+#endif
+#if defined(TAP_ROW) && defined(NATIVE) && defined(__AVX512F__) && defined(SRC_IS_uchar) /* 16 words by one instruction */
 #define GATHERED(p, places)                                                                        \
     CAT3(convert_, TAP_ROW, 16)                                                                    \
     (__builtin_ia32_gathersiv16si((int16)0, (const void *)(size_t)(p), places, (ushort)65535, 1))
-#endif
-#define TAP(j, i, c) (rows_of[j] >> (TAP_ROW)((i) * SAMPLE_BITS) & (TAP_ROW)((1 << SAMPLE_BITS) - 1))
+#define BESIDE (4 - TAPS) /* of a place, what loads take behind its taps */
 #else
-#define TAP(j, i, c) vload16(c, taps[(j) * TAPS + (i)])
+#define BESIDE (CH == 3)
 #endif
 
 /* All taps of which are inside. False, and nothing done: alpha differs, so that it is a weight. */
@@ -249,76 +190,71 @@ inline int FN(inside)(PICTURE, __global SRC *out, int16 u, int16 v)
     __global const SRC *in = src_base + src_offset - FIRST_TAP * (src_stride + CH);
     int16 fx = u & 255, fy = v & 255, at_16 = (v >> 8) * src_stride + (u >> 8) * CH;
     vstore16(at_16, 0, places);
-#ifdef ROW_OF_TAPS
+    SRC taps[TAPS * TAPS][16 * CH + 4];
+#ifdef TAP_ROW
     CAT(TAP_ROW, 16) rows_of[TAPS];
     UNROLLED for (int j = 0; j < TAPS; j++)
-#ifdef GATHERS
+#ifdef GATHERED
         rows_of[j] = GATHERED(in + j * src_stride, at_16);
 #else
         UNROLLED for (int k = 0; k < 16; k++)
             ((TAP_ROW *)&rows_of[j])[k] = *(__global const FN(tap_row) *)(in + places[k] + j * src_stride);
 #endif
 #else
-    SRC taps[TAPS * TAPS][16 * CH + 4];
     UNROLLED for (int j = 0; j < TAPS; j++)
         UNROLLED for (int i = 0; i < TAPS; i++)
             FN(gather)(taps[j * TAPS + i], in + j * src_stride + i * CH, places);
 #endif
-#ifdef WITH_ALPHA
-    CAT(DIFFERENT, 16) differ = 0;
-    UNROLLED for (int c = 0; c < CH; c++)
-        UNROLLED for (int k = 1; k < TAPS * TAPS; k++)
-            differ |= vload16(c, taps[k]) != vload16(c, taps[0]);
-    CAT(DIFFERENT, 8) odd = differ.odd;
-#if CH == 2
-    CAT(DIFFERENT, 4) alpha = odd.even | odd.odd;
-#else
-    CAT(DIFFERENT, 4) alpha = odd.odd;
-#endif
-    if (alpha.s0 | alpha.s1 | alpha.s2 | alpha.s3)
-        return 0;
-#endif
+    if (WITH_ALPHA) {
+        CAT(DIFFERENT, 16) differ = 0;
+        UNROLLED for (int c = 0; c < CH; c++)
+            UNROLLED for (int k = 1; k < TAPS * TAPS; k++)
+                differ |= vload16(c, taps[k]) != vload16(c, taps[0]);
+        CAT(DIFFERENT, 8) odd = differ.odd;
+        CAT(DIFFERENT, 4) alpha = CH == 2 ? odd.even | odd.odd : odd.odd;
+        if (alpha.s0 | alpha.s1 | alpha.s2 | alpha.s3)
+            return 0;
+    }
     int16 wx[TAPS], wy[TAPS];
     WEIGH(wx, fx)
     WEIGH(wy, fy)
     UNROLLED for (int c = 0; c < CH; c++) {
-#ifdef SRC_IS_float
-        float16 sum = 0;
-        UNROLLED for (int j = 0; j < TAPS; j++) {
-            float16 row = 0;
-            UNROLLED for (int i = 0; i < TAPS; i++)
-                row += convert_float16(OF_PIXELS(c, wx[i])) * (1 / WEIGHT_ONE) * TAP(j, i, c);
-            sum += convert_float16(OF_PIXELS(c, wy[j])) * (1 / WEIGHT_ONE) * row;
+        if (IS_REAL(SRC)) {
+            float16 sum = 0;
+            UNROLLED for (int j = 0; j < TAPS; j++) {
+                float16 row = 0;
+                UNROLLED for (int i = 0; i < TAPS; i++)
+                    row += convert_float16(OF_PIXELS(c, wx[i])) * (1 / WEIGHT_ONE) * convert_float16(TAP(j, i, c));
+                sum += convert_float16(OF_PIXELS(c, wy[j])) * (1 / WEIGHT_ONE) * row;
+            }
+            vstore16(CAT3(convert_, SRC, 16)(sum), c, out);
+        } else if (TAPS == 2 && sizeof(SRC) == 1) {
+            /* Less 2^15, sums along rows are numbers of 16 bits with a sign, whose products are cheapest. */
+            int16 sum = (256 + 1) << 15;
+            UNROLLED for (int j = 0; j < 2; j++) {
+                ushort16 row = convert_ushort16(OF_PIXELS(c, wx[0])) * convert_ushort16(TAP(j, 0, c)) +
+                               convert_ushort16(OF_PIXELS(c, wx[1])) * convert_ushort16(TAP(j, 1, c));
+                sum += convert_int16(convert_short16(OF_PIXELS(c, wy[j]))) * convert_int16(as_short16(row ^ (ushort)32768));
+            }
+            vstore16(CAT3(convert_, SRC, 16)(sum >> 16), c, out);
+        } else if (TAPS == 2) {
+            uint16 sum = 32768;
+            UNROLLED for (int j = 0; j < 2; j++) {
+                uint16 row = convert_uint16(OF_PIXELS(c, wx[0])) * convert_uint16(TAP(j, 0, c)) +
+                             convert_uint16(OF_PIXELS(c, wx[1])) * convert_uint16(TAP(j, 1, c));
+                sum += convert_uint16(OF_PIXELS(c, wy[j])) * row;
+            }
+            vstore16(CAT3(convert_, SRC, 16)(sum >> 16), c, out);
+        } else {
+            int16 sum = 1 << (END_BITS - 1);
+            UNROLLED for (int j = 0; j < TAPS; j++) {
+                int16 row = MIDDLE_BITS ? 1 << (MIDDLE_BITS - 1) : 0;
+                UNROLLED for (int i = 0; i < TAPS; i++)
+                    row += OF_PIXELS(c, wx[i]) * convert_int16(TAP(j, i, c));
+                sum += OF_PIXELS(c, wy[j]) * (row >> MIDDLE_BITS);
+            }
+            vstore16(CAT3(convert_, SRC, 16)(clamp(sum >> END_BITS, (int16)0, (int16)MOST)), c, out);
         }
-        vstore16(sum, c, out);
-#elif TAPS == 2
-#ifdef SRC_IS_uchar
-        /* Less 2^15, sums along rows are numbers of 16 bits with a sign, whose products are cheapest. */
-        int16 sum = (256 + 1) << 15;
-        UNROLLED for (int j = 0; j < 2; j++) {
-            ushort16 row = convert_ushort16(OF_PIXELS(c, wx[0])) * convert_ushort16(TAP(j, 0, c)) +
-                           convert_ushort16(OF_PIXELS(c, wx[1])) * convert_ushort16(TAP(j, 1, c));
-            sum += convert_int16(convert_short16(OF_PIXELS(c, wy[j]))) * convert_int16(as_short16(row ^ (ushort)32768));
-        }
-#else
-        uint16 sum = 32768;
-        UNROLLED for (int j = 0; j < 2; j++) {
-            uint16 row = convert_uint16(OF_PIXELS(c, wx[0])) * convert_uint16(TAP(j, 0, c)) +
-                         convert_uint16(OF_PIXELS(c, wx[1])) * convert_uint16(TAP(j, 1, c));
-            sum += convert_uint16(OF_PIXELS(c, wy[j])) * row;
-        }
-#endif
-        vstore16(CAT3(convert_, SRC, 16)(sum >> 16), c, out);
-#else
-        int16 sum = 1 << (END_BITS - 1);
-        UNROLLED for (int j = 0; j < TAPS; j++) {
-            int16 row = 1 << (MIDDLE_BITS - 1);
-            UNROLLED for (int i = 0; i < TAPS; i++)
-                row += OF_PIXELS(c, wx[i]) * convert_int16(TAP(j, i, c));
-            sum += OF_PIXELS(c, wy[j]) * (row >> MIDDLE_BITS);
-        }
-        vstore16(CAT3(convert_, SRC, 16_sat)(sum >> END_BITS), c, out);
-#endif
     }
     return 1;
 }
@@ -333,13 +269,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
     int begin = SPAN_BEGIN, y = GRID_Y * TILE_ROWS;
     IN_GRID(begin, GRID_Y)
     int end = SPAN_END(begin), end_y = min(y + TILE_ROWS, out_height);
-    /* from the first to the last place whose taps are all inside, and what loads take beside them */
-#ifdef GATHERS
-    int beside = 4 - TAPS;
-#else
-    int beside = CH == 3;
-#endif
-    int least = FIRST_TAP, most_x = width - TAPS + FIRST_TAP - beside, most_y = height - TAPS + FIRST_TAP;
+    /* from the first to the last place whose taps are all inside */
+    int least = FIRST_TAP, most_x = width - TAPS + FIRST_TAP - BESIDE, most_y = height - TAPS + FIRST_TAP;
     int16 lanes = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     for (; y < end_y; y++) {
         __global SRC *out = ROW(dst, y);
@@ -373,7 +304,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
             if (border < 0 && (right < FIRST_TAP - TAPS + 1 || below < FIRST_TAP - TAPS + 1 || left >= width + FIRST_TAP ||
                                top >= height + FIRST_TAP)) {
                 for (int k = 0; k < n * CH; k++)
-                    out[x * CH + k] = (SRC)BACKGROUND(k % CH);
+                    out[x * CH + k] = FN(background)(table, at, k % CH);
                 continue;
             }
             int us[16], vs[16];

@@ -32,7 +32,31 @@ static const char *next_line(const char *line)
     return end ? end + 1 : line + strlen(line);
 }
 
-static bool add_file(struct program_text *program, struct text *text, const char *name);
+/* A line of a template: whether it begins what is for some kernels of the file alone, or ends that. */
+static bool is_section(const char *line)
+{
+    return strncmp(line, "#pragma kernel", strlen("#pragma kernel")) == 0;
+}
+
+/* Whether a kernel under these definitions is among those that such a line names. It is if the line
+ * names none; `unnamed` is the one of a pass that chooses none (KERNEL_part in cl/prelude.cl). */
+static bool names_kernel(const char *line, const char *defines)
+{
+    const char *name = line + strlen("#pragma kernel");
+    bool any = name[strspn(name, " ")] != '\n', found = !any;
+    while (!found && *(name += strspn(name, " ")) != '\n') {
+        char definition[80];
+        int length = (int)strcspn(name, " \n");
+        snprintf(definition, sizeof definition, "KERNEL_%.*s 1\n", length, name);
+        found = strstr(defines, definition) ||
+                (strncmp(name, "unnamed", 7) == 0 && !strstr(defines, "KERNEL_"));
+        name += length;
+    }
+    return found;
+}
+
+static bool add_file(struct program_text *program, struct text *text, const char *name,
+                     const char *defines);
 
 /* Adds a part of the prelude behind those that it needs, unless the program has it. */
 static bool add_part(struct program_text *program, const char *name)
@@ -42,30 +66,36 @@ static bool add_part(struct program_text *program, const char *name)
     snprintf(begin, sizeof begin, "#line 1 \"%s.cl\"\n", name);
     if (strstr(text_string(&program->prelude), begin))
         return true;
-    bool found = add_file(program, &part, name);
+    bool found = add_file(program, &part, name, "");
     text_append(&program->prelude, text_string(&part));
     program->prelude.failed |= part.failed;
     text_finish(&part);
     return found;
 }
 
-/* Adds a file with what it includes; false: there is none. */
-static bool add_file(struct program_text *program, struct text *text, const char *name)
+/* Adds a file with what it includes, but without what is for other kernels; false: there is none. */
+static bool add_file(struct program_text *program, struct text *text, const char *name,
+                     const char *defines)
 {
     const char *line = stage_source(name);
     unsigned number = 1;
-    bool found = line != NULL;
+    bool found = line != NULL, taken = true;
     text_printf(text, "#line 1 \"%s.cl\"\n", name);
     for (; found && *line; line = next_line(line), number++) {
         char other[64];
         char kind = included(line, other);
-        if (kind == 0) {
+        if (is_section(line)) {
+            taken = names_kernel(line, defines);
+            text_printf(text, "#line %u \"%s.cl\"\n", number + 1, name);
+        } else if (!taken) {
+            continue;
+        } else if (kind == 0) {
             text_append_bytes(text, line, (size_t)(next_line(line) - line));
         } else if (kind == '<') {
             found = add_part(program, other);
             text_append(text, "\n");
         } else {
-            found = add_file(program, text, other);
+            found = add_file(program, text, other, defines);
             text_printf(text, "#line %u \"%s.cl\"\n", number + 1, name);
         }
     }
@@ -74,13 +104,16 @@ static bool add_file(struct program_text *program, struct text *text, const char
 
 /* Undefines every macro that a file, or what stands in it, defines with #define at the beginning of
  * a line. */
-static void undefine_all(struct text *text, const char *file)
+static void undefine_all(struct text *text, const char *file, const char *defines)
 {
+    bool taken = true;
     for (const char *line = stage_source(file); *line; line = next_line(line)) {
         char other[64];
-        if (included(line, other) == '"')
-            undefine_all(text, other);
-        if (strncmp(line, "#define ", 8) != 0)
+        if (is_section(line))
+            taken = names_kernel(line, defines);
+        if (taken && included(line, other) == '"')
+            undefine_all(text, other, defines);
+        if (!taken || strncmp(line, "#define ", 8) != 0)
             continue;
         const char *name = line + 8;
         int length = 0;
@@ -150,7 +183,7 @@ int program_text_add(struct program_text *program, const struct pass *pass, cons
     if (result != 0 || (pass->fused && pass->fused->by_rows))
         return result;
     if (program->prelude.length == 0)
-        add_file(program, &program->prelude, "prelude");
+        add_file(program, &program->prelude, "prelude", "");
     const char *more = pass->fused ? text_string(&pass->fused->defines) : "";
     text_printf(text, "\n#define KERNEL %s\n#define FN(name) %s_##name\n", name, name);
     if (pass->lanes > 0)
@@ -166,12 +199,12 @@ int program_text_add(struct program_text *program, const struct pass *pass, cons
         text_append(text, "#define OUT DST\n#define THEN(v) (v)\n#define THEN_PARAMETERS\n"
                           "#define THEN_WORD(w) (w)\n");
     for (unsigned i = 0; found && pixel_source(pass->defines, i, pixel, sizeof pixel); i++)
-        found = add_file(program, text, pixel);
-    if (!found || !add_file(program, text, pass->source))
+        found = add_file(program, text, pixel, pass->defines);
+    if (!found || !add_file(program, text, pass->source, pass->defines))
         return fault_set(fault, FAULT_INTERNAL, "stage %s has no kernel source", pass->stage);
-    undefine_all(text, pass->source);
+    undefine_all(text, pass->source, pass->defines);
     for (unsigned i = 0; pixel_source(pass->defines, i, pixel, sizeof pixel); i++)
-        undefine_all(text, pixel);
+        undefine_all(text, pixel, pass->defines);
     undefine_pass(text, pass->defines);
     undefine_pass(text, more);
     if (!has_then)

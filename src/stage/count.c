@@ -112,8 +112,8 @@ static struct pass *begin(struct stage_plan *plan, const char *source, const cha
     struct pass *pass = pass_begin(plan, source, part, form, span, grid_width, grid_height);
     pass_define_type(pass, "SRC", plane->type);
     pass_define(pass, "BINS", "%u", count->bins);
-    if (count->levels)
-        pass_define(pass, "LEVEL_MIN", "%d", (int)sample_min(plane->type));
+    pass_define(pass, "LEVELS", "%d", count->levels);
+    pass_define(pass, "LEVEL_MIN", "%d", count->levels ? (int)sample_min(plane->type) : 0);
     pass_name(pass, kernel_form_name(form));
     pass_buffer(pass, state);
     return pass;
@@ -158,10 +158,11 @@ static void add_scan(struct stage_plan *plan, const char *part, unsigned index, 
                               words ? 16 : 1, plane, state, count, columns, down * count->bands);
     pass_define(pass, "PIXEL", "%u", count->pixel);
     pass_define(pass, "ALPHA", "%u", alpha);
-    if (count->tiled) {
-        pass_define(pass, "TILED", "1");
+    pass_define(pass, "UNIT", "%s",
+                pass_type_name(sample_size(plane->type) == 1 ? SAMPLE_U8 : plane->type));
+    pass_define(pass, "TILED", "%d", count->tiled);
+    if (count->tiled)
         pass_name(pass, "tiled");
-    }
     if (count->together) {
         work_together(pass);
         pass_define(pass, "ALIGNED", "%d", pass_is_aligned(plane));

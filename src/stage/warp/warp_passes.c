@@ -72,6 +72,20 @@ static void fill_table(int32_t *table, const struct plane *plane, const double b
     memcpy(table + BACKGROUND, grid->nodes, n_nodes * 2 * sizeof *table);
 }
 
+/* What weights' sums with alpha are, what a comparison of vectors gives, a pixel, and, of one channel
+ * of integers, all taps of a row. */
+static void define_types(struct pass *pass, const struct plane *in, bool cubic)
+{
+    bool real = in->type == SAMPLE_F32;
+    unsigned row = (cubic ? 4 : 2) * (unsigned)sample_size(in->type);
+    pass_define(pass, "SHARE", real ? "float" : "long");
+    pass_define(pass, "DIFFERENT", "%s", real ? "int" : in->type == SAMPLE_U8 ? "char" : "short");
+    pass_define(pass, "PIXEL", "%s%s", pass_type_name(in->type),
+                (const char *const[]){"", "2", "4", "4"}[in->channels - 1]);
+    if (!real && in->channels == 1)
+        pass_define(pass, "TAP_ROW", "%s", row == 2 ? "ushort" : row == 4 ? "uint" : "ulong");
+}
+
 static void add_plane(struct stage_plan *plan, unsigned i, const struct warp_look *look,
                       unsigned table, size_t at, const struct warp_grid *grid)
 {
@@ -88,6 +102,7 @@ static void add_plane(struct stage_plan *plan, unsigned i, const struct warp_loo
     pass_define(pass, "TAPS", "%d", look->filter == WARP_CUBIC ? 4 : 2);
     pass_define(pass, "AT_ONCE", "%u", at_once);
     pass_define(pass, "TILE_ROWS", "%d", TILE_ROWS);
+    define_types(pass, in, look->filter == WARP_CUBIC);
     pass_name(pass, kernel_form_name(pass->form));
     pass->work = (look->filter == WARP_CUBIC ? 150.0 : 60.0) * in->channels *
                  (rows ? TILE_ROWS : (int)at_once);
