@@ -175,6 +175,8 @@ OPERATIONS = {
     'fneg': lambda a, n, r: float_bits(-as_float(a, n), r),
     'frcp': lambda a, n, r: float_bits(1 / as_float(a, n) if as_float(a, n) else float('inf'), r),
     'fsqrt': lambda a, n, r: float_bits(abs(as_float(a, n)) ** 0.5, r),
+    'frsq': lambda a, n, r: float_bits(as_float(a, n) ** -0.5 if as_float(a, n) > 0 else float('inf'), r),
+    'fsat': lambda a, n, r: float_bits(min(max(as_float(a, n), 0.0), 1.0), r),
     'ftrunc': lambda a, n, r: float_bits(float(int(as_float(a, n))), r),
     'ffloor': lambda a, n, r: float_bits(float(as_float(a, n) // 1), r),
     'ffma': lambda a, b, c, n, r: float_bits(as_float(a, n) * as_float(b, n) + as_float(c, n), r),
