@@ -128,7 +128,7 @@ static void add_part(struct pass *pass, struct stage_plan *work, const struct li
         if ((arg->kind == PASS_BUFFER || arg->kind == PASS_TABLE) &&
             arg->operand >= OPERAND_TABLE) {
             const struct stage_table *table = &unit->own.tables[arg->operand - OPERAND_TABLE];
-            to->operand = stage_plan_table(work, table->data, table->size);
+            to->operand = stage_plan_take_table(work, table);
         }
     }
 }

@@ -573,7 +573,9 @@ uint64_t plan_peak(const struct plan *plan)
         bytes += plan->slot_size[i];
     for (size_t i = 0; i < plan->n_steps; i++)
         for (unsigned t = 0; t < plan->steps[i].work.n_tables; t++)
-            bytes += plan->steps[i].work.tables[t].size;
+            if (!plan->steps[i].work.tables[t].is_held || !plan->profile ||
+                !plan->profile->host_memory)
+                bytes += plan->steps[i].work.tables[t].size;
     return bytes;
 }
 

@@ -177,6 +177,11 @@ static int upload_tables(struct recording *r, struct fault *fault)
         const struct stage_plan *work = &r->plan->steps[i].work;
         for (unsigned t = 0; t < work->n_tables && result == 0; t++) {
             struct device_buffer **buffer = &r->tables[i * STAGE_TABLES_MAX + t];
+            if (work->tables[t].is_lent) {
+                result = device_constant_get(r->device, work->tables[t].data,
+                                             work->tables[t].size, buffer, fault);
+                continue;
+            }
             result = device_buffer_acquire(r->device, work->tables[t].size, buffer, fault);
             if (result == 0)
                 result = device_buffer_fill(r->device, *buffer, work->tables[t].data,
@@ -216,8 +221,13 @@ void recording_destroy(struct recording **recording)
     struct recording *r = *recording;
     if (!r)
         return;
-    for (size_t i = 0; r->tables && i < r->plan->n_steps * STAGE_TABLES_MAX; i++)
-        device_buffer_release(r->device, &r->tables[i]);
+    for (size_t i = 0; r->tables && i < r->plan->n_steps * STAGE_TABLES_MAX; i++) {
+        const struct stage_plan *work = &r->plan->steps[i / STAGE_TABLES_MAX].work;
+        if (work->tables[i % STAGE_TABLES_MAX].is_lent)
+            device_constant_put(r->device, &r->tables[i]);
+        else
+            device_buffer_release(r->device, &r->tables[i]);
+    }
     free(r->tables);
     put_programs(&r->programs, r->device);
     free(r);
@@ -249,7 +259,9 @@ static struct device_arg operand_memory(const struct recording *r, unsigned oper
 static int32_t offset_of(const struct recording *r, const struct recording_run *run,
                          unsigned operand, size_t unit)
 {
-    return r->plan->profile->prebuilt ? 0 : (int32_t)(run->shifts[operand] / (int64_t)unit);
+    return r->plan->profile->prebuilt || operand >= OPERAND_TABLE
+               ? 0
+               : (int32_t)(run->shifts[operand] / (int64_t)unit);
 }
 
 /* Of a pass's arguments `args` one. */

@@ -37,6 +37,7 @@ int device_open(struct device **device, const struct device_info *info,
     d->info = info;
     d->options = *options;
     pthread_mutex_init(&d->pool_lock, NULL);
+    pthread_mutex_init(&d->constants_lock, NULL);
     d->idle_limit = UINT64_C(256) << 20;
     fill_profile(d);
     int result = info->backend->open(d, fault);
@@ -54,6 +55,7 @@ void device_close(struct device **device)
     device_pool_drain(d);
     d->info->backend->close(d);
     pthread_mutex_destroy(&d->pool_lock);
+    pthread_mutex_destroy(&d->constants_lock);
     free(d);
     *device = NULL;
 }

@@ -20,6 +20,8 @@ struct device {
     pthread_mutex_t pool_lock;
     struct device_buffer *idle; /* the pool: buffers without a user, the latest first */
     uint64_t idle_bytes, idle_limit;
+    pthread_mutex_t constants_lock;
+    struct device_constant *constants; /* device_constant_get (memory.c) */
 };
 
 struct device_buffer {

@@ -219,6 +219,75 @@ int device_buffer_fill(struct device *device, struct device_buffer *buffer, cons
     return device->info->backend->buffer_unmap(device, buffer, fault);
 }
 
+/* ---- constants that plans share ---- */
+
+struct device_constant {
+    const void *data;
+    size_t size;
+    struct device_buffer *buffer;
+    unsigned users;
+    struct device_constant *next;
+};
+
+static int make_constant(struct device *device, const void *data, size_t size,
+                         struct device_buffer **buffer, struct fault *fault)
+{
+    if (device_profile(device)->host_memory)
+        return device_buffer_wrap(device, data, size, false, buffer, fault);
+    int result = device_buffer_acquire(device, size, buffer, fault);
+    if (result == 0)
+        result = device_buffer_fill(device, *buffer, data, size, fault);
+    if (result != 0)
+        device_buffer_release(device, buffer);
+    return result;
+}
+
+/* Under the lock the samples are copied, so whoever comes second waits for them. */
+int device_constant_get(struct device *device, const void *data, size_t size,
+                        struct device_buffer **buffer, struct fault *fault)
+{
+    int result = 0;
+    pthread_mutex_lock(&device->constants_lock);
+    struct device_constant *at = device->constants;
+    while (at && (at->data != data || at->size != size))
+        at = at->next;
+    if (!at) {
+        at = calloc(1, sizeof *at);
+        result = at ? make_constant(device, data, size, &at->buffer, fault)
+                    : fault_set(fault, FAULT_MEMORY, "no memory for a constant");
+        if (result == 0) {
+            at->data = data;
+            at->size = size;
+            at->next = device->constants;
+            device->constants = at;
+        } else {
+            free(at);
+        }
+    }
+    if (result == 0) {
+        at->users++;
+        *buffer = at->buffer;
+    }
+    pthread_mutex_unlock(&device->constants_lock);
+    return result;
+}
+
+void device_constant_put(struct device *device, struct device_buffer **buffer)
+{
+    pthread_mutex_lock(&device->constants_lock);
+    struct device_constant **link = &device->constants, *at;
+    while (*buffer && (*link)->buffer != *buffer)
+        link = &(*link)->next;
+    at = *buffer ? *link : NULL;
+    if (at && --at->users == 0) {
+        *link = at->next;
+        device_buffer_release(device, &at->buffer);
+        free(at);
+    }
+    pthread_mutex_unlock(&device->constants_lock);
+    *buffer = NULL;
+}
+
 bool device_copies(const struct device *device)
 {
     return atomic_load(&device->copies);

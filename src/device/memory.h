@@ -58,6 +58,15 @@ int device_buffer_map(struct device *device, struct device_buffer *buffer, size_
 int device_buffer_fill(struct device *device, struct device_buffer *buffer, const void *data,
                        size_t size, struct fault *fault);
 
+/* Gives the buffer that the device has for constants of the caller, which many plans share: where it
+ * takes the host's memory these bytes themselves, else one copy of them. They must not change while
+ * the device has them, until as many calls of device_constant_put. */
+int device_constant_get(struct device *device, const void *data, size_t size,
+                        struct device_buffer **buffer, struct fault *fault);
+
+/* Takes NULL; clears the pointer. No command may still use it. */
+void device_constant_put(struct device *device, struct device_buffer **buffer);
+
 /* True if the driver refuses to map, so that each mapped buffer takes the same size of host memory
  * again. */
 bool device_copies(const struct device *device);

@@ -145,7 +145,7 @@ static void adopt_pass(struct stage_plan *plan, const struct stage_plan *nested,
             arg->operand = out;
         } else if (is_memory && arg->operand >= OPERAND_TABLE) {
             const struct stage_table *table = &nested->tables[arg->operand - OPERAND_TABLE];
-            arg->operand = stage_plan_table(plan, table->data, table->size);
+            arg->operand = stage_plan_take_table(plan, table);
         } else if (is_memory && arg->operand >= OPERAND_SCRATCH) {
             arg->operand += first;
         }

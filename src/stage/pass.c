@@ -13,7 +13,8 @@ void stage_plan_finish(struct stage_plan *plan)
     for (unsigned i = 0; i < plan->n_scratch; i++)
         frame_finish(&plan->scratch[i]);
     for (unsigned i = 0; i < plan->n_tables; i++)
-        free(plan->tables[i].data);
+        if (!plan->tables[i].is_lent)
+            free(plan->tables[i].data);
     free(plan->passes);
     *plan = (struct stage_plan){0};
 }
@@ -319,7 +320,7 @@ unsigned stage_plan_table(struct stage_plan *plan, const void *data, size_t size
 {
     for (unsigned i = 0; i < plan->n_tables; i++) {
         const struct stage_table *table = &plan->tables[i];
-        if (table->size == size && table->data && memcmp(table->data, data, size) == 0)
+        if (table->size == size && table->data && !table->is_lent && memcmp(table->data, data, size) == 0)
             return OPERAND_TABLE + i;
     }
     if (plan->n_tables == STAGE_TABLES_MAX) { /* there are no more kinds of planes */
@@ -327,12 +328,30 @@ unsigned stage_plan_table(struct stage_plan *plan, const void *data, size_t size
         return OPERAND_TABLE;
     }
     struct stage_table *table = &plan->tables[plan->n_tables];
-    *table = (struct stage_table){malloc(size), size};
+    *table = (struct stage_table){.data = malloc(size), .size = size};
     if (table->data)
         memcpy(table->data, data, size);
     else
         plan->out_of_memory = true;
     return OPERAND_TABLE + plan->n_tables++;
+}
+
+unsigned stage_plan_lend(struct stage_plan *plan, const void *data, size_t size, bool is_held)
+{
+    for (unsigned i = 0; i < plan->n_tables; i++)
+        if (plan->tables[i].is_lent && plan->tables[i].data == data)
+            return OPERAND_TABLE + i;
+    plan->too_large |= plan->n_tables == STAGE_TABLES_MAX;
+    if (plan->too_large)
+        return OPERAND_TABLE;
+    plan->tables[plan->n_tables] = (struct stage_table){(void *)data, size, true, is_held};
+    return OPERAND_TABLE + plan->n_tables++;
+}
+
+unsigned stage_plan_take_table(struct stage_plan *plan, const struct stage_table *table)
+{
+    return table->is_lent ? stage_plan_lend(plan, table->data, table->size, table->is_held)
+                          : stage_plan_table(plan, table->data, table->size);
 }
 
 /* Kernels access vectors of at most 16 bytes, but of at least 4 samples. */

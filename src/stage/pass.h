@@ -105,8 +105,10 @@ struct pass {
 
 /* A table of constants that passes read. */
 struct stage_table {
-    void *data; /* owned */
+    void *data; /* owned, unless it is lent */
     size_t size;
+    bool is_lent; /* the memory is somebody's who outlives the plan, and many plans have it */
+    bool is_held; /* and it is held whether plans have it or not */
 };
 
 /* Filled by a stage's passes(). */
@@ -254,6 +256,12 @@ struct view stage_plan_view(struct stage_plan *plan, unsigned *operand, const st
 /* Adds a table with a copy of `data`; returns its operand. Equal tables become one, so that each
  * plane may ask for its own. */
 unsigned stage_plan_table(struct stage_plan *plan, const void *data, size_t size);
+
+/* Adds a table whose memory stays where it is (stage_table.is_lent). */
+unsigned stage_plan_lend(struct stage_plan *plan, const void *data, size_t size, bool is_held);
+
+/* Adds a table of another plan. */
+unsigned stage_plan_take_table(struct stage_plan *plan, const struct stage_table *table);
 
 /* The form for a plane on a device: that of the profile, but no vectors for rows that are not
  * aligned for them. */
