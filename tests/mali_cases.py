@@ -43,6 +43,8 @@ def values_of(param):
         found += ['1', '0']
     elif param['name'] == 'bank':  # a word: those that stand in its help
         found += re.findall(r'\w+', param['help'].split(', or ')[0])
+    elif param['name'] == 'picture':  # a second one, all of whose samples are that
+        found.append('3')
     return found
 
 

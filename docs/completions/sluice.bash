@@ -6,7 +6,7 @@ _sluice_chain()
     local prefix=
     case $1 in *,*) prefix=${1%,*}, ;; esac
     compopt -o nospace
-    COMPREPLY=($(compgen -P "$prefix" -W "abs analysis box canny clahe close colour convert crop demosaic dilate dwt equalize erode fir flip gain gauss histogram idwt invert levels luminance median normalize open pad resize rotate shrink sobel statistics synthesis threshold undistort unsharp warp" -- "${1##*,}"))
+    COMPREPLY=($(compgen -P "$prefix" -W "abs analysis blend box canny clahe close colour convert crop demosaic difference dilate divide dwt equalize erode fir flip gain gauss histogram idwt invert levels luminance mask median normalize open pad resize rotate shrink sobel statistics subtract synthesis threshold undistort unsharp warp" -- "${1##*,}"))
 }
 
 _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
@@ -20,6 +20,7 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     run:--on-exists) COMPREPLY=($(compgen -W "overwrite skip number fail" -- "$3")) ;;
     run:--iterations) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     run:--config) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    run:--define) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     run:--device) COMPREPLY=($(compgen -W "auto gpu cpu reference" -- "$3")) ;;
     run:--platform-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     run:--device-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
@@ -54,6 +55,7 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     view:--http-socket) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     view:--port) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     view:--config) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    view:--define) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     view:--device) COMPREPLY=($(compgen -W "auto gpu cpu reference" -- "$3")) ;;
     view:--platform-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     view:--device-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
@@ -85,6 +87,7 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     plan:--profile) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     plan:--board) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     plan:--config) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    plan:--define) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     plan:--device) COMPREPLY=($(compgen -W "auto gpu cpu reference" -- "$3")) ;;
     plan:--platform-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     plan:--device-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
@@ -101,6 +104,7 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     bench:--input) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     bench:--bank) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     bench:--config) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    bench:--define) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     bench:--device) COMPREPLY=($(compgen -W "auto gpu cpu reference" -- "$3")) ;;
     bench:--platform-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     bench:--device-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
@@ -115,6 +119,7 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     tune:--kinds) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     tune:--cache) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     tune:--config) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    tune:--define) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     tune:--device) COMPREPLY=($(compgen -W "auto gpu cpu reference" -- "$3")) ;;
     tune:--platform-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     tune:--device-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
@@ -127,6 +132,7 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     tune:--threads) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     warm:--cache) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     warm:--config) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
+    warm:--define) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     warm:--device) COMPREPLY=($(compgen -W "auto gpu cpu reference" -- "$3")) ;;
     warm:--platform-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     warm:--device-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
@@ -196,10 +202,10 @@ _sluice()
     fi
     _sluice_value "$command" "$before" "$word" && return
     case $command:$word in
-    run:-*) COMPREPLY=($(compgen -W "--chain --output --format --input --recursive --name --on-exists --verify --timing --iterations --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --max-pixels --max-file --memory --threads --json --quiet --verbose --help" -- "$word")) ;;
+    run:-*) COMPREPLY=($(compgen -W "--chain --output --format --input --recursive --name --on-exists --verify --timing --iterations --config --define --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --max-pixels --max-file --memory --threads --json --quiet --verbose --help" -- "$word")) ;;
     submit:-*) COMPREPLY=($(compgen -W "--socket --chain --output --format --input --recursive --name --on-exists --json --quiet --verbose --help" -- "$word")) ;;
     enqueue:-*) COMPREPLY=($(compgen -W "--chain --format --input --output --wait --collect --timeout --result --class --id --again --server --credentials --ca --config --json --quiet --verbose --help" -- "$word")) ;;
-    view:-*) COMPREPLY=($(compgen -W "--chain --input --recursive --daemon --http-socket --port --no-open --once --quiet --verbose --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --max-pixels --max-file --memory --threads --help" -- "$word")) ;;
+    view:-*) COMPREPLY=($(compgen -W "--chain --input --recursive --daemon --http-socket --port --no-open --once --quiet --verbose --config --define --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --max-pixels --max-file --memory --threads --help" -- "$word")) ;;
     status:-*) COMPREPLY=($(compgen -W "--socket --watch --json --quiet --verbose --help" -- "$word")) ;;
     why:-*) COMPREPLY=($(compgen -W "--socket --json --quiet --verbose --help" -- "$word")) ;;
     failed:-*) COMPREPLY=($(compgen -W "--socket --json --quiet --verbose --help" -- "$word")) ;;
@@ -207,16 +213,16 @@ _sluice()
     compare:-*) COMPREPLY=($(compgen -W "--input --max-pixels --max-file --memory --threads --json --quiet --verbose --help" -- "$word")) ;;
     stages:-*) COMPREPLY=($(compgen -W "--json --quiet --verbose --help" -- "$word")) ;;
     devices:-*) COMPREPLY=($(compgen -W "--device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
-    plan:-*) COMPREPLY=($(compgen -W "--chain --type --format --profile --board --source --generic --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --json --quiet --verbose --help" -- "$word")) ;;
-    bench:-*) COMPREPLY=($(compgen -W "--chain --size --type --iterations --variants --report --board --end-to-end --format --input --bank --no-reference --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --max-pixels --max-file --memory --threads --no-fuse --json --quiet --verbose --help" -- "$word")) ;;
-    tune:-*) COMPREPLY=($(compgen -W "--chain --kinds --cache --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --max-pixels --max-file --memory --threads --json --quiet --verbose --help" -- "$word")) ;;
+    plan:-*) COMPREPLY=($(compgen -W "--chain --type --format --profile --board --source --generic --config --define --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --json --quiet --verbose --help" -- "$word")) ;;
+    bench:-*) COMPREPLY=($(compgen -W "--chain --size --type --iterations --variants --report --board --end-to-end --format --input --bank --no-reference --config --define --device --platform-index --device-index --cl-flags --dump-binary --load-binary --max-pixels --max-file --memory --threads --no-fuse --json --quiet --verbose --help" -- "$word")) ;;
+    tune:-*) COMPREPLY=($(compgen -W "--chain --kinds --cache --config --define --device --platform-index --device-index --cl-flags --dump-binary --load-binary --max-pixels --max-file --memory --threads --json --quiet --verbose --help" -- "$word")) ;;
     check-config:-*) COMPREPLY=($(compgen -W "--reference --json --quiet --verbose --help" -- "$word")) ;;
-    warm:-*) COMPREPLY=($(compgen -W "--cache --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
+    warm:-*) COMPREPLY=($(compgen -W "--cache --config --define --device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
     doctor:-*) COMPREPLY=($(compgen -W "--user --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
     testcard:-*) COMPREPLY=($(compgen -W "--output --format --size --json --quiet --verbose --help" -- "$word")) ;;
     sluiced:-*) COMPREPLY=($(compgen -W "--watch --output --chain --format --input --name --folder --on-exists --originals --report --on-done --on-failed --hook-time --claim --sync --settle --stable --mode --state --device --fallback --sandbox --max-pixels --max-file --memory --jobs --queue --job-time --worker-jobs --worker-time --worker-growth --shutdown --min-free --http-socket --jobs-socket --log-format --config --once --quiet --verbose --version --help" -- "$word")) ;;
     help:*) COMPREPLY=($(compgen -W "run submit enqueue view status why failed requeue compare stages devices plan bench tune check-config warm doctor testcard version help" -- "$word")) ;;
-    stages:*) COMPREPLY=($(compgen -W "abs analysis box canny clahe close colour convert crop demosaic dilate dwt equalize erode fir flip gain gauss histogram idwt invert levels luminance median normalize open pad resize rotate shrink sobel statistics synthesis threshold undistort unsharp warp" -- "$word")) ;;
+    stages:*) COMPREPLY=($(compgen -W "abs analysis blend box canny clahe close colour convert crop demosaic difference dilate divide dwt equalize erode fir flip gain gauss histogram idwt invert levels luminance mask median normalize open pad resize rotate shrink sobel statistics subtract synthesis threshold undistort unsharp warp" -- "$word")) ;;
     *) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word")) ;;
     esac
 }

@@ -5,6 +5,7 @@ function __sluice_chain
     set -l before (string match -r '^.*,' -- (commandline -ct))
     printf '%s\t%s\n' "$before"abs 'the sample without its sign; of the least i8, i16 or i32 the largest'
     printf '%s\t%s\n' "$before"analysis 'a filter bank: bands of the picture\'s rows and columns, level by level'
+    printf '%s\t%s\n' "$before"blend 'a second picture laid over the picture, as a logo'
     printf '%s\t%s\n' "$before"box 'blur: the mean over a window of any size, at about the same cost'
     printf '%s\t%s\n' "$before"canny 'white lines, one pixel wide, where the picture changes most, on black'
     printf '%s\t%s\n' "$before"clahe 'equalize by tiles, with limited contrast: details come out of shadows and of haze'
@@ -13,7 +14,9 @@ function __sluice_chain
     printf '%s\t%s\n' "$before"convert 'samples of another type with the same values, rounded and limited to its range, or quantized; other channels; channels below each other'
     printf '%s\t%s\n' "$before"crop 'a rectangle of the picture'
     printf '%s\t%s\n' "$before"demosaic 'colours out of the mosaic of a camera\'s sensor (Bayer)'
+    printf '%s\t%s\n' "$before"difference 'how much the picture and a second one differ'
     printf '%s\t%s\n' "$before"dilate 'light grows: the largest of the samples around each'
+    printf '%s\t%s\n' "$before"divide 'the picture divided by a second one, as a flat field'
     printf '%s\t%s\n' "$before"dwt 'the wavelet transform: a plane of averages and planes of details, level by level'
     printf '%s\t%s\n' "$before"equalize 'tones spread so that all are as frequent as each other, as far as they can be'
     printf '%s\t%s\n' "$before"erode 'dark grows: the least of the samples around each'
@@ -26,6 +29,7 @@ function __sluice_chain
     printf '%s\t%s\n' "$before"invert 'the negative: white minus the sample'
     printf '%s\t%s\n' "$before"levels 'tones between black and white, spread or narrowed to others, along a line or a curve'
     printf '%s\t%s\n' "$before"luminance 'one grey channel from red, green and blue; grey passes, alpha is dropped'
+    printf '%s\t%s\n' "$before"mask 'the picture where a mask is not 0, and a background elsewhere'
     printf '%s\t%s\n' "$before"median 'specks taken away: the middle one of the samples around each'
     printf '%s\t%s\n' "$before"normalize 'tones spread so that the darkest become black and the lightest white'
     printf '%s\t%s\n' "$before"open 'light specks taken away: erode, then dilate'
@@ -35,6 +39,7 @@ function __sluice_chain
     printf '%s\t%s\n' "$before"shrink 'wavelet coefficients without what is likely noise'
     printf '%s\t%s\n' "$before"sobel 'edges: the gradient by the 3×3 Sobel operator, its length or its parts'
     printf '%s\t%s\n' "$before"statistics 'numbers in place of the picture: how many samples, mean, deviation, percentiles'
+    printf '%s\t%s\n' "$before"subtract 'the picture minus a second one, as a dark frame'
     printf '%s\t%s\n' "$before"synthesis 'the inverse of a filter bank: bands put together, level by level'
     printf '%s\t%s\n' "$before"threshold 'two values: one where the sample is at least a threshold, one where it is below'
     printf '%s\t%s\n' "$before"undistort 'the picture without its lens\' distortion'
@@ -63,7 +68,7 @@ complete -c sluice -n __fish_use_subcommand -f -a testcard -d 'draw a picture to
 complete -c sluice -n __fish_use_subcommand -f -a version -d 'the version (also --version, -V)'
 complete -c sluice -n __fish_use_subcommand -f -a help -d 'this text, or the options of a command (also --help, -h)'
 complete -c sluice -n '__fish_seen_subcommand_from help' -f -a 'run submit enqueue view status why failed requeue compare stages devices plan bench tune check-config warm doctor testcard version help'
-complete -c sluice -n '__fish_seen_subcommand_from stages' -f -a 'abs analysis box canny clahe close colour convert crop demosaic dilate dwt equalize erode fir flip gain gauss histogram idwt invert levels luminance median normalize open pad resize rotate shrink sobel statistics synthesis threshold undistort unsharp warp'
+complete -c sluice -n '__fish_seen_subcommand_from stages' -f -a 'abs analysis blend box canny clahe close colour convert crop demosaic difference dilate divide dwt equalize erode fir flip gain gauss histogram idwt invert levels luminance mask median normalize open pad resize rotate shrink sobel statistics subtract synthesis threshold undistort unsharp warp'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s c -l chain -d 'stages joined by commas, or the name of a configured chain' -r -f -a '(__sluice_chain)'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s o -l output -d 'a file' -r
 complete -c sluice -n '__fish_seen_subcommand_from run' -s f -l format -d 'format of the output, with options' -r -f -a 'bmp jpg npy npz png pnm raw'
@@ -75,6 +80,7 @@ complete -c sluice -n '__fish_seen_subcommand_from run' -l verify -d 'compare th
 complete -c sluice -n '__fish_seen_subcommand_from run' -l timing -d 'print how long each step and each kernel took'
 complete -c sluice -n '__fish_seen_subcommand_from run' -l iterations -d 'run the kernels N times' -r
 complete -c sluice -n '__fish_seen_subcommand_from run' -l config -d 'configuration' -r
+complete -c sluice -n '__fish_seen_subcommand_from run' -l define -d 'a picture for stages that take a second one, as @NAME' -r
 complete -c sluice -n '__fish_seen_subcommand_from run' -l device -d 'auto' -r -f -a 'auto gpu cpu reference'
 complete -c sluice -n '__fish_seen_subcommand_from run' -l platform-index -d 'only the platform with this index of `sluice devices`' -r
 complete -c sluice -n '__fish_seen_subcommand_from run' -l device-index -d 'only the device with this index within its platform' -r
@@ -132,6 +138,7 @@ complete -c sluice -n '__fish_seen_subcommand_from view' -l once -d 'end when th
 complete -c sluice -n '__fish_seen_subcommand_from view' -s q -l quiet -d 'say nothing but errors'
 complete -c sluice -n '__fish_seen_subcommand_from view' -s v -l verbose -d 'say what is done'
 complete -c sluice -n '__fish_seen_subcommand_from view' -l config -d 'configuration' -r
+complete -c sluice -n '__fish_seen_subcommand_from view' -l define -d 'a picture for stages that take a second one, as @NAME' -r
 complete -c sluice -n '__fish_seen_subcommand_from view' -l device -d 'auto' -r -f -a 'auto gpu cpu reference'
 complete -c sluice -n '__fish_seen_subcommand_from view' -l platform-index -d 'only the platform with this index of `sluice devices`' -r
 complete -c sluice -n '__fish_seen_subcommand_from view' -l device-index -d 'only the device with this index within its platform' -r
@@ -197,6 +204,7 @@ complete -c sluice -n '__fish_seen_subcommand_from plan' -l board -d 'plan for a
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l source -d 'print the OpenCL C program instead'
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l generic -d 'plan generic kernels, as the daemon has for unconfigured chains'
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l config -d 'configuration' -r
+complete -c sluice -n '__fish_seen_subcommand_from plan' -l define -d 'a picture for stages that take a second one, as @NAME' -r
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l device -d 'auto' -r -f -a 'auto gpu cpu reference'
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l platform-index -d 'only the platform with this index of `sluice devices`' -r
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l device-index -d 'only the device with this index within its platform' -r
@@ -221,6 +229,7 @@ complete -c sluice -n '__fish_seen_subcommand_from bench' -l input -d 'options f
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l bank -d 'of filterbank1d and filterbank2d' -r
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l no-reference -d 'do not time the plain references of filterbank1d'
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l config -d 'configuration' -r
+complete -c sluice -n '__fish_seen_subcommand_from bench' -l define -d 'a picture for stages that take a second one, as @NAME' -r
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l device -d 'auto' -r -f -a 'auto gpu cpu reference'
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l platform-index -d 'only the platform with this index of `sluice devices`' -r
 complete -c sluice -n '__fish_seen_subcommand_from bench' -l device-index -d 'only the device with this index within its platform' -r
@@ -240,6 +249,7 @@ complete -c sluice -n '__fish_seen_subcommand_from tune' -s c -l chain -d 'the c
 complete -c sluice -n '__fish_seen_subcommand_from tune' -l kinds -d 'kinds of pictures to measure, type and channels of each, with commas between them' -r
 complete -c sluice -n '__fish_seen_subcommand_from tune' -l cache -d 'where to remember it' -r
 complete -c sluice -n '__fish_seen_subcommand_from tune' -l config -d 'configuration' -r
+complete -c sluice -n '__fish_seen_subcommand_from tune' -l define -d 'a picture for stages that take a second one, as @NAME' -r
 complete -c sluice -n '__fish_seen_subcommand_from tune' -l device -d 'auto' -r -f -a 'auto gpu cpu reference'
 complete -c sluice -n '__fish_seen_subcommand_from tune' -l platform-index -d 'only the platform with this index of `sluice devices`' -r
 complete -c sluice -n '__fish_seen_subcommand_from tune' -l device-index -d 'only the device with this index within its platform' -r
@@ -261,6 +271,7 @@ complete -c sluice -n '__fish_seen_subcommand_from check-config' -s v -l verbose
 complete -c sluice -n '__fish_seen_subcommand_from check-config' -s h -l help -d 'this text'
 complete -c sluice -n '__fish_seen_subcommand_from warm' -l cache -d 'where to keep compiled kernels' -r
 complete -c sluice -n '__fish_seen_subcommand_from warm' -l config -d 'configuration' -r
+complete -c sluice -n '__fish_seen_subcommand_from warm' -l define -d 'a picture for stages that take a second one, as @NAME' -r
 complete -c sluice -n '__fish_seen_subcommand_from warm' -l device -d 'auto' -r -f -a 'auto gpu cpu reference'
 complete -c sluice -n '__fish_seen_subcommand_from warm' -l platform-index -d 'only the platform with this index of `sluice devices`' -r
 complete -c sluice -n '__fish_seen_subcommand_from warm' -l device-index -d 'only the device with this index within its platform' -r

@@ -369,6 +369,7 @@ lists all errors at once. After `SIGHUP` (systemctl reload sluiced) the file is 
         ('kernels', 'Matrices by name, for stages that take `@name`.'),
         ('banks', 'Filter banks by name, likewise.'),
         ('cameras', 'Calibrations by name, for `undistort`: a file of OpenCV or ROS, or its keys.'),
+        ('pictures', 'Files of second pictures by name, for `subtract`, `divide`, `difference`, `mask` and `blend`.'),
         ('listen', '`http` and `jobs`, each `{unix: PATH, mode: "0660", group: NAME, chains: any}`. With `chains: configured` clients name chains of this '
                    'file and write none.'),
         ('relay', 'What `sluice-relay`(8) and `sluice enqueue` read. `servers`, `get` and `put` are lists; `tls` is '

@@ -7,6 +7,8 @@
 A stage's page says what its picture is made of: the photograph, the picture, and below them "Made by `CHAIN`." Pictures of other
 pages, and those that take an option, are in the table below.
 
+@NAME in a chain is the picture of that name here, which is a second one.
+
 A picture counts as the same from 35 dB on, since versions of libjpeg differ in the last bits of what they write."""
 import glob
 import json
@@ -69,7 +71,8 @@ def run(sluice, *arguments):
 def filter_picture(sluice, source, chain, target, options=''):
     quality = ':quality=85' if target.endswith('.jpg') else ''
     kind = os.path.splitext(target)[1][1:] + quality + (options and ':' + options)
-    run(sluice, 'run', '-q', '--device', 'reference', '-c', chain, '-f', kind, '-o', target, source)
+    seconds = [word for name in re.findall('@([a-z-]+)', chain) for word in ('--define', '%s=%s' % (name, *glob.glob(path(name) + '.*')))]
+    run(sluice, 'run', '-q', '--device', 'reference', *seconds, '-c', chain, '-f', kind, '-o', target, source)
 
 
 def draw_spoilt(sluice, folder, name, spoil):

@@ -174,6 +174,13 @@ SLUICE_API int sluice_definitions_add_camera(struct sluice_definitions *definiti
                                              const double *distortion, unsigned n_distortion,
                                              struct sluice_error *error);
 
+/* Adds a second picture for subtract, difference, divide, mask and blend: "subtract:@name". The layout,
+ * of one plane of SLUICE_PLANES, says where its samples lie in `data`; they are copied. */
+struct sluice_layout;
+SLUICE_API int sluice_definitions_add_picture(struct sluice_definitions *definitions,
+                                              const char *name, const struct sluice_layout *layout,
+                                              const void *data, struct sluice_error *error);
+
 /* A filter of a bank; sluice-chain(7) has the definitions of zero and shift. */
 struct sluice_filter {
     const double *taps;

@@ -3,8 +3,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/hash.h"
 #include "base/nearest.h"
+#include "base/sealed.h"
+
+/* More than this is no second picture of a board, and would be held for as long as the program
+ * runs. */
+#define FILES_BYTES_MAX (1ull << 30)
 
 void definitions_finish(struct definitions *definitions)
 {
@@ -15,6 +22,17 @@ void definitions_finish(struct definitions *definitions)
     free(definitions->banks);
     free(definitions->kernels);
     free(definitions->cameras);
+    for (size_t i = 0; i < definitions->n_pictures; i++) {
+        struct definition_picture *picture = definitions->pictures[i];
+        for (int form = 0; form < PICTURE_FORMS; form++)
+            free(picture->forms[form].samples);
+        pthread_mutex_destroy(&picture->lock);
+        free(picture->samples);
+        free(picture->what);
+        free(picture);
+    }
+    free(definitions->pictures);
+    definitions_drop_file(definitions);
     *definitions = (struct definitions){0};
 }
 
@@ -58,6 +76,92 @@ bool definitions_add_bank(struct definitions *definitions, const struct definiti
     return true;
 }
 
+struct definition_picture *definitions_add_picture(struct definitions *definitions,
+                                                   const char *name, const char *what)
+{
+    size_t n = definitions->n_pictures;
+    struct definition_picture **pictures =
+        realloc(definitions->pictures, (n + 1) * sizeof *pictures);
+    /* allocated by itself, since chains keep its address */
+    struct definition_picture *picture = calloc(1, sizeof *picture);
+    if (pictures)
+        definitions->pictures = pictures;
+    if (picture)
+        picture->what = strdup(what);
+    if (!pictures || !picture || !picture->what) {
+        free(picture ? picture->what : NULL);
+        free(picture);
+        return NULL;
+    }
+    memcpy(picture->name, name, strnlen(name, sizeof picture->name - 1));
+    pthread_mutex_init(&picture->lock, NULL);
+    return pictures[definitions->n_pictures++] = picture;
+}
+
+int definitions_add_file(struct definitions *definitions, struct definition_picture *picture,
+                         int fd, struct fault *fault)
+{
+    struct definition_file *file = definitions->file;
+    struct bytes bytes = {0};
+    if (!file) {
+        file = definitions->file = calloc(1, sizeof *file);
+        if (file)
+            file->fd = sealed_create("sluice-pictures");
+    }
+    if (!file || file->fd < 0)
+        return fault_set(fault, FAULT_MEMORY, "no memory for pictures");
+    int result = file_read(fd, FILES_BYTES_MAX - file->bytes.size, &bytes, fault);
+    if (result == FAULT_LIMIT)
+        result = fault_set(fault, FAULT_LIMIT, "pictures of a configuration have 1 GiB at most");
+    if (result == 0 && bytes.size == 0)
+        result = fault_set(fault, FAULT_EMPTY, "the file is empty");
+    if (result == 0)
+        result = file_write(file->fd, bytes.data, bytes.size, fault);
+    if (result == 0) {
+        picture->at = file->bytes.size;
+        picture->size = bytes.size;
+        picture->hash = hash_bytes(HASH_INIT, bytes.data, bytes.size);
+        file->bytes.size += bytes.size;
+    }
+    bytes_finish(&bytes);
+    return result;
+}
+
+int definitions_take_file(struct definitions *definitions, int fd, struct fault *fault)
+{
+    definitions_drop_file(definitions);
+    definitions->file = calloc(1, sizeof *definitions->file);
+    if (!definitions->file) {
+        close(fd);
+        return fault_set(fault, FAULT_MEMORY, "no memory for pictures");
+    }
+    off_t size = lseek(fd, 0, SEEK_END);
+    *definitions->file = (struct definition_file){fd, {.size = size > 0 ? (size_t)size : 0}};
+    return 0;
+}
+
+int definitions_map_file(struct definitions *definitions, struct fault *fault)
+{
+    struct definition_file *file = definitions->file;
+    if (!file || file->bytes.data || file->bytes.size == 0)
+        return 0;
+    sealed_finish(file->fd); /* another process may have done so */
+    return sealed_map(file->fd, FILES_BYTES_MAX, &file->bytes)
+               ? 0
+               : fault_set_errno(fault, FAULT_MEMORY, "the pictures' files");
+}
+
+void definitions_drop_file(struct definitions *definitions)
+{
+    struct definition_file *file = definitions->file;
+    definitions->file = NULL;
+    if (!file)
+        return;
+    sealed_unmap(&file->bytes);
+    file_close(&file->fd);
+    free(file);
+}
+
 const struct param_matrix *definitions_kernel(const struct definitions *definitions,
                                               const char *name)
 {
@@ -82,6 +186,23 @@ const struct definition_camera *definitions_camera(const struct definitions *def
         if (strcmp(definitions->cameras[i].name, name) == 0)
             return &definitions->cameras[i];
     return NULL;
+}
+
+struct definition_picture *definitions_picture(const struct definitions *definitions,
+                                               const char *name)
+{
+    for (size_t i = 0; definitions && i < definitions->n_pictures; i++)
+        if (strcmp(definitions->pictures[i]->name, name) == 0)
+            return definitions->pictures[i];
+    return NULL;
+}
+
+uint64_t definitions_picture_bytes(const struct definitions *definitions)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; definitions && i < definitions->n_pictures; i++)
+        bytes += definitions->pictures[i]->n_bytes;
+    return bytes;
 }
 
 int definitions_check_camera(const struct definition_camera *camera, const char *what,

@@ -79,7 +79,7 @@ static const struct options_usage usage = {
         "of ones\n"
         "  sizes         fir and sobel over pictures of 256x256 to 8192x8192\n"
         "Of these, pictures and signals of more than --max-pixels are left out.\n",
-    .tables = {options, cli_config_options, cli_device_options, cli_limit_options, cli_plan_options,
+    .tables = {options, cli_config_options, cli_define_options, cli_device_options, cli_limit_options, cli_plan_options,
                cli_output_options},
 };
 
@@ -428,7 +428,7 @@ static int bench_command(void *options_, char **operands, size_t count)
     int status = check_options(o, operands, count);
     const char *chain = o->chain;
     if (status == 0)
-        status = cli_read_config(&o->common, &config, &chain);
+        status = cli_read_definitions(&o->common, &config, &chain);
     if (status != 0)
         return status;
     struct bench_context context = {.options = o,

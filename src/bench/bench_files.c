@@ -356,6 +356,7 @@ static int run_files(struct run *run, const char *text, char **files, size_t cou
     if (status != 0)
         return status;
     cli_engine_options(&o->common, &engine);
+    engine.held = definitions_picture_bytes(&run->context->config->definitions);
     if (format_parse(&run->format, o->format, &fault) != 0 ||
         decode_options_parse(&run->decode, o->input, "--input", &fault) != 0 ||
         make_folder(run->folder, sizeof run->folder, &fault) != 0 ||

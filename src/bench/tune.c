@@ -44,7 +44,7 @@ static const struct options_usage usage = {
         "directory, by\ndevice, driver, processor and version of sluice; what another one of "
         "these has measured is ignored.\nResults do not depend on the choice. sluice plan prints "
         "it, and why.\n",
-    .tables = {options, cli_config_options, cli_device_options, cli_limit_options,
+    .tables = {options, cli_config_options, cli_define_options, cli_device_options, cli_limit_options,
                cli_output_options},
 };
 
@@ -431,7 +431,7 @@ static int tune_command(void *options_, char **operands, size_t count)
         setenv("SLUICE_CACHE_DIR", o->cache, 1);
     int status = check_cache(o);
     if (status == 0)
-        status = cli_read_config(&o->common, &config, &chain);
+        status = cli_read_definitions(&o->common, &config, &chain);
     if (status != 0)
         return status;
     config_resolve_chains(&config);

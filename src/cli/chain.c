@@ -4,6 +4,41 @@
 #include <stdio.h>
 
 #include "cli/common.h"
+#include "codec/pictures.h"
+
+const struct options_row cli_define_options[] = {
+    OPTION_LIST(DEFINITION_PICTURES_MAX, "NAME=FILE", TEXT, "define",
+                offsetof(struct common_options, define),
+                "a picture for stages that take a second one, as @NAME; also several times"),
+    {0},
+};
+
+int cli_read_pictures(const struct common_options *options, struct config *config)
+{
+    struct fault fault = FAULT_INIT;
+    struct text errors = {0};
+    const struct codec_limits limits = {options->max_pixels ? options->max_pixels : UINT64_MAX,
+                                        options->memory ? options->memory / 2 : UINT64_MAX};
+    for (size_t i = 0; i < DEFINITION_PICTURES_MAX && options->define[i]; i++)
+        if (config_define_picture(config, options->define[i], &fault) != 0)
+            return cli_complain("--define", &fault);
+    int result = codec_read_pictures(&config->definitions, &limits, &errors);
+    if (result != 0)
+        cli_complain_lines(text_string(&errors));
+    text_finish(&errors);
+    return result ? fault_exit_status(result) : 0;
+}
+
+int cli_read_definitions(const struct common_options *options, struct config *config,
+                         const char **chain)
+{
+    int status = cli_read_config(options, config, chain);
+    if (status == 0)
+        status = cli_read_pictures(options, config);
+    if (status != 0)
+        config_finish(config);
+    return status;
+}
 
 int cli_parse_chain(struct chain *chain, const char *text, const struct definitions *definitions)
 {

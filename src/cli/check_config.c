@@ -11,6 +11,7 @@
 #include "chain/chain.h"
 #include "cli/common.h"
 #include "codec/codec.h"
+#include "codec/pictures.h"
 #include "config/config.h"
 #include "config/loops.h"
 
@@ -161,6 +162,8 @@ static int check(const char *path, const struct common_options *common)
         return cli_complain(path, &fault);
     }
     const struct settings *settings = &config.settings;
+    const struct codec_limits limits = {settings->max_pixels, settings->memory / 2};
+    codec_read_pictures(&config.definitions, &limits, &errors);
     config_resolve_chains(&config);
     for (size_t i = 0; i < config.n_chains; i++)
         check_chain(&config, config.chains[i].text, config.chains[i].place, false, &errors);

@@ -110,8 +110,7 @@ int cli_refuse(int status, const char *why, ...)
     return status;
 }
 
-/* Prints `sluice: LINE` on stderr for each of the lines. */
-static void complain_lines(const char *lines)
+void cli_complain_lines(const char *lines)
 {
     for (size_t length; *lines; lines += length + (lines[length] == '\n')) {
         length = strcspn(lines, "\n");
@@ -156,7 +155,7 @@ int cli_read_config(const struct common_options *options, struct config *config,
     int status = 0;
     int result = config_read(config, path, &errors, &fault);
     if (result == FAULT_CONFIG) {
-        complain_lines(text_string(&errors));
+        cli_complain_lines(text_string(&errors));
         status = fault_exit_status(result);
     } else if (result != 0) {
         status = cli_complain(path, &fault);
@@ -178,7 +177,7 @@ int cli_read_settings(const struct common_options *options, struct config *confi
         settings_defaults(&config->settings);
     settings_read_environment(&config->settings, false, &errors);
     if (errors.length > 0) {
-        complain_lines(text_string(&errors));
+        cli_complain_lines(text_string(&errors));
         status = fault_exit_status(FAULT_CONFIG);
         config_finish(config);
     }

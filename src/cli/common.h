@@ -15,6 +15,7 @@ struct common_options {
     int64_t platform_index, device_index;
     const char *cl_flags, *dump_binary, *load_binary;
     const char *config; /* path of a file */
+    const char *define[DEFINITION_PICTURES_MAX]; /* NAME=FILE; NULL behind the last one */
     uint64_t max_pixels, max_file, memory;
     int64_t threads;
     bool json, quiet, verbose, no_fuse;
@@ -23,6 +24,7 @@ struct common_options {
 /* Must be the first member of a subcommand's options. */
 extern const struct options_row cli_device_options[];
 extern const struct options_row cli_config_options[];
+extern const struct options_row cli_define_options[];
 extern const struct options_row cli_plan_options[];
 extern const struct options_row cli_limit_options[];
 extern const struct options_row cli_output_options[];
@@ -34,6 +36,9 @@ void cli_engine_options(const struct common_options *options, struct engine_opti
 
 /* Prints `sluice: WHAT: WHY` on stderr; returns the exit status. `what` may be NULL. */
 int cli_complain(const char *what, const struct fault *fault);
+
+/* Prints `sluice: LINE` on stderr for each of the lines. */
+void cli_complain_lines(const char *lines);
 
 /* Prints `sluice: WHY` on stderr; returns the exit status. */
 int cli_refuse(int status, const char *why, ...) __attribute__((format(printf, 2, 3)));
@@ -52,6 +57,14 @@ int cli_read_config(const struct common_options *options, struct config *config,
 /* Reads the settings from that file, if there is one, and from the environment. Returns as
  * cli_read_config does. */
 int cli_read_settings(const struct common_options *options, struct config *config);
+
+/* Adds the pictures of the command line to those of the configuration, and decodes all. Returns as
+ * cli_read_config does. */
+int cli_read_pictures(const struct common_options *options, struct config *config);
+
+/* cli_read_config, and all that @names in chains refer to. After a complaint the config is empty. */
+int cli_read_definitions(const struct common_options *options, struct config *config,
+                         const char **chain);
 
 /* Prints the decoder's warnings about a file, one on each line, on stderr unless --quiet. NULL:
  * none. */

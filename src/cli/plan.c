@@ -53,7 +53,7 @@ static const struct options_usage usage = {
                "runs nothing.",
     .details = "sluice plan -c luminance,sobel:scale=1 1920x1080x3\n"
                "sluice plan -c luminance,sobel -c luminance,resize:w=200 1920x1080x3\n",
-    .tables = {options, cli_config_options, cli_device_options, cli_plan_options,
+    .tables = {options, cli_config_options, cli_define_options, cli_device_options, cli_plan_options,
                cli_output_options},
     .groups = &groups,
 };
@@ -583,7 +583,7 @@ static int plan(void *options_, char **operands, size_t count)
     const char *texts[CHAIN_RESULTS_MAX];
     for (size_t i = 0; i < o->n_wishes; i++)
         texts[i] = o->wishes[i].chain ? o->wishes[i].chain : "";
-    int status = cli_read_config(&o->common, &config, &texts[0]);
+    int status = cli_read_definitions(&o->common, &config, &texts[0]);
     for (size_t i = 1; i < o->n_wishes && status == 0; i++)
         status = cli_find_chain(&o->common, &config, &texts[i]);
     if (status == 0)

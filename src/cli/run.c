@@ -42,7 +42,7 @@ static const struct options_usage usage = {
                "sluice run -c luminance,box:radius=4 -f jpg:quality=80 -o out/ *.jpg\n"
                "sluice run -r -c luminance -o grey/ --on-exists skip photos/\n"
                "sluice run -c resize:w=800 -o large.jpg -c resize:w=200 -o small.jpg photo.jpg\n",
-    .tables = {cli_batch_options, options, cli_config_options, cli_device_options, cli_plan_options,
+    .tables = {cli_batch_options, options, cli_config_options, cli_define_options, cli_device_options, cli_plan_options,
                cli_limit_options, cli_output_options},
     .groups = &cli_batch_groups,
 };
@@ -222,6 +222,7 @@ static int open_engine(struct run *run)
     struct fault fault = FAULT_INIT;
     run->jobs = calloc(BATCH_FILES, sizeof *run->jobs);
     cli_engine_options(&run->options->batch.common, &how);
+    how.held = definitions_picture_bytes(&run->config.definitions);
     if (!run->jobs)
         fault_set(&fault, FAULT_MEMORY, "no memory for jobs");
     else
@@ -237,7 +238,7 @@ static int run_all(struct run *run, char **inputs, size_t count)
         texts[i] = o->wishes[i].chain   ? o->wishes[i].chain
                    : o->wishes[0].chain ? o->wishes[0].chain
                                         : "";
-    int status = cli_read_config(&o->common, &run->config, &texts[0]);
+    int status = cli_read_definitions(&o->common, &run->config, &texts[0]);
     for (size_t i = 1; i < o->n_wishes && status == 0; i++)
         status = cli_find_chain(&o->common, &run->config, &texts[i]);
     if (status == 0)

@@ -35,7 +35,7 @@ static const struct options_usage usage = {
         "sluiced can read kernels from a SLUICE_CACHE_DIR to which it cannot write, so DIR may be "
         "part of a\nread-only system. Device, driver and sluice must be the same when sluiced "
         "starts.\n",
-    .tables = {options, cli_config_options, cli_device_options, cli_output_options},
+    .tables = {options, cli_config_options, cli_define_options, cli_device_options, cli_output_options},
 };
 
 static void complain_at(const struct config *config, struct place at, const char *text,
@@ -142,6 +142,7 @@ static int warm(const struct warm_options *o, struct config *config)
     if (!directory || (wanted && strcmp(directory, wanted) != 0))
         return cli_refuse(73, "%s: the cache directory cannot be written to",
                           wanted ? wanted : "no cache directory");
+    how.held = definitions_picture_bytes(&config->definitions);
     if (engine_open(&engine, &how, &fault) != 0)
         return cli_complain(NULL, &fault);
     int status = warm_all(engine, config);
@@ -170,6 +171,8 @@ static int warm_config(void *options_, char **operands, size_t count)
     if (o->cache)
         setenv("SLUICE_CACHE_DIR", o->cache, 1);
     int status = cli_read_settings(&o->common, &config);
+    if (status == 0)
+        status = cli_read_pictures(&o->common, &config);
     if (status != 0)
         return status;
     if (told)

@@ -389,6 +389,9 @@ static const struct reader_key sections[] = {
     {.name = "cameras",
      .read = config_read_cameras,
      .offset = offsetof(struct config, definitions)},
+    {.name = "pictures",
+     .read = config_read_pictures,
+     .offset = offsetof(struct config, definitions)},
     {.name = "chains", .read = read_chains},
     {.name = "device", .read = read_section, .offset = SETTINGS},
     {.name = "limits", .read = read_section, .offset = SETTINGS},
@@ -473,14 +476,14 @@ void config_resolve_chains(struct config *config)
     }
 }
 
-/* `cameras`, which the config takes over: those that need not be read again. */
+/* `known`, which the config takes over: definitions that need not be read again. */
 static int read_file(struct config *config, const char *name, const char *text, size_t length,
-                     struct definitions *cameras, struct text *errors, struct fault *fault)
+                     struct definitions *known, struct text *errors, struct fault *fault)
 {
     struct reader reader;
     int result = 0;
-    *config = (struct config){.definitions = *cameras};
-    *cameras = (struct definitions){0};
+    *config = (struct config){.definitions = *known};
+    *known = (struct definitions){0};
     settings_defaults(&config->settings);
     config->settings.file = settings_keep(&config->settings, name);
     config->source = malloc(length + 1);
@@ -568,12 +571,34 @@ void config_print_worker(const struct config *config, struct text *text)
         config_print_camera(&config->definitions.cameras[i], text);
         text_append_bytes(text, "", 1);
     }
+    for (size_t i = 0; i < config->definitions.n_pictures; i++) {
+        config_print_picture(config->definitions.pictures[i], text);
+        text_append_bytes(text, "", 1);
+    }
     text_append_bytes(text, "", 1);
     if (config->definitions.n_banks + config->definitions.n_kernels > 0)
         text_append_bytes(text, config->source, config->source_length);
 }
 
-#define CAMERAS "cameras."
+#define CAMERAS  "cameras."
+#define PICTURES "pictures."
+
+static bool begins(const char *line, const char *with)
+{
+    return strncmp(line, with, strlen(with)) == 0;
+}
+
+/* Reads a line that is a definition; others are left. */
+static int take_definition(struct definitions *known, const char *line, struct fault *fault)
+{
+    struct definition_camera camera;
+    if (begins(line, PICTURES))
+        return config_scan_picture(line, known, fault);
+    if (begins(line, CAMERAS) && config_scan_camera(line + strlen(CAMERAS), &camera) &&
+        !definitions_add_camera(known, &camera))
+        return fault_set(fault, FAULT_MEMORY, "no memory for a configuration");
+    return 0;
+}
 
 static int set_one(struct settings *settings, const char *line, struct fault *fault)
 {
@@ -603,22 +628,18 @@ int config_read_worker(struct config *config, const char *text, size_t length, s
     *config = (struct config){0};
     if (!end)
         return fault_set(fault, FAULT_DATA, "a configuration without an end of its settings");
-    struct definitions cameras = {0};
-    struct definition_camera camera;
+    struct definitions known = {0};
     for (const char *line = text; line < end && result == 0; line += strlen(line) + 1)
-        if (strncmp(line, CAMERAS, strlen(CAMERAS)) == 0 &&
-            config_scan_camera(line + strlen(CAMERAS), &camera) &&
-            !definitions_add_camera(&cameras, &camera))
-            result = fault_set(fault, FAULT_MEMORY, "no memory for a configuration");
+        result = take_definition(&known, line, fault);
     if (result == 0 && file < text + length) {
-        result = read_file(config, "configuration", file, (size_t)(text + length - file), &cameras,
+        result = read_file(config, "configuration", file, (size_t)(text + length - file), &known,
                            &errors, fault);
     } else {
         settings_defaults(&config->settings);
-        config->definitions = cameras;
+        config->definitions = known;
     }
     for (const char *line = text; line < end && result == 0; line += strlen(line) + 1)
-        if (strncmp(line, CAMERAS, strlen(CAMERAS)) != 0)
+        if (!begins(line, CAMERAS) && !begins(line, PICTURES))
             result = set_one(&config->settings, line, fault);
     text_finish(&errors);
     if (result != 0)

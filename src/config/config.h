@@ -63,6 +63,13 @@ int config_parse_camera(const void *data, size_t size, struct definition_camera 
 void config_print_camera(const struct definition_camera *camera, struct text *text);
 bool config_scan_camera(const char *line, struct definition_camera *camera);
 
+/* Adds a picture as a command line has it, NAME=FILE. FAULT_USAGE says what is wrong. */
+int config_define_picture(struct config *config, const char *definition, struct fault *fault);
+
+/* A picture as a line of what a worker is given, and back. */
+void config_print_picture(const struct definition_picture *picture, struct text *text);
+int config_scan_picture(const char *line, struct definitions *definitions, struct fault *fault);
+
 void config_finish(struct config *config);
 
 /* Replaces names of chains in watched folders by their texts. To be called after everything has

@@ -73,7 +73,7 @@ bool reader_integer(struct reader *reader, yaml_node_t *node, const char *what, 
                     int64_t max, int64_t *value);
 bool reader_flag(struct reader *reader, yaml_node_t *node, const char *what, bool *value);
 
-/* Sections of the configuration that banks.c and cameras.c read into struct definitions. */
-reader_function config_read_banks, config_read_kernels, config_read_cameras;
+/* Sections of the configuration that banks.c, cameras.c and pictures.c read into struct definitions. */
+reader_function config_read_banks, config_read_kernels, config_read_cameras, config_read_pictures;
 
 #endif

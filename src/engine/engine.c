@@ -127,7 +127,8 @@ int engine_open(struct engine **engine, const struct engine_options *options, st
     e->options = *options;
     e->queue_end = &e->queue;
     budget_init(&e->files, options->memory / 4);
-    budget_init(&e->planes, options->memory - options->memory / 4);
+    uint64_t planes = options->memory - options->memory / 4;
+    budget_init(&e->planes, planes - (options->held < planes ? options->held : planes));
     pthread_mutex_init(&e->device_lock, NULL);
     pthread_mutex_init(&e->prepared_lock, NULL);
     pthread_cond_init(&e->prepared_changed, NULL);

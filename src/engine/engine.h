@@ -37,7 +37,8 @@ struct engine_options {
                              if that is the device itself), "reference"; NULL: nothing */
     uint64_t max_pixels;  /* of a picture */
     uint64_t max_file;    /* bytes of an input */
-    uint64_t memory;      /* bytes that all jobs together may hold: files, planes, decoders */
+    uint64_t memory;      /* bytes that all jobs together may hold: files, planes, decoders; … */
+    uint64_t held;        /* … and in these are so many that second pictures take all the time */
     unsigned threads;     /* jobs at once; 0: as many as processors */
     /* NULL, or called by engine_warm at its beginning and after each program that it has compiled
      * and checked: `done` of the `of` that the chain needs. With many chains and a slow compiler

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "codec/pictures.h"
 #include "config/config.h"
 
 /* What the reader logs is how little a bank loses; what is wrong comes as errors. */
@@ -52,6 +53,24 @@ static int add_bank(struct sluice_definitions *definitions, const struct definit
     return sluice_definitions_add_bank(definitions, bank->name, &horizontal, &vertical, 1, error);
 }
 
+static int add_picture(struct sluice_definitions *definitions,
+                       const struct definition_picture *picture, struct sluice_error *error)
+{
+    const struct plane *from = &picture->plane;
+    struct sluice_plane plane = {.width = from->width,
+                                 .height = from->height,
+                                 .channels = from->channels,
+                                 .type = (uint32_t)from->type + 1,
+                                 .white = from->white,
+                                 .offset = from->offset,
+                                 .stride = from->stride};
+    struct sluice_layout layout = SLUICE_INIT(layout);
+    layout.planes = &plane;
+    layout.n_planes = 1;
+    return sluice_definitions_add_picture(definitions, picture->name, &layout, picture->samples,
+                                          error);
+}
+
 int definitions_read(struct sluice_definitions **definitions, const char *path,
                      struct sluice_error *error)
 {
@@ -74,6 +93,11 @@ int definitions_read(struct sluice_definitions **definitions, const char *path,
                 *definitions, camera->name, camera->width, camera->height, camera->matrix,
                 camera->fisheye, camera->distortion, camera->n_distortion, error);
         }
+        const struct codec_limits limits = {config.settings.max_pixels, config.settings.memory / 2};
+        if (result == 0 && codec_read_pictures(&config.definitions, &limits, &errors) != 0)
+            result = fail(error, text_string(&errors));
+        for (size_t i = 0; i < config.definitions.n_pictures && result == 0; i++)
+            result = add_picture(*definitions, config.definitions.pictures[i], error);
         config_finish(&config);
     }
     text_finish(&errors);

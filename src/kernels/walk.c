@@ -21,7 +21,8 @@ struct walk {
     const struct device_profile *profile;
     walk_found *found;
     void *context;
-    struct definitions definitions; /* a bank of three filters in each direction, "thirds" */
+    struct definitions definitions; /* a bank of three filters in each direction, "thirds"; and a
+                                       second picture, "grey", which suits all */
     bool failed;                    /* memory is out */
     bool odd;                       /* rows of pictures begin at multiples of a sample alone */
     bool placed;                    /* the result has a place, where the input would */
@@ -243,11 +244,19 @@ static bool define_thirds(struct definitions *definitions)
     return added;
 }
 
+static bool define_grey(struct definitions *definitions)
+{
+    struct definition_picture *picture = definitions_add_picture(definitions, "grey", "");
+    if (picture)
+        picture->plane.channels = 2;
+    return picture != NULL;
+}
+
 bool walk_plans(const struct device_profile *profile, walk_found *found, void *context,
                 const char **wrong)
 {
     struct walk walk = {.profile = profile, .found = found, .context = context};
-    walk.failed = !define_thirds(&walk.definitions);
+    walk.failed = !define_thirds(&walk.definitions) || !define_grey(&walk.definitions);
     *wrong = NULL;
     for (const struct stage *const *s = stage_registry; *s && !walk.failed && !*wrong; s++) {
         const char *const name[] = {(*s)->internal ? NULL : (*s)->name, NULL};

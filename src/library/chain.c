@@ -49,7 +49,8 @@ static int check_name(const struct sluice_definitions *definitions, const char *
                              "definition '%.60s': a name has 1 to %d letters, digits, . and -",
                              name, PARAM_WORD_MAX - 1);
     if (definitions_kernel(&definitions->own, name) || definitions_bank(&definitions->own, name) ||
-        definitions_camera(&definitions->own, name))
+        definitions_camera(&definitions->own, name) ||
+        definitions_picture(&definitions->own, name))
         return library_error(error, SLUICE_E_USAGE, "definition '%.60s': there is one of that name",
                              name);
     return 0;
@@ -104,6 +105,42 @@ int sluice_definitions_add_camera(struct sluice_definitions *definitions, const 
     if (!definitions_add_camera(&definitions->own, &camera))
         return library_error(error, SLUICE_E_MEMORY, "no memory for a camera");
     return 0;
+}
+
+int sluice_definitions_add_picture(struct sluice_definitions *definitions, const char *name,
+                                   const struct sluice_layout *layout, const void *data,
+                                   struct sluice_error *error)
+{
+    struct frame frame = {0};
+    struct picture copy = {0};
+    int result = check_name(definitions, name, error);
+    if (result == 0)
+        result = library_layout(layout, &frame, error);
+    if (result == 0 && (frame.n_planes != 1 || frame.video.format || !data))
+        result = library_error(error, SLUICE_E_USAGE,
+                               "picture '%s': it is one plane of SLUICE_PLANES, and its samples",
+                               name);
+    struct frame own = {0};
+    struct definition_picture *picture = NULL;
+    if (result == 0 && frame_add_plane(&own, &frame.planes[0], FRAME_ALIGNMENT) &&
+        picture_create(&copy, &own))
+        picture = definitions_add_picture(&definitions->own, name, name);
+    if (result == 0 && !picture)
+        result = library_error(error, SLUICE_E_MEMORY, "no memory for a picture");
+    if (picture) {
+        const struct plane *from = &frame.planes[0], *to = &copy.frame.planes[0];
+        for (uint32_t y = 0; y < to->height; y++)
+            memcpy(copy.data + y * to->stride,
+                   (const uint8_t *)data + from->offset + y * from->stride, plane_row_bytes(to));
+        picture->plane = *to;
+        picture->samples = copy.data;
+        picture->n_bytes = copy.frame.size;
+        copy.data = NULL;
+    }
+    picture_destroy(&copy);
+    frame_finish(&own);
+    frame_finish(&frame);
+    return result;
 }
 
 static bool copy_filters(const struct sluice_filter *from, unsigned count, struct bank_filter *to)

@@ -122,6 +122,19 @@ static void print_help(const struct options_usage *usage, FILE *to)
         fprintf(to, "\n%s", usage->details);
 }
 
+/* Adds a text to an array of them. False: it is full. */
+static bool add_text(const struct options_row *row, void *config, const char *value)
+{
+    const char **at = (const char **)((char *)config + row->param.offset);
+    for (unsigned i = 0; i < row->most; i++) {
+        if (!at[i]) {
+            at[i] = value;
+            return true;
+        }
+    }
+    return false;
+}
+
 static int set_option(const char *program, const struct options_row *row, void *config,
                       const char *value)
 {
@@ -182,6 +195,10 @@ int options_parse(const struct options_usage *usage, void *config, int argc, cha
             return complain(usage, "-%c (--%s) is given twice, as '%s' and as '%s'", row->letter,
                             row->param.name, given[index], optarg);
         given[index] = optarg;
+        if (row->most > 0 && !add_text(row, config, optarg))
+            return complain(usage, "--%s is given more than %u times", row->param.name, row->most);
+        if (row->most > 0)
+            continue;
         int result = set_option(usage->program, row, row->each ? group : config, optarg);
         if (result != 0)
             return result;

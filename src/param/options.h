@@ -10,6 +10,8 @@ struct options_row {
     const char *value_name; /* for the help: "FILE"; NULL for flags */
     struct param param;     /* `name` is the long form */
     bool each;              /* it is about one of several things (struct options_groups) */
+    unsigned most; /* it may be given so often, and its place is an array of as many texts; 0: of
+                      several the last counts */
 };
 
 /* A row: OPTION('c', "CHAIN", …as for PARAM); and one of texts about one of several things. */
@@ -20,6 +22,10 @@ struct options_row {
 #define OPTION_EACH(letter, value, ...)                                                            \
     {                                                                                              \
         letter, value, PARAM(__VA_ARGS__), true                                                    \
+    }
+#define OPTION_LIST(most, value, ...)                                                              \
+    {                                                                                              \
+        0, value, PARAM(__VA_ARGS__), false, most                                                  \
     }
 
 /* Things that a command takes several of, as an array in the config, one struct for each. An option

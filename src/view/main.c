@@ -51,7 +51,7 @@ static const struct options_usage usage = {
                "\nThe page is for this machine alone, and for those who know its address with the "
                "token behind #.\nFrom another one: ssh -t -L 8080:127.0.0.1:8080 BOARD sluice "
                "view --port 8080 PHOTOS.\n",
-    .tables = {options, cli_config_options, cli_device_options, cli_plan_options,
+    .tables = {options, cli_config_options, cli_define_options, cli_device_options, cli_plan_options,
                cli_limit_options},
 };
 
@@ -217,10 +217,11 @@ static int prepare(struct viewer *view, char **operands, size_t count)
     unsigned status = 0;
     struct bytes body = {0};
     view->chain = o->chain ? o->chain : "";
-    int refused = cli_read_config(&o->common, &view->config, &view->chain);
+    int refused = cli_read_definitions(&o->common, &view->config, &view->chain);
     if (refused != 0)
         return refused;
     cli_engine_options(&o->common, &engine);
+    engine.held = definitions_picture_bytes(&view->config.definitions);
     int result = decode_options_parse(&view->decode, o->input, "--input", &fault);
     if (result == 0)
         result = o->daemon ? client_ask(o->http_socket, "GET", "/version", &status, &body, &fault)

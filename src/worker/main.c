@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "codec/pictures.h"
 #include "config/config.h"
 #include "config/settings.h"
 #include "engine/engine.h"
@@ -512,10 +513,27 @@ static int put_on_sandbox(struct server *server)
                      server->sandbox.level);
 }
 
+/* Decodes the pictures of the configuration. One that cannot be read is a mistake of that. */
+static int take_pictures(struct server *server)
+{
+    const struct settings *settings = &server->config.settings;
+    const struct codec_limits limits = {settings->max_pixels, settings->memory / 2};
+    struct text errors = {0};
+    int result = codec_read_pictures(&server->config.definitions, &limits, &errors);
+    if (result != 0)
+        result = fault_set(&server->refused, FAULT_CONFIG, "%.*s",
+                           (int)strcspn(text_string(&errors), "\n"), text_string(&errors));
+    text_finish(&errors);
+    return result;
+}
+
 static int take_setup(struct server *server, struct message *message, struct fault *fault)
 {
     const struct settings *settings = &server->config.settings;
     int result = take_config(server, message_take_fd(message, 0), fault);
+    int pictures = message_take_fd(message, 1);
+    if (pictures >= 0 && result == 0)
+        result = definitions_take_file(&server->config.definitions, pictures, fault);
     if (result != 0)
         return result;
     log_init("sluice-worker", (enum log_level)settings->log_level);
@@ -540,8 +558,9 @@ static int take_setup(struct server *server, struct message *message, struct fau
     server->loads = !options.reference && (cpu || device_may_load(&options.device));
     if (!server->loads) /* the sandbox opens no file then, and there are no programs to keep */
         options.device.no_cache = true;
-    if (put_on_sandbox(server) != 0)
+    if (put_on_sandbox(server) != 0 || take_pictures(server) != 0)
         return 0;      /* checks are answered with the fault */
+    options.held = definitions_picture_bytes(&server->config.definitions);
     if (message->wipe) /* what is in the caches must not run outside the sandbox */
         device_cache_wipe();
     return engine_open(&server->engine, &options, fault);

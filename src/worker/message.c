@@ -90,7 +90,7 @@ static const struct {
     unsigned min_fds, max_fds;
 } kinds[MESSAGE_KINDS] = {
     [MESSAGE_JOB] = {"job", 2, 2},
-    [MESSAGE_SETUP] = {"setup", 1, 1},
+    [MESSAGE_SETUP] = {"setup", 1, 2},
     [MESSAGE_CHECK] = {"check", 0, 0},
     [MESSAGE_CHECKED] = {"checked", 0, 0},
     [MESSAGE_WORKING] = {"working", 0, 0},

@@ -3,7 +3,8 @@
  * so a job is the plainest message of all and needs no "type":
  *
  *     front                                  worker
- *     setup (device, threads) + fd      ──►      fd: its settings, and the file for @name in chains
+ *     setup (device, threads) + fd      ──►      fd: its settings, and the file for @name in chains;
+ *                                                a second one: the files of second pictures
  *                                                (config_print_worker)
  *                                       ◄──  kept       before anything else: the worker's pid. Its
  *                                                       parent is its keeper (keeper.h)

@@ -349,5 +349,62 @@ class Banks(unittest.TestCase):
         self.assertIn("did you mean 'filterbank", stderr)
 
 
+def f32(v):
+    return struct.unpack('<f', struct.pack('<f', v))[0]
+
+
+class Pictures(unittest.TestCase):
+    """Second pictures of a command: a flat field by its definition, and what is refused."""
+
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix='sluice-pictures-')
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def run_it(self, *arguments, status=0):
+        done = subprocess.run([SLUICE, *arguments], cwd=self.dir, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stderr
+
+    def write(self, name, rows, descr='<u2'):
+        write_npy(os.path.join(self.dir, name), rows, descr)
+
+    def test_flat_field_of_16_bits(self):
+        width, height = 71, 43
+        chance = random.Random(4)
+        dark = [[chance.randrange(60, 140) for _ in range(width)] for _ in range(height)]
+        flat = [[int(30000 + 9000 * math.sin(x / 9) + 70 * y) * (chance.random() > 0.01) for x in range(width)] for y in range(height)]
+        frame = [[chance.randrange(65536) for _ in range(width)] for _ in range(height)]
+        for name, rows in (('dark', dark), ('flat', flat), ('frame', frame)):
+            self.write(name + '.npy', rows)
+        self.run_it('run', '--define', 'dark=dark.npy', '--define', 'flat=flat.npy', '-c', 'subtract:@dark,divide:@flat', '-o', 'out.npy',
+                    'frame.npy')
+        mean = sum(map(sum, flat)) / (width * height)
+        expected = [[min(round(f32(max(p - d, 0) * f32(mean / q if q else 0))), 65535) for p, d, q in zip(*rows)]
+                    for rows in zip(frame, dark, flat)]
+        self.assertEqual(read_npy(os.path.join(self.dir, 'out.npy')), ('<u2', expected))
+        self.write('even.npy', [[v / 32768 for v in row] for row in flat], '<f4')
+        self.run_it('run', '--define', 'flat=even.npy', '-c', 'convert:type=f32,divide:@flat:scale=0.5', '-o', 'out.npy', 'frame.npy')
+        expected = [[f32(f32(p * f32(1 / f32(q / 32768) if q else 0)) * 0.5) for p, q in zip(*rows)] for rows in zip(frame, flat)]
+        self.assertEqual(read_npy(os.path.join(self.dir, 'out.npy')), ('<f4', expected))
+
+    def test_mistakes(self):
+        self.write('a.npy', [[1, 2, 3]] * 4)
+        self.write('b.npy', [[1, 2]] * 4)
+        run = ('run', '-c', 'subtract:@dark', '-o', 'o.npy', '--on-exists', 'overwrite', 'a.npy')
+        for define, status, says in (
+                ('dark=b.npy', 65, "subtract: picture 'dark' is 2×4, and this one 3×4: they have to be of one size"),
+                ('dark=gone.npy', 66, 'gone.npy: No such file'), ('dark', 64, 'expected NAME=FILE'), ('d/k=a.npy', 64, 'expected NAME=FILE'),
+                ('dark=', 64, 'expected NAME=FILE'), ('flat=a.npy', 64, "no picture 'dark' is defined (--define dark=FILE"),
+                ('dark=.', 66, 'no regular file')):
+            self.assertIn(says, self.run_it(*run, '--define', define, status=status))
+        self.assertIn('defined twice', self.run_it(*run, '--define', 'dark=a.npy', '--define', 'dark=b.npy', status=64))
+        self.assertIn('more than 16 times', self.run_it(*run, *(w for i in range(17) for w in ('--define', 'a%d=a.npy' % i)), status=64))
+        with open(os.path.join(self.dir, 'a.npy'), 'rb') as file, open(os.path.join(self.dir, 'half.npy'), 'wb') as half:
+            half.write(file.read()[:-5])
+        self.assertIn("--define: picture 'dark': half.npy: ", self.run_it(*run, '--define', 'dark=half.npy', status=65))
+        self.run_it(*run, '--define', 'dark=a.npy')
+        self.assertEqual(read_npy(os.path.join(self.dir, 'o.npy')), ('<u2', [[0, 0, 0]] * 4))
+
+
 if __name__ == '__main__':
     unittest.main()

@@ -81,6 +81,7 @@ def given(stage):
     one_of_several = {'box': {'width': '3'}, 'convert': {'type': 'f32'}, 'analysis': {'bank': 'legall53'}, 'crop': {'w': '1', 'h': '1'},
                       'resize': {'w': '9', 'h': '7'}, 'warp': {'matrix': '1_0.1_-2/0_1.1_1'},
                       'undistort': {'matrix': '20_0_10/0_20_10/0_0_1', 'distortion': '-0.3_0.1'}, 'colour': {'m': '0_1_0/0_0_1/0.5_0.5_0'}}
+    one_of_several.update(dict.fromkeys(('subtract', 'difference', 'divide', 'mask', 'blend'), {'picture': '3'}))
     one_of_several.update(dict.fromkeys(('erode', 'dilate', 'open', 'close'), {'width': '3'}))
     if stage['name'] in one_of_several:
         return one_of_several[stage['name']]

@@ -353,6 +353,77 @@ class Loops(CheckTest):
         d.stop()
 
 
+class Pictures(CheckTest):
+    """Second pictures: wrong ones are told with their place, and one that changes counts from a reload on."""
+
+    def put(self, name, data):
+        path = os.path.join(self.dir, name)
+        with open(path + '.new', 'wb') as file:
+            file.write(data)
+        os.rename(path + '.new', path)
+
+    def test_wrong_ones(self):
+        self.put('good.pgm', picture())
+        self.put('half.pgm', picture()[:-50])
+        self.put('text.pgm', b'no picture at all')
+        self.put('empty.pgm', b'')
+        lines = self.check('pictures:\n  a: gone.pgm\n  b: empty.pgm\n  c: .\n  d: [1]\n')
+        self.assertEqual([line.split(' ')[0] for line in lines], ['2:6:', '3:6:', '4:6:', '5:6:'], lines)
+        for line, says in zip(lines, ('gone.pgm: No such file', 'empty.pgm: the file is empty', 'no regular file', 'pictures')):
+            self.assertIn(says, line)
+        lines = self.check('pictures:\n  a: half.pgm\n  b: text.pgm\n  c: good.pgm\nchains:\n  x: subtract:@c\n  y: subtract:@e\n')
+        self.assertEqual([line.split(' ')[0] for line in lines], ['2:6:', '3:6:', '7:6:'], lines)
+        for line, says in zip(lines, ("picture 'a': ", "picture 'b': ", "no picture 'e' is defined")):
+            self.assertIn(says, line)
+        lines = self.check('limits: {max_pixels: 1MP}\npictures: {%s}\n' % ', '.join('p%d: good.pgm' % i for i in range(17)))
+        self.assertEqual(len(lines), 1)
+        self.assertIn('more than 16', lines[0])
+
+    def darker(self, data, dark):
+        """What subtract makes of two pictures as picture() gives them."""
+        head = len(data) - 40 * 30
+        return data[:head] + bytes(max(a - b, 0) for a, b in zip(data[head:], dark[head:]))
+
+    def test_a_picture_that_changes(self):
+        first, second = picture(seed=1), picture(seed=2)
+        self.put('dark.pgm', first)
+        d = self.daemon('--config', os.path.join(self.dir, 'c.yaml'), '--jobs-socket', os.path.join(self.dir, 'jobs'),
+                        chain='subtract:@dark')
+        self.put('c.yaml', b'pictures: {dark: dark.pgm}\n')
+        d.start()
+        d.drop('a.pgm', picture(seed=5))
+        self.assertEqual(d.expect('a.pgm'), self.darker(picture(seed=5), first))
+        os.unlink(os.path.join(self.dir, 'dark.pgm'))  # workers have what was read, also new ones
+        os.kill(d.worker_pid(), signal.SIGKILL)
+        d.drop('b.pgm', picture(seed=6))
+        self.assertEqual(d.expect('b.pgm'), self.darker(picture(seed=6), first))
+        for data, says in ((None, 'No such file'), (second[:-7], "c.yaml:1:18: picture 'dark': ")):
+            if data:
+                self.put('dark.pgm', data)
+            before = len(d.lines)
+            d.process.send_signal(signal.SIGHUP)
+            d.expect_line(says, after=before)
+            d.expect_line('the configuration that was in force stays', after=before)
+        d.drop('c.pgm', picture(seed=7))
+        self.assertEqual(d.expect('c.pgm'), self.darker(picture(seed=7), first))
+        self.put('dark.pgm', second)
+        before = len(d.lines)
+        d.process.send_signal(signal.SIGHUP)
+        d.expect_line('reloaded', after=before)
+        d.drop('d.pgm', picture(seed=8))
+        self.assertEqual(d.expect('d.pgm'), self.darker(picture(seed=8), second))
+        path = os.path.join(self.dir, 'e.pgm')
+        self.put('e.pgm', picture(seed=9))
+        done = subprocess.run([SLUICE, 'submit', '--socket', os.path.join(self.dir, 'jobs'), '-c', 'subtract:@dark', '-o',
+                               path + '.out', '-f', 'pgm', path], capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        with open(path + '.out', 'rb') as file:
+            self.assertEqual(file.read(), self.darker(picture(seed=9), second))
+        d.drop('wide.pgm', picture(width=41))
+        self.assertIn("subtract: picture 'dark' is 40×30, and this one 41×30", str(d.expect_failed('wide.pgm')))
+        d.stop()
+
+
 class Environment(DaemonTest):
     """Keys of folders as variables."""
 

@@ -23,7 +23,8 @@ CHAINS = {
     'normalize': 'normalize', 'open': 'open:radius=1', 'pad': 'pad:left=2:bottom=1', 'resize': 'resize:w=100',
     'rotate': 'rotate:90', 'shrink': 'dwt,shrink:threshold=2,idwt', 'sobel': 'sobel', 'statistics': 'statistics', 'synthesis': 'analysis:cdf97,synthesis:cdf97',
     'threshold': 'threshold:t=90', 'unsharp': 'unsharp:sigma=1', 'warp': 'warp:0.9_-0.3_5/0.3_0.9_-4',
-    'undistort': 'undistort:matrix=300_0_160/0_300_120/0_0_1:distortion=-0.2_0.05',
+    'undistort': 'undistort:matrix=300_0_160/0_300_120/0_0_1:distortion=-0.2_0.05', 'blend': 'blend:200:opacity=0.4',
+    'subtract': 'subtract:20', 'difference': 'difference:90', 'divide': 'divide:3:scale=2', 'mask': 'mask:1',
 }
 FORMATS = {'GRAY8': ('gray8', 1), 'RGB': ('rgb24', 3), 'RGBA': ('rgba32', 4), 'GRAY16_LE': ('gray16', 2)}
 SIZES = [(640, 480), (321, 241), (1921, 7), (1, 1)]

@@ -298,6 +298,7 @@ static const char *const chains[] = {
     "crop:1:1:9:5",
     "sobel,crop:2:1:8:6",
     "crop:3:2:10:8,sobel",
+    "blend:200:opacity=0.4",
     "demosaic:rggb",
     "demosaic:bggr:bilinear",
     "dilate:radius=1",
@@ -337,6 +338,10 @@ static const char *const chains[] = {
     "rotate:270",
     "rotate:30",
     "dwt,shrink:threshold=2,idwt",
+    "subtract:20",
+    "difference:90",
+    "divide:3:scale=2",
+    "mask:1",
     "sobel",
     "sobel:border=crop",
     "sobel:out=dx",
@@ -775,6 +780,34 @@ static void expect_planes(const struct sluice_chain *chain, size_t n)
     free(in.data);
 }
 
+/* A chain that takes 1 2 3, 4 5 6 off. */
+static void expect_darker(struct sluice_chain *chain)
+{
+    static const uint16_t expected[6] = {9, 0, 0, 0, 65530, 0};
+    uint16_t in[6] = {10, 1, 3, 0, 65535, 6}, out[6] = {0};
+    struct sluice_plane plane = {.width = 3, .height = 2, .channels = 1, .type = SLUICE_U16, .stride = 6};
+    struct sluice_layout layout = SLUICE_INIT(layout);
+    struct sluice_error error = SLUICE_INIT(error);
+    struct sluice_device_options options = SLUICE_INIT(options);
+    struct sluice_device *device;
+    struct sluice_plan *plan;
+    struct sluice_memory *from, *to;
+    layout.planes = &plane;
+    layout.n_planes = 1;
+    options.select = "reference";
+    if (sluice_device_open(&device, &options, &error) != 0 ||
+        sluice_plan_create(&plan, chain, device, &layout, &layout, 0, &error) != 0 ||
+        sluice_memory_wrap(&from, device, in, sizeof in, SLUICE_READ, &error) != 0 ||
+        sluice_memory_wrap(&to, device, out, sizeof out, SLUICE_WRITE, &error) != 0 ||
+        sluice_process(plan, from, to, NULL, &error) != 0)
+        fail_msg("%s", error.message);
+    assert_memory_equal(out, expected, sizeof out);
+    sluice_memory_unref(&from);
+    sluice_memory_unref(&to);
+    sluice_plan_unref(&plan);
+    sluice_device_unref(&device);
+}
+
 static void test_definitions(void **state)
 {
     static const double soft[] = {1, 2, 1, 2, 4, 2, 1, 2, 1};
@@ -816,6 +849,25 @@ static void test_definitions(void **state)
     assert_int_equal(sluice_definitions_add_camera(definitions, "back", 0, 0, skewed, 0, lens, 2, &error), SLUICE_E_USAGE);
     assert_int_equal(sluice_definitions_add_camera(definitions, "back", 9, 0, pinhole, 0, lens, 2, &error), SLUICE_E_USAGE);
     assert_int_equal(sluice_definitions_add_camera(definitions, "back", 0, 0, pinhole, 0, lens, 13, &error), SLUICE_E_USAGE);
+    static const uint16_t samples[2][4] = {{1, 2, 3, 9}, {4, 5, 6, 9}}; /* 9 lies between the rows */
+    struct sluice_plane dark = {.width = 3, .height = 2, .channels = 1, .type = SLUICE_U16, .stride = 8};
+    struct sluice_layout of_dark = SLUICE_INIT(of_dark), of_video = SLUICE_INIT(of_video);
+    of_dark.planes = &dark;
+    of_dark.n_planes = 1;
+    of_video.format = SLUICE_NV12;
+    of_video.width = of_video.height = 2;
+    of_video.stride[0] = of_video.stride[1] = 2;
+    of_video.offset[1] = 4;
+    assert_int_equal(sluice_definitions_add_picture(definitions, "dark", &of_dark, samples, &error), 0);
+    assert_int_equal(sluice_definitions_add_picture(definitions, "dark", &of_dark, samples, &error), SLUICE_E_USAGE);
+    assert_int_equal(sluice_definitions_add_picture(definitions, "video", &of_video, samples, &error), SLUICE_E_USAGE);
+    assert_int_equal(sluice_definitions_add_picture(definitions, "none", &of_dark, NULL, &error), SLUICE_E_USAGE);
+    dark.stride = 5;
+    assert_int_equal(sluice_definitions_add_picture(definitions, "short", &of_dark, samples, &error), SLUICE_E_USAGE);
+    assert_int_equal(sluice_chain_parse(&chain, "subtract:@none", definitions, &error, 1), SLUICE_E_CHAIN);
+    assert_int_equal(sluice_chain_parse(&chain, "subtract:@dark", definitions, &error, 1), 0);
+    expect_darker(chain);
+    sluice_chain_unref(&chain);
     assert_int_equal(sluice_chain_parse(&chain, "undistort:@back", definitions, &error, 1), SLUICE_E_CHAIN);
     assert_int_equal(sluice_chain_parse(&chain, "undistort:@front", definitions, &error, 1), 0);
     expect_planes(chain, 1);

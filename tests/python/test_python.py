@@ -42,7 +42,8 @@ CHAINS = {
     'rotate': 'rotate:90', 'flip': 'flip:x', 'erode': 'erode:radius=1', 'dilate': 'dilate:radius=1', 'open': 'open:radius=1',
     'close': 'close:radius=1', 'gauss': 'gauss:sigma=2', 'median': 'median:radius=1', 'colour': 'colour:sepia',
     'threshold': 'threshold:otsu', 'demosaic': 'demosaic:rggb', 'canny': 'canny:60:160', 'warp': 'warp:0.9_-0.3_5/0.3_0.9_-4',
-    'undistort': 'undistort:matrix=60_0_30/0_60_20/0_0_1:distortion=-0.2_0.05',
+    'undistort': 'undistort:matrix=60_0_30/0_60_20/0_0_1:distortion=-0.2_0.05', 'blend': 'blend:200:opacity=0.4',
+    'subtract': 'subtract:20', 'difference': 'difference:90', 'divide': 'divide:3:scale=2', 'mask': 'mask:1',
 }
 # A child that ends as any other process does, and its parent, which was in the middle of something.
 FORK = '''
@@ -459,6 +460,23 @@ class Chains(unittest.TestCase):
         self.assertEqual(sluice.Chain(own.text).short, own.short)
         self.assertEqual(repr(own), 'Chain(%r)' % own.short)
         numpy.testing.assert_array_equal(chain('')(picture((3, 3))), picture((3, 3)))
+
+    def test_pictures(self):
+        dark = numpy.random.default_rng(1).integers(0, 900, (31, 47), numpy.uint16)
+        flat = numpy.random.default_rng(2).integers(0, 60000, (31, 47), numpy.uint16)
+        frame = numpy.random.default_rng(3).integers(0, 65536, (31, 47), numpy.uint16)
+        f = numpy.where(flat != 0, flat.mean(dtype='f8') / numpy.maximum(flat, 1), 0).astype('f4')
+        expected = numpy.clip(numpy.rint(numpy.where(frame > dark, frame - dark, 0).astype('f4') * f), 0, 65535).astype('u2')
+        even = chain('subtract:@dark,divide:@flat', pictures={'dark': dark, 'flat': flat})
+        dark[:] = 0  # it is a copy
+        numpy.testing.assert_array_equal(even(frame), expected)
+        numpy.testing.assert_array_equal(pickle.loads(pickle.dumps(even))(frame), expected)
+        with self.assertRaisesRegex(sluice.Error, '47×31, and this one 46×31'):
+            even(frame[:, 1:])
+        with self.assertRaisesRegex(sluice.Error, 'no picture'):
+            chain('subtract:@light', pictures={'dark': dark})
+        with self.assertRaisesRegex(sluice.Error, 'picture dark'):
+            chain('subtract:@dark', pictures={'dark': dark[0]})
 
     def test_kernels(self):
         kernel = [[1, 2, 1], [2, 4, 2], [1, 2, 1]]

@@ -66,6 +66,10 @@ static void add_value(struct text *text, const struct param *p)
         text_printf(text, "%u", random_below(2));
         break;
     case PARAM_INTEGER:
+        if (p->min < 0) {
+            text_printf(text, "%d", (int)fmax(p->min, (int)random_below(90) - 30));
+            break;
+        }
         text_printf(text, "%d", (int)fmin(p->max, p->min + random_below(1u << random_below(12))));
         break;
     case PARAM_INTEGERS:
@@ -76,7 +80,12 @@ static void add_value(struct text *text, const struct param *p)
         text_append(text, random_choice(p->choices));
         break;
     case PARAM_WORD:
-        text_append(text, p->choices ? random_choice(p->choices) : banks[random_below(4)]);
+        if (strcmp(p->name, "picture") == 0 && random_below(2))
+            text_append(text, "@card");
+        else if (strcmp(p->name, "picture") == 0)
+            text_printf(text, "%d", (int)random_below(300) - 20);
+        else
+            text_append(text, p->choices ? random_choice(p->choices) : banks[random_below(4)]);
         break;
     case PARAM_WORDS:
         text_printf(text, "%s_%s", banks[random_below(3)], banks[random_below(3)]);
@@ -93,6 +102,10 @@ static void add_value(struct text *text, const struct param *p)
             add_number(text, p);
     }
 }
+
+/* Of the second picture, which blend alone takes for pictures of other sizes. */
+#define CARD_WIDTH  37
+#define CARD_HEIGHT 23
 
 /* Parameters that have to fit each other or the picture. */
 static const struct {
@@ -187,7 +200,15 @@ const struct definitions *random_definitions(void)
 {
     static struct bank_filter filters[6];
     static struct definition_bank thirds = {.name = "thirds"}, *banks[] = {&thirds};
-    static struct definitions definitions = {.n_banks = 1, .banks = banks};
+    static uint8_t samples[CARD_HEIGHT * CARD_WIDTH * 4];
+    static struct definition_picture card = {.name = "card", .samples = samples, .n_bytes = sizeof samples,
+                                             .lock = PTHREAD_MUTEX_INITIALIZER};
+    static struct definition_picture *pictures[] = {&card};
+    static struct definitions definitions = {
+        .n_banks = 1, .banks = banks, .n_pictures = 1, .pictures = pictures};
+    card.plane = (struct plane){.width = CARD_WIDTH, .height = CARD_HEIGHT, .channels = 4, .stride = CARD_WIDTH * 4};
+    for (size_t i = 0; i < sizeof samples; i++)
+        samples[i] = (uint8_t)(i * i / 7);
     for (int i = 0; i < 6; i++)
         filters[i] = (struct bank_filter){
             .n_taps = 3, .zero = i < 3 ? 2 : 0, .taps = {1, i % 3 - 1, i % 3 == 2 ? 1 : -1}};

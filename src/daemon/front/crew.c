@@ -92,6 +92,11 @@ static int write_given(struct crew *crew, struct fault *fault)
     int *fd = &crew->supervisor.config_fd;
     config_print_worker(&crew->book->config, given);
     *fd = given->failed ? -1 : sealed_create("sluice-config");
+    const struct definition_file *pictures = crew->book->config.definitions.file;
+    if (pictures) {
+        crew->supervisor.pictures_fd = pictures->fd;
+        sealed_finish(pictures->fd); /* an earlier crew may have done so */
+    }
     if (*fd >= 0 && file_write(*fd, given->data, given->length, fault) == 0 &&
         sealed_finish(*fd) == 0)
         return 0;
@@ -119,6 +124,7 @@ int crew_create(struct crew **crew, struct front *front, struct rulebook *book, 
     *s = (struct supervisor){.loop = &front->loop,
                              .settings = &book->config.settings,
                              .config_fd = -1,
+                             .pictures_fd = -1,
                              .n_checks = configured > 0 ? configured : 1,
                              .queue = &front->queue,
                              .metrics = front->metrics};

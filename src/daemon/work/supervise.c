@@ -267,7 +267,8 @@ static void launch(struct supervisor *s, struct slot *slot)
     message.threads = is_main ? job_most(s->settings->jobs) : 1;
     message.wipe = is_main && s->wipe;
     message.fds[0] = s->config_fd;
-    message.n_fds = 1;
+    message.fds[1] = s->pictures_fd;
+    message.n_fds = s->pictures_fd < 0 ? 1 : 2;
     child_send(child, &message);
     if (message.wipe) {
         metrics_add(s->metrics, METRIC_CACHE_WIPES, NULL, 1);

@@ -52,6 +52,7 @@ struct supervisor {
     uv_loop_t *loop;
     const struct settings *settings;
     int config_fd; /* a file with what workers have to know (config_print_worker) */
+    int pictures_fd; /* −1, or a file with the bytes of second pictures; borrowed */
     size_t n_checks;
     struct worker_check *checks;
     struct queue *queue;     /* of the jobs */

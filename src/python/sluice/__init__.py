@@ -475,12 +475,15 @@ class Chain:
 
     device   where it runs; None: the best that there is, which all such chains share
     kernels  coefficients for fir, by names: Chain('fir:@mine', kernels={'mine': [[1, 2, 1], [2, 4, 2], [1, 2, 1]]})
+    pictures second pictures, by names: Chain('subtract:@dark,divide:@flat', pictures={'dark': dark, 'flat': flat}); copied
 
     text     the canonical text, with every parameter; `short` has those alone that are not as they would be anyway
     """
 
-    def __init__(self, text: str, device: Device | None = None, *, kernels: Mapping[str, Any] | None = None):
-        self._given = (text, device, {name: numpy.array(kernel, float) for name, kernel in (kernels or {}).items()})
+    def __init__(self, text: str, device: Device | None = None, *, kernels: Mapping[str, Any] | None = None,
+                 pictures: Mapping[str, Any] | None = None):
+        self._given = (text, device, {name: numpy.array(kernel, float) for name, kernel in (kernels or {}).items()},
+                       {name: numpy.array(picture, order='C') for name, picture in (pictures or {}).items()})
         self._plans: dict = {}
         self._lock = threading.Lock()
         self._handle = self._parse()
@@ -489,13 +492,13 @@ class Chain:
         _forked_objects.add(self)
 
     def _parse(self):
-        text, _, kernels = self._given
+        text, _, kernels, pictures = self._given
         if '\0' in text:
             raise Error('a chain with a NUL', 'chain')
         errors, made = _sized('sluice_error', 16), _ffi.new('struct sluice_chain **')
         definitions = _ffi.new('struct sluice_definitions **')
         try:
-            if kernels and _lib.sluice_definitions_create(definitions, errors) != 0:
+            if (kernels or pictures) and _lib.sluice_definitions_create(definitions, errors) != 0:
                 raise _error(errors)
             for name, kernel in kernels.items():
                 if kernel.ndim != 2:
@@ -503,6 +506,11 @@ class Chain:
                 values = _ffi.from_buffer('double[]', numpy.ascontiguousarray(kernel))
                 if _lib.sluice_definitions_add_kernel(definitions[0], name.encode(), kernel.shape[1], kernel.shape[0], values,
                                                       errors) != 0:
+                    raise _error(errors)
+            for name, picture in pictures.items():
+                lies, _, _ = _lies(picture, 'picture ' + name)
+                layout, _keep = _layout(lies, None, None, 'picture ' + name)
+                if _lib.sluice_definitions_add_picture(definitions[0], name.encode(), layout, _ffi.from_buffer(picture), errors) != 0:
                     raise _error(errors)
             if _lib.sluice_chain_parse(made, text.encode(), definitions[0], errors, len(errors)) != 0:
                 mistakes = tuple(_error(errors + i, text) for i in range(len(errors)) if errors[i].code != 0)
@@ -520,8 +528,8 @@ class Chain:
         self._handle = self._parse()
 
     def __reduce__(self):
-        text, device, kernels = self._given
-        return functools.partial(Chain, text, device, kernels=kernels), ()
+        text, device, kernels, pictures = self._given
+        return functools.partial(Chain, text, device, kernels=kernels, pictures=pictures), ()
 
     def __repr__(self) -> str:
         return 'Chain(%r)' % self.short

@@ -1,0 +1,472 @@
+/* What kernels are given is not always the second picture as it is:
+ *
+ *     the same samples      subtract, difference and blend of pictures of its type
+ *     as f32                the same, of f32 pictures and second ones of integers
+ *     factors, f32          divide: the mean, or 1, divided by each sample, so that no device
+ * divides 0 or 255, u8          mask: whether a sample is not 0
+ *
+ * Each is made when a plan needs it first, and stays with the definition: all plans have it in
+ * common, and a device has it once (stage_plan_lend). Of a number they are a single row, which a
+ * stride of 0 repeats. */
+#include "stage/second/second.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+
+static const char *const names[] = {"subtract", "difference", "divide", "mask", "blend"};
+
+#define NUMBER_MAX 1e9
+#define PLACE_MAX  1000000
+
+static const struct param_choice scale_choices[] = {
+    {"mean", SECOND_BY_MEAN},
+    {NULL, 0},
+};
+
+#define PICTURE(text)                                                                              \
+    PARAM(WORD, "picture", offsetof(struct second_config, picture), text, .required = true)
+
+static const struct param plain_params[] = {
+    PICTURE("the second picture: @NAME, or a number, which all of its samples are"),
+    {0},
+};
+
+static const struct param divide_params[] = {
+    PICTURE("the flat field: @NAME, or a number, which all of its samples are"),
+    PARAM(REAL_OR_CHOICE, "scale", offsetof(struct second_config, scale),
+          "what the quotient is multiplied by: mean, that of the flat field's samples, keeps the "
+          "picture as bright as it is",
+          RANGE(0, NUMBER_MAX), .choices = scale_choices, DEFAULT("mean")),
+    {0},
+};
+
+static const struct param mask_params[] = {
+    PICTURE("the mask, of one channel, @NAME: where it is not 0, the picture stays"),
+    PARAM(REALS, "background", offsetof(struct second_config, background),
+          "what stands elsewhere: one value, or one for each channel", DEFAULT("0")),
+    {0},
+};
+
+static const struct param blend_params[] = {
+    PICTURE("the picture that is laid over: @NAME, with alpha or without, or a number"),
+    PARAM(INTEGER, "x", offsetof(struct second_config, x),
+          "column of the picture at which its left edge lies", RANGE(-PLACE_MAX, PLACE_MAX),
+          DEFAULT("0")),
+    PARAM(INTEGER, "y", offsetof(struct second_config, y), "row at which its upper edge lies",
+          RANGE(-PLACE_MAX, PLACE_MAX), DEFAULT("0")),
+    PARAM(REAL, "opacity", offsetof(struct second_config, opacity),
+          "from 0, not seen, to 1; where it has alpha, times that", RANGE(0, 1), DEFAULT("1")),
+    {0},
+};
+
+static void define(void *config_, const struct definitions *definitions)
+{
+    struct second_config *config = config_;
+    config->defined =
+        config->picture[0] == '@' ? definitions_picture(definitions, config->picture + 1) : NULL;
+}
+
+static int complete(const char *stage, enum second_operation operation, void *config_,
+                    struct fault *fault)
+{
+    struct second_config *config = config_;
+    const char *word = config->picture;
+    config->operation = operation;
+    if (word[0] != '@' && !number_parse_real(word, strlen(word), &config->number))
+        return fault_set(fault, FAULT_CHAIN, "%s: '%s': a picture is named @%s", stage, word, word);
+    if (word[0] != '@')
+        return fabs(config->number) <= NUMBER_MAX
+                   ? 0
+                   : fault_set(fault, FAULT_CHAIN, "%s: %s: expected a number within %.0f", stage,
+                               word, NUMBER_MAX);
+    if (!config->defined)
+        return fault_set(fault, FAULT_CHAIN,
+                         "%s: no picture '%s' is defined (--define %s=FILE does, or --config FILE "
+                         "under pictures)",
+                         stage, word + 1, word + 1);
+    if (config->defined->plane.channels == 0)
+        return fault_set(fault, FAULT_CHAIN, "%s: picture '%s' has not been read", stage, word + 1);
+    return 0;
+}
+
+/* ---- which second pictures suit ---- */
+
+static uint32_t colours_of(const struct plane *plane)
+{
+    return plane->channels - plane_has_alpha(plane);
+}
+
+int second_check(const char *stage, const struct second_config *config, const struct plane *in,
+                 struct fault *fault)
+{
+    static const char *const kinds[] = {"", "grey", "grey and alpha", "RGB", "RGB and alpha"};
+    const struct definition_picture *second = config->defined;
+    if (!second || !second->plane.width) /* a number, or one that suits all */
+        return 0;
+    const struct plane *plane = &second->plane;
+    bool masks = config->operation == SECOND_MASK;
+    if (config->operation != SECOND_BLEND &&
+        (plane->width != in->width || plane->height != in->height))
+        return fault_set(
+            fault, FAULT_SHAPE,
+            "%s: picture '%s' is %u×%u, and this one %u×%u: they have to be of one size", stage,
+            second->name, plane->width, plane->height, in->width, in->height);
+    if (colours_of(plane) != 1 && (masks || colours_of(plane) != colours_of(in)))
+        return fault_set(fault, FAULT_SHAPE, "%s: picture '%s' is %s, and %s", stage, second->name,
+                         kinds[plane->channels],
+                         masks ? "a mask has one channel: put luminance in front when it is made"
+                               : kinds[in->channels]);
+    bool any = masks || config->operation == SECOND_DIVIDE || in->type == SAMPLE_F32;
+    if (!any && plane->type != in->type)
+        return fault_set(fault, FAULT_SHAPE,
+                         "%s: picture '%s' is of type %s, and this one of %s: put convert:type=f32 "
+                         "in front, which takes both",
+                         stage, second->name, sample_name(plane->type), sample_name(in->type));
+    return 0;
+}
+
+static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
+                 struct fault *fault)
+{
+    const struct second_config *config = config_;
+    double unused[PLANE_CHANNELS_MAX];
+    for (size_t i = 0; i < in->n_planes; i++) {
+        const char *stage = names[config->operation];
+        int result = second_check(stage, config, &in->planes[i], fault);
+        if (result == 0 && config->operation == SECOND_MASK)
+            result = stage_background(stage, &config->background, &in->planes[i], unused, fault);
+        if (result != 0)
+            return result;
+    }
+    return stage_shape_same(config, in, alignment, out, fault);
+}
+
+/* ---- what kernels are given ---- */
+
+/* In the order of definition_picture.forms, then the samples as they are. */
+enum form {
+    FORM_FLOATS,
+    FORM_FACTORS,
+    FORM_RECIPROCALS,
+    FORM_SELECTS,
+    FORM_SAME,
+};
+
+static enum form form_of(const struct second_config *config, const struct plane *in,
+                         enum sample_type type)
+{
+    bool by_mean = config->scale.choice != PARAM_IS_NUMBER;
+    return config->operation == SECOND_DIVIDE ? by_mean ? FORM_FACTORS : FORM_RECIPROCALS
+           : config->operation == SECOND_MASK ? FORM_SELECTS
+           : in->type == type                 ? FORM_SAME
+                                              : FORM_FLOATS;
+}
+
+static enum sample_type type_of(enum form form, const struct plane *in)
+{
+    return form == FORM_SELECTS ? SAMPLE_U8 : form == FORM_SAME ? in->type : SAMPLE_F32;
+}
+
+/* One sample of the form; the mean is that for factors. */
+static double change(enum form form, double sample, double mean)
+{
+    if (form == FORM_SELECTS)
+        return sample != 0 ? 255 : 0;
+    if (form != FORM_FACTORS && form != FORM_RECIPROCALS)
+        return sample;
+    float factor = (float)((form == FORM_FACTORS ? mean : 1) / sample);
+    return sample != 0 && isfinite(factor) ? factor : 0;
+}
+
+double second_mean(const struct plane *plane, const uint8_t *samples, uint32_t channel)
+{
+    double sum = 0; /* of integers of 16 bits exact, up to 2^37 of them */
+    size_t size = sample_size(plane->type), step = size * plane->channels;
+    for (uint32_t y = 0; y < plane->height; y++) {
+        const uint8_t *at = samples + plane->offset + y * plane->stride + channel * size;
+        for (uint32_t x = 0; x < plane->width; x++, at += step)
+            sum += sample_load(plane->type, at);
+    }
+    return sum / ((double)plane->width * plane->height);
+}
+
+/* Makes a form of the definition's samples, under its lock. */
+static bool make_form(struct definition_picture *second, enum form form,
+                      struct definition_form *made)
+{
+    struct frame frame = {0};
+    struct picture picture = {0};
+    const struct plane *from = &second->plane;
+    struct plane plane = {.width = from->width,
+                          .height = from->height,
+                          .channels = from->channels,
+                          .type = type_of(form, from)};
+    double means[PLANE_CHANNELS_MAX];
+    bool good =
+        frame_add_plane(&frame, &plane, FRAME_ALIGNMENT) && picture_create(&picture, &frame);
+    frame_finish(&frame);
+    if (!good)
+        return false;
+    for (uint32_t c = 0; c < from->channels; c++)
+        means[c] = form == FORM_FACTORS ? second_mean(from, second->samples, c) : 0;
+    size_t size = sample_size(from->type), to_size = sample_size(plane.type);
+    for (uint32_t y = 0; y < from->height; y++) {
+        const uint8_t *at = second->samples + from->offset + y * from->stride;
+        uint8_t *to = picture_row(&picture, 0, y);
+        for (uint32_t x = 0; x < from->width; x++)
+            for (uint32_t c = 0; c < from->channels; c++, at += size, to += to_size)
+                sample_store(plane.type, to, change(form, sample_load(from->type, at), means[c]));
+    }
+    *made = (struct definition_form){picture.frame.planes[0], picture.data, picture.frame.size};
+    picture.data = NULL;
+    picture_destroy(&picture);
+    return true;
+}
+
+/* A row for a number, or for a definition that suits all pictures, of which there are no samples.
+ */
+static unsigned add_row(struct stage_plan *plan, const struct second_config *config,
+                        const struct plane *in, enum form form, struct plane *plane)
+{
+    bool is_one = config->operation == SECOND_BLEND || config->operation == SECOND_MASK;
+    *plane = (struct plane){.width = in->width,
+                            .height = in->height,
+                            .channels = config->defined ? config->defined->plane.channels
+                                        : is_one        ? 1
+                                                        : in->channels,
+                            .type = type_of(form, in)};
+    double number = sample_is_integer(in->type) && form == FORM_SAME
+                        ? (double)sample_saturate(in->type, config->number)
+                        : config->number;
+    size_t size = sample_size(plane->type), count = (size_t)in->width * plane->channels;
+    uint8_t *row = malloc(count * size);
+    for (size_t i = 0; row && i < count; i++)
+        sample_store(plane->type, row + i * size, change(form, number, number));
+    unsigned operand = OPERAND_TABLE;
+    if (row)
+        operand = stage_plan_table(plan, row, count * size);
+    plan->out_of_memory |= !row;
+    free(row);
+    return operand;
+}
+
+/* Adds the table with the second picture for such a plane; sets where it lies in it. */
+static struct view add_second(struct stage_plan *plan, const struct second_config *config,
+                              const struct plane *in)
+{
+    struct definition_picture *second = config->defined;
+    struct view view = {0};
+    enum form form = form_of(config, in, second && second->samples ? second->plane.type : in->type);
+    if (!second || !second->samples) {
+        view.operand = add_row(plan, config, in, form, &view.plane);
+        return view;
+    }
+    struct definition_form same = {second->plane, second->samples, second->n_bytes}, *made = &same;
+    if (form != FORM_SAME) {
+        made = &second->forms[form];
+        pthread_mutex_lock(&second->lock);
+        plan->out_of_memory |= !made->samples && !make_form(second, form, made);
+        pthread_mutex_unlock(&second->lock);
+    }
+    if (plan->out_of_memory)
+        return view;
+    view.plane = made->plane;
+    view.operand = stage_plan_lend(plan, made->samples, made->n_bytes, form == FORM_SAME);
+    return view;
+}
+
+/* ---- passes ---- */
+
+static const char *const words[] = {"SUBTRACT", "DIFFERENCE", "DIVIDE", "MASK", "BLEND"};
+
+/* The number that the kernels of divide and blend take. */
+static float number_of(const struct second_config *config, const struct view *with, bool has_alpha)
+{
+    if (config->operation == SECOND_BLEND)
+        return (float)(has_alpha ? config->opacity / plane_white(&with->plane) : config->opacity);
+    return config->scale.choice == PARAM_IS_NUMBER ? (float)config->scale.value : 1;
+}
+
+static uint32_t bits_of(enum sample_type type, double value)
+{
+    union {
+        float f;
+        uint32_t u;
+    } both = {.f = (float)value};
+    return type == SAMPLE_F32 ? both.u : (uint32_t)(int32_t)value;
+}
+
+static void begin_types(struct pass *pass, const struct second_config *config,
+                        const struct plane *in, const struct view *with)
+{
+    bool has_number =
+        config->operation != SECOND_SUBTRACT && config->operation != SECOND_DIFFERENCE;
+    pass_name(pass, names[config->operation]);
+    pass_define(pass, words[config->operation], "1");
+    pass_define_type(pass, "SRC", in->type);
+    pass_define(pass, "DST", "SRC");
+    if (with->plane.type == in->type)
+        pass_define(pass, "WITH", "SRC");
+    else
+        pass_define_type(pass, "WITH", with->plane.type);
+    if (config->operation == SECOND_MASK) {
+        pass_define(pass, "BITS", "%s",
+                    in->type == SAMPLE_U8    ? "uchar"
+                    : in->type == SAMPLE_F32 ? "uint"
+                                             : "ushort");
+        pass_define(pass, "ONES", "%u",
+                    in->type == SAMPLE_U8    ? 1u
+                    : in->type == SAMPLE_F32 ? 0x1010101u
+                                             : 0x101u);
+    }
+    if (has_number)
+        pass_define(pass, "BY", "%s", config->operation == SECOND_MASK ? "uint" : "float");
+    pass->goes_on = true;
+}
+
+static void add_samples_pass(const struct second_config *config, struct stage_plan *plan,
+                             unsigned index, const struct view *with)
+{
+    const struct plane *in = &plan->in->planes[index], *out = &plan->out->planes[index];
+    uint32_t width = in->width * in->channels;
+    enum kernel_form form = pass_form_for(plan->profile, in, out);
+    struct device_profile wide = *plan->profile;
+    wide.vector_bytes = 16; /* without a window that needs few registers on any device */
+    unsigned span = pass_vector_length(&wide, in->type, with->plane.type);
+    double background[PLANE_CHANNELS_MAX] = {0};
+    if (form == FORM_VECTOR && (width < span || !pass_is_aligned(&with->plane)))
+        form = FORM_SCALAR;
+    struct pass *pass = pass_begin(plan, "second", "samples", form, form == FORM_VECTOR ? span : 0,
+                                   width, in->height);
+    if (form == FORM_ROWS)
+        pass->lanes = 16;
+    begin_types(pass, config, in, with);
+    pass_define(pass, "ALPHA", "%u", plane_has_alpha(in) ? in->channels : 0);
+    if (plane_has_alpha(in))
+        pass_name(pass, in->channels == 2 ? "c2" : "c4");
+    pass_name(pass, kernel_form_name(form));
+    pass->work = 4;
+    pass_planes(pass, plan, index);
+    pass_view(pass, with);
+    pass->bytes_read += plane_bytes(&with->plane);
+    stage_background("mask", &config->background, in, background, NULL);
+    if (config->operation == SECOND_MASK)
+        pass_uint(pass, bits_of(in->type, background[0]));
+    else if (config->operation == SECOND_DIVIDE)
+        pass_float(pass, number_of(config, with, false));
+}
+
+static void add_pixels_pass(const struct second_config *config, struct stage_plan *plan,
+                            unsigned index, const struct view *with)
+{
+    const struct plane *in = &plan->in->planes[index];
+    bool blends = config->operation == SECOND_BLEND, has_alpha = plane_has_alpha(&with->plane);
+    double background[PLANE_CHANNELS_MAX] = {0};
+    enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
+    struct pass *pass = pass_begin(plan, "second", "pixels", form, 0, in->width, in->height);
+    begin_types(pass, config, in, with);
+    pass_channels(pass, in->channels, in->channels);
+    pass_name(pass, kernel_form_name(form));
+    pass->work = 4 * in->channels;
+    pass_planes(pass, plan, index);
+    pass_view(pass, with);
+    pass->bytes_read += plane_bytes(&with->plane);
+    pass_ints(pass, blends ? (int32_t)config->x : 0, blends ? (int32_t)config->y : 0,
+              (int32_t)with->plane.width, (int32_t)with->plane.height,
+              (int32_t)with->plane.channels, colours_of(&with->plane) > 1);
+    if (config->operation == SECOND_MASK) {
+        stage_background("mask", &config->background, in, background, NULL);
+        for (int c = 0; c < PLANE_CHANNELS_MAX; c++)
+            pass_uint(pass, bits_of(in->type, background[c]));
+    } else if (blends || config->operation == SECOND_DIVIDE) {
+        pass_float(pass, number_of(config, with, has_alpha));
+    }
+    if (blends)
+        pass_int(pass, has_alpha ? (int32_t)with->plane.channels - 1 : -1);
+}
+
+static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
+{
+    const struct second_config *config = config_;
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        const struct plane *in = &plan->in->planes[i];
+        struct view with = add_second(plan, config, in);
+        if (plan->out_of_memory)
+            return 0; /* the caller looks */
+        bool suits_all = config->defined && !config->defined->plane.width;
+        bool whole = config->operation != SECOND_BLEND && with.plane.channels == in->channels &&
+                     !suits_all && (config->operation != SECOND_MASK || in->channels == 1);
+        if (whole)
+            add_samples_pass(config, plan, i, &with);
+        else
+            add_pixels_pass(config, plan, i, &with);
+    }
+    return 0;
+}
+
+static struct stage_reach reach(const void *config)
+{
+    return (struct stage_reach){.rows = 1};
+}
+
+static int64_t margin(const void *config)
+{
+    return 0;
+}
+
+static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
+{
+    return (struct tolerance){0, 0};
+}
+
+static int complete_subtract(void *config, param_given *given, struct fault *fault)
+{
+    return complete("subtract", SECOND_SUBTRACT, config, fault);
+}
+
+static int complete_difference(void *config, param_given *given, struct fault *fault)
+{
+    return complete("difference", SECOND_DIFFERENCE, config, fault);
+}
+
+static int complete_divide(void *config, param_given *given, struct fault *fault)
+{
+    return complete("divide", SECOND_DIVIDE, config, fault);
+}
+
+static int complete_mask(void *config, param_given *given, struct fault *fault)
+{
+    return complete("mask", SECOND_MASK, config, fault);
+}
+
+static int complete_blend(void *config, param_given *given, struct fault *fault)
+{
+    return complete("blend", SECOND_BLEND, config, fault);
+}
+
+/* "@grey", which the build defines (src/kernels/walk.c), suits pictures of any size and type, and
+ * takes the kernels that the number does not. */
+#define SECOND_STAGE(word, table, text)                                                            \
+    {                                                                                              \
+        .name = #word, .summary = text, .params = table,                                           \
+        .chains = (const char *const[]){#word ":3", #word ":@grey", NULL},                         \
+        .config_size = sizeof(struct second_config),                                               \
+        .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16 | 1u << SAMPLE_F32,         \
+        .define = define, .complete = complete_##word, .shape = shape, .passes = passes,           \
+        .reach = reach, .margin = margin, .reference = second_reference, .tolerance = tolerance,   \
+        .bench = #word ":3",                                                                       \
+    }
+
+const struct stage stage_subtract =
+    SECOND_STAGE(subtract, plain_params, "the picture minus a second one, as a dark frame");
+const struct stage stage_difference =
+    SECOND_STAGE(difference, plain_params, "how much the picture and a second one differ");
+const struct stage stage_divide =
+    SECOND_STAGE(divide, divide_params, "the picture divided by a second one, as a flat field");
+const struct stage stage_mask = SECOND_STAGE(
+    mask, mask_params, "the picture where a mask is not 0, and a background elsewhere");
+const struct stage stage_blend =
+    SECOND_STAGE(blend, blend_params, "a second picture laid over the picture, as a logo");
