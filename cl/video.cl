@@ -5,18 +5,20 @@
  *     THIRDS    planes of Y, Cb and Cr
  *     FOURS     two pixels are four bytes, Y_AT and two behind, CB_AT, CR_AT
  *     SOURCE_CH a pixel is so many bytes, red R_AT, green 1, blue B_AT
+ *     PACKED    numbers of so many bits: the upper 8 of four or two pixels, then a byte with the others
  *
- * LUMA: y alone comes out. */
+ * LUMA: y alone comes out. EACH_ROW: of PAIRS, rows have chroma of their own. TEN_BITS: numbers are the upper 10 of 16
+ * bits, and results have 16. */
 #include <memory.cl>
 #if defined(PAIRS)
-#define SOURCE_PLANES PLANE_IN(uchar, src), PLANE_IN(uchar, chroma)
+#define SOURCE_PLANES PLANE_IN(SRC, src), PLANE_IN(SRC, chroma)
 #elif defined(THIRDS)
 #define SOURCE_PLANES PLANE_IN(uchar, src), PLANE_IN(uchar, cb), PLANE_IN(uchar, cr)
 #else
-#define SOURCE_PLANES PLANE_IN(uchar, src)
+#define SOURCE_PLANES PLANE_IN(SRC, src)
 #endif
 
-#if defined(SOURCE_CH)
+#if defined(SOURCE_CH) || defined(PACKED)
 #define FACTORS
 #elif defined(LUMA)
 #define FACTORS , int y_zero, int y_gain
@@ -24,7 +26,15 @@
 #define FACTORS , int y_zero, int y_gain, int cr_to_r, int cb_to_g, int cr_to_g, int cb_to_b
 #endif
 
-#define LIMIT(v) (uchar)clamp(((v) + 32768) >> 16, 0, 255)
+#ifdef TEN_BITS
+#define LIMIT(v)  (ushort)clamp(((v) + 4096) >> 13, 0, 65535)
+#define NUMBER(v) ((v) >> 6)
+#define CHROMA_ZERO 512
+#else
+#define LIMIT(v)  (uchar)clamp(((v) + 32768) >> 16, 0, 255)
+#define NUMBER(v) (v)
+#define CHROMA_ZERO 128
+#endif
 
 #if defined(FOURS)
 #define LUMA_AT(x) in[2 * (x) + Y_AT]
@@ -32,7 +42,35 @@
 #define LUMA_AT(x) in[x]
 #endif
 
-#if defined(NATIVE) && !defined(SOURCE_CH)
+#if defined(EACH_ROW)
+#define CHROMA_ROW(y) (y)
+#else
+#define CHROMA_ROW(y) ((y) >> 1)
+#endif
+
+#if defined(PACKED) && PACKED == 10
+#define PIXELS 4
+#else
+#define PIXELS 2
+#endif
+
+#if defined(NATIVE) && defined(PACKED)
+/* Sixteen numbers at a time, from two vectors that meet without reading beyond their bytes. */
+#define WIDE
+#if PACKED == 10
+#define APART 4
+#define UPPER(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13, 15, 28, 29, 30)
+#define REST(a, b)  __builtin_shufflevector(a, b, 4, 4, 4, 4, 9, 9, 9, 9, 14, 14, 14, 14, 31, 31, 31, 31)
+#define SHIFTS      (ushort16)(0, 2, 4, 6, 0, 2, 4, 6, 0, 2, 4, 6, 0, 2, 4, 6)
+#else
+#define APART 8
+#define UPPER(a, b) __builtin_shufflevector(a, b, 0, 1, 3, 4, 6, 7, 9, 10, 12, 13, 15, 24, 26, 27, 29, 30)
+#define REST(a, b)  __builtin_shufflevector(a, b, 2, 2, 5, 5, 8, 8, 11, 11, 14, 14, 25, 25, 28, 28, 31, 31)
+#define SHIFTS      (ushort16)(0, 4, 0, 4, 0, 4, 0, 4, 0, 4, 0, 4, 0, 4, 0, 4)
+#endif
+#endif
+
+#if defined(NATIVE) && !defined(SOURCE_CH) && !defined(PACKED) && !defined(TEN_BITS)
 /* Sixteen pixels at a time, whose chroma is computed once for two. */
 #define WIDE
 typedef uchar FN(bytes8) __attribute__((ext_vector_type(8), aligned(1)));
@@ -89,10 +127,25 @@ inline FN(bytes48) FN(interleave)(uchar16 r, uchar16 g, uchar16 b)
 __kernel void KERNEL(GRID, SOURCE_PLANES, PLANE_OUT(OUT, dst) FACTORS THEN_PARAMETERS)
 {
     POSITION(x, y)
-    __global const uchar *in = ROW(src, y);
+    __global const SRC *in = ROW(src, y);
     __global OUT *out = ROW(dst, y);
     int end = SPAN_END(x);
-#if defined(SOURCE_CH)
+#if defined(PACKED)
+#ifdef WIDE
+    for (; x + 16 <= end && x % PIXELS == 0; x += 16) {
+        __global const uchar *at = in + x / PIXELS * (PIXELS + 1);
+        uchar16 a = UNALIGNED_IN(uchar, 16, at), b = UNALIGNED_IN(uchar, 16, at + APART);
+        ushort16 rest = convert_ushort16(REST(a, b)) >> SHIFTS;
+        ushort16 v = convert_ushort16(UPPER(a, b)) << (ushort16)(PACKED - 8) | (rest & (ushort16)((1 << (PACKED - 8)) - 1));
+        UNALIGNED_OUT(ushort, 16, out + x) = v;
+    }
+#endif
+    for (; x < end; x++) {
+        __global const uchar *at = in + x / PIXELS * (PIXELS + 1);
+        uint k = (uint)x % PIXELS, rest = (at[PIXELS] >> ((PACKED - 8) * k)) & ((1u << (PACKED - 8)) - 1u);
+        out[x] = THEN_ONE((ushort)((uint)at[k] << (PACKED - 8) | rest));
+    }
+#elif defined(SOURCE_CH)
     for (; x < end; x++) {
         out[x * DST_CH] = THEN_ONE(in[x * SOURCE_CH + R_AT]);
         out[x * DST_CH + 1] = THEN_ONE(in[x * SOURCE_CH + 1]);
@@ -109,10 +162,10 @@ __kernel void KERNEL(GRID, SOURCE_PLANES, PLANE_OUT(OUT, dst) FACTORS THEN_PARAM
     }
 #endif
     for (; x < end; x++)
-        out[x] = THEN_ONE(LIMIT(((int)LUMA_AT(x) - y_zero) * y_gain));
+        out[x] = THEN_ONE(LIMIT(((int)NUMBER(LUMA_AT(x)) - y_zero) * y_gain));
 #else
 #if defined(PAIRS)
-    __global const uchar *pairs = ROW(chroma, y >> 1);
+    __global const SRC *pairs = ROW(chroma, CHROMA_ROW(y));
 #elif defined(THIRDS)
     __global const uchar *blue = ROW(cb, y >> 1), *red = ROW(cr, y >> 1);
 #endif
@@ -141,13 +194,13 @@ __kernel void KERNEL(GRID, SOURCE_PLANES, PLANE_OUT(OUT, dst) FACTORS THEN_PARAM
     for (; x < end; x++) {
         int pair = x >> 1;
 #if defined(PAIRS)
-        int b = pairs[2 * pair + CB_AT] - 128, r = pairs[2 * pair + CR_AT] - 128;
+        int b = NUMBER(pairs[2 * pair + CB_AT]) - CHROMA_ZERO, r = NUMBER(pairs[2 * pair + CR_AT]) - CHROMA_ZERO;
 #elif defined(THIRDS)
         int b = blue[pair] - 128, r = red[pair] - 128;
 #else
         int b = in[4 * pair + CB_AT] - 128, r = in[4 * pair + CR_AT] - 128;
 #endif
-        int luma = ((int)LUMA_AT(x) - y_zero) * y_gain;
+        int luma = ((int)NUMBER(LUMA_AT(x)) - y_zero) * y_gain;
         out[3 * x] = THEN_ONE(LIMIT(luma + cr_to_r * r));
         out[3 * x + 1] = THEN_ONE(LIMIT(luma - cb_to_g * b - cr_to_g * r));
         out[3 * x + 2] = THEN_ONE(LIMIT(luma + cb_to_b * b));

@@ -291,7 +291,13 @@ enum sluice_format {
     SLUICE_RGBX = 10, /* the fourth byte means nothing */
     SLUICE_BGRX = 11,
     SLUICE_RGBA = 12,
-    SLUICE_BGRA = 13
+    SLUICE_BGRA = 13,
+    SLUICE_NV16 = 14,  /* planes Y, CbCr; each pair of columns shares its CbCr */
+    SLUICE_P010 = 15,  /* as NV12, in 16 bits of which the upper 10 count; the picture is RGB of u16 */
+    SLUICE_RAW10 = 16, /* a sensor's numbers of 10 bits, packed as CSI-2 has them: four pixels are 5
+                          bytes, the upper 8 bits of each, then the others, the first pixel's lowest;
+                          the picture is grey of u16, 0 to 1023. V4L2's …10P */
+    SLUICE_RAW12 = 17  /* the same of 12 bits, two pixels in 3 bytes; 0 to 4095. V4L2's …12P */
 };
 
 /* How Y, Cb and Cr follow from R, G and B. */
@@ -302,8 +308,8 @@ enum sluice_matrix {
 };
 
 enum sluice_range {
-    SLUICE_LIMITED = 0, /* Y 16 to 235, Cb and Cr 16 to 240 */
-    SLUICE_FULL = 1     /* 0 to 255, as in JPEG */
+    SLUICE_LIMITED = 0, /* Y 16 to 235, Cb and Cr 16 to 240; of 10 bits four times that */
+    SLUICE_FULL = 1     /* 0 to 255, as in JPEG, or 0 to 1023 */
 };
 
 /* Rows of pixels. `width` times `channels` samples of a row lie one behind the other. */

@@ -120,7 +120,8 @@ static const struct foreign *foreign_by_word(const char *word, size_t length)
 
 static const struct param_choice raw_layouts[] = {
     {"gray8", RAW_GRAY8}, {"gray16", RAW_GRAY16}, {"rgb24", RAW_RGB24}, {"rgba32", RAW_RGBA32},
-    {"nv12", RAW_NV12},   {"yuyv", RAW_YUYV},     {NULL, RAW_NONE},
+    {"nv12", RAW_NV12},   {"yuyv", RAW_YUYV},     {"nv16", RAW_NV16},   {"p010", RAW_P010},
+    {"raw10", RAW_RAW10}, {"raw12", RAW_RAW12},   {NULL, RAW_NONE},
 };
 
 /* ---- options for reading ---- */

@@ -37,6 +37,10 @@ enum raw_layout {
     RAW_RGBA32,
     RAW_NV12,
     RAW_YUYV,
+    RAW_NV16,
+    RAW_P010,
+    RAW_RAW10,
+    RAW_RAW12,
 };
 
 /* How to read an input: the options of --input, then three that the engine sets. */

@@ -7,16 +7,17 @@
 
 /* What is taken, and what comes out. A chain without a stage passes all that is taken on. */
 #define CAPS_INPUTS                                                                                \
-    "{ NV12, NV21, I420, YUY2, UYVY, GRAY8, GRAY16_LE, RGB, BGR, RGBx, BGRx, RGBA, BGRA }"
+    "{ NV12, NV21, I420, YUY2, UYVY, GRAY8, GRAY16_LE, RGB, BGR, RGBx, BGRx, RGBA, BGRA, " \
+    "NV16, P010_10LE }"
 #define CAPS_RESULTS                                                                               \
     "{ GRAY8, RGB, RGBA, GRAY16_LE, RGBA64_LE, NV12, NV21, I420, YUY2, UYVY, BGR, RGBx, BGRx, "    \
-    "BGRA }"
+    "BGRA, NV16, P010_10LE }"
 
 /* The DRM formats of linear dma-bufs that are the same bytes (caps of GStreamer 1.24 and later). */
 #define CAPS_DRM                                                                                   \
     "{ NV12, NV21, YU12, YUYV, UYVY, R8, BG24, RG24, XB24, XR24, AB24, AR24, NV12:0x0, NV21:0x0, " \
     "YU12:0x0, YUYV:0x0, UYVY:0x0, R8:0x0, BG24:0x0, RG24:0x0, XB24:0x0, XR24:0x0, AB24:0x0, "     \
-    "AR24:0x0 }"
+    "AR24:0x0, NV16, NV16:0x0, P010, P010:0x0 }"
 
 /* What a chain does with caps; immutable and counted, for any thread. */
 struct rules;

@@ -8,6 +8,7 @@ static const struct kind {
     } planes[VIDEO_PLANES_MAX];
     uint32_t channels; /* of the picture */
     enum sample_type type;
+    uint32_t bytes; /* of a plane of bytes, so many for as many pixels as `columns`; 0: samples */
 } kinds[VIDEO_FORMATS] = {
     [VIDEO_NV12] = {2, {{1, 1, 1}, {2, 2, 2}}, 3, SAMPLE_U8},
     [VIDEO_NV21] = {2, {{1, 1, 1}, {2, 2, 2}}, 3, SAMPLE_U8},
@@ -22,6 +23,10 @@ static const struct kind {
     [VIDEO_BGRX] = {1, {{4, 1, 1}}, 3, SAMPLE_U8},
     [VIDEO_RGBA] = {1, {{4, 1, 1}}, 4, SAMPLE_U8},
     [VIDEO_BGRA] = {1, {{4, 1, 1}}, 4, SAMPLE_U8},
+    [VIDEO_NV16] = {2, {{1, 1, 1}, {2, 2, 1}}, 3, SAMPLE_U8},
+    [VIDEO_P010] = {2, {{1, 1, 1}, {2, 2, 2}}, 3, SAMPLE_U16},
+    [VIDEO_RAW10] = {1, {{1, 4, 1}}, 1, SAMPLE_U16, 5},
+    [VIDEO_RAW12] = {1, {{1, 2, 1}}, 1, SAMPLE_U16, 3},
 };
 
 unsigned video_planes(const struct video *video, struct plane planes[VIDEO_PLANES_MAX])
@@ -29,10 +34,11 @@ unsigned video_planes(const struct video *video, struct plane planes[VIDEO_PLANE
     const struct kind *kind = &kinds[video->format];
     for (unsigned i = 0; i < kind->n_planes; i++) {
         uint32_t columns = kind->planes[i].columns, rows = kind->planes[i].rows;
-        planes[i] = (struct plane){.width = video->width / columns + video->width % columns,
+        uint32_t groups = video->width / columns + (video->width % columns != 0);
+        planes[i] = (struct plane){.width = kind->bytes ? groups * kind->bytes : groups,
                                    .height = video->height / rows + video->height % rows,
                                    .channels = kind->planes[i].channels,
-                                   .type = kind->type};
+                                   .type = kind->bytes ? SAMPLE_U8 : kind->type};
     }
     return kind->n_planes;
 }
@@ -48,7 +54,13 @@ struct plane video_picture(const struct video *video)
 
 bool video_is_ycbcr(enum video_format format)
 {
-    return format >= VIDEO_NV12 && format <= VIDEO_UYVY;
+    return (format >= VIDEO_NV12 && format <= VIDEO_UYVY) || format == VIDEO_NV16 ||
+           format == VIDEO_P010;
+}
+
+bool video_has_10_bits(enum video_format format)
+{
+    return format == VIDEO_P010;
 }
 
 bool video_is_picture(enum video_format format)

@@ -10,14 +10,16 @@
 
 /* The planes that hold such a frame, without a layout; returns how many. Of formats in which pixels
  * share their chroma the last column and row of an odd size have a chroma sample of their own. A
- * plane of pairs (CbCr) has 2 channels, one of YUY2 and UYVY 4 for two pixels. */
+ * plane of pairs (CbCr) has 2 channels, one of YUY2 and UYVY 4 for two pixels. Rows of RAW10 and RAW12
+ * are bytes, whole groups of 5 for four pixels and of 3 for two. */
 unsigned video_planes(const struct video *video, struct plane planes[VIDEO_PLANES_MAX]);
 
 /* The picture that a chain sees, without a layout. */
 struct plane video_picture(const struct video *video);
 
-/* Whether the format has luma and chroma. */
+/* Whether the format has luma and chroma; and whether these are numbers of 10 bits. */
 bool video_is_ycbcr(enum video_format format);
+bool video_has_10_bits(enum video_format format);
 
 /* Whether the frame's plane is the picture as it is. */
 bool video_is_picture(enum video_format format);

@@ -20,6 +20,10 @@ enum video_format {
     VIDEO_BGRX,
     VIDEO_RGBA,
     VIDEO_BGRA,
+    VIDEO_NV16,
+    VIDEO_P010,
+    VIDEO_RAW10,
+    VIDEO_RAW12,
     VIDEO_FORMATS
 };
 
@@ -34,8 +38,8 @@ enum video_matrix {
 
 /* Numbered as enum sluice_range. */
 enum video_range {
-    VIDEO_LIMITED, /* Y 16…235, Cb and Cr 16…240 about 128 */
-    VIDEO_FULL,    /* 0…255, about 128 */
+    VIDEO_LIMITED, /* Y 16…235, Cb and Cr 16…240 about 128; of 10 bits four times that */
+    VIDEO_FULL,    /* 0…255, about 128; of 10 bits 0…1023, about 512 */
     VIDEO_RANGES
 };
 

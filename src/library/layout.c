@@ -9,7 +9,9 @@
 #define OFFSET_MAX ((uint64_t)1 << 48)
 
 _Static_assert(SLUICE_U8 == SAMPLE_U8 + 1 && SLUICE_F16 == SAMPLE_F16 + 1, "types");
-_Static_assert((int)SLUICE_NV12 == VIDEO_NV12 && (int)SLUICE_BGRA == VIDEO_BGRA, "formats");
+_Static_assert((int)SLUICE_NV12 == VIDEO_NV12 && (int)SLUICE_BGRA == VIDEO_BGRA &&
+                   (int)SLUICE_RAW12 == VIDEO_RAW12,
+               "formats");
 _Static_assert((int)SLUICE_BT709 == VIDEO_BT709 && (int)SLUICE_BT2020 == VIDEO_BT2020, "matrices");
 _Static_assert((int)SLUICE_FULL == VIDEO_FULL, "ranges");
 _Static_assert(sizeof(((struct sluice_plane *)NULL)->name) == PLANE_NAME_MAX, "names");

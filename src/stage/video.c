@@ -12,15 +12,19 @@ struct video_factors video_factors(const struct video *video)
         [VIDEO_BT2020] = {0.2627, 0.0593},
     };
     double kr = shares[video->matrix][0], kb = shares[video->matrix][1], kg = 1 - kr - kb;
-    bool limited = video->range == VIDEO_LIMITED;
-    double a = limited ? 255.0 / 219 : 1, b = limited ? 255.0 / 224 : 1;
+    bool limited = video->range == VIDEO_LIMITED, is_10 = video_has_10_bits(video->format);
+    double one = is_10 ? 8192 : 65536, most = is_10 ? 65535 : 255, full = is_10 ? 1023 : 255;
+    double a = one * most / (limited ? is_10 ? 876 : 219 : full);
+    double b = one * most / (limited ? is_10 ? 896 : 224 : full);
     return (struct video_factors){
-        .y_zero = limited ? 16 : 0,
-        .y = (int32_t)rint(a * 65536),
-        .cr_to_r = (int32_t)rint(b * 2 * (1 - kr) * 65536),
-        .cb_to_g = (int32_t)rint(b * 2 * (1 - kb) * kb / kg * 65536),
-        .cr_to_g = (int32_t)rint(b * 2 * (1 - kr) * kr / kg * 65536),
-        .cb_to_b = (int32_t)rint(b * 2 * (1 - kb) * 65536),
+        .y_zero = !limited ? 0
+                  : is_10  ? 64
+                           : 16,
+        .y = (int32_t)rint(a),
+        .cr_to_r = (int32_t)rint(b * 2 * (1 - kr)),
+        .cb_to_g = (int32_t)rint(b * 2 * (1 - kb) * kb / kg),
+        .cr_to_g = (int32_t)rint(b * 2 * (1 - kr) * kr / kg),
+        .cb_to_b = (int32_t)rint(b * 2 * (1 - kb)),
     };
 }
 
@@ -41,7 +45,8 @@ static bool is_plane_y(const struct video_config *config)
 {
     enum video_format format = config->video.format;
     return config->luma && config->video.range == VIDEO_FULL &&
-           (format == VIDEO_NV12 || format == VIDEO_NV21 || format == VIDEO_I420);
+           (format == VIDEO_NV12 || format == VIDEO_NV21 || format == VIDEO_I420 ||
+            format == VIDEO_NV16);
 }
 
 /* Where a format has its samples: the kernel's definitions, and its part of the kernel's name. */
@@ -58,6 +63,10 @@ static const struct {
     [VIDEO_RGBX] = {"rgbx", "SOURCE_CH 4\nDST_CH 3\nR_AT 0\nB_AT 2\n", NULL},
     [VIDEO_BGRX] = {"bgrx", "SOURCE_CH 4\nDST_CH 3\nR_AT 2\nB_AT 0\n", NULL},
     [VIDEO_BGRA] = {"bgra", "SOURCE_CH 4\nDST_CH 4\nR_AT 2\nB_AT 0\n", NULL},
+    [VIDEO_NV16] = {"nv16", "PAIRS 1\nEACH_ROW 1\nCB_AT 0\nCR_AT 1\n", "PLANE_Y 1\n"},
+    [VIDEO_P010] = {"p010", "PAIRS 1\nTEN_BITS 1\nCB_AT 0\nCR_AT 1\n", "TEN_BITS 1\n"},
+    [VIDEO_RAW10] = {"raw10", "PACKED 10\n", NULL},
+    [VIDEO_RAW12] = {"raw12", "PACKED 12\n", NULL},
 };
 
 static void add_factors(struct pass *pass, const struct video_config *config)
@@ -82,8 +91,8 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     if (config->luma)
         pass_name(pass, "luma");
     pass_name(pass, kernel_form_name(form));
-    pass_define(pass, "SRC", "uchar");
-    pass_define(pass, "DST", "uchar");
+    pass_define(pass, "SRC", "%s", pass_type_name(plan->in->planes[0].type));
+    pass_define(pass, "DST", "%s", pass_type_name(out->type));
     pass_define(pass, "ALPHA", "%d", out->channels == 4);
     pass_define_lines(pass, config->luma ? kinds[format].luma : kinds[format].defines);
     if (config->luma)

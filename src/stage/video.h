@@ -13,6 +13,14 @@
  * in integers with factors of 16 fractional bits, rounded to nearest, limited to 0…255. Pixels that
  * share a chroma sample all use its value; there is no interpolation.
  *
+ * P010 has numbers of 10 bits, the upper ones of 16: Y0 = 64, a = 65535/876, b = 65535/896 and 512 in
+ * place of 128, or of full range 0, 65535/1023 for both, and 512; factors have 13 fractional bits, and
+ * the picture is RGB of u16, limited to 0…65535.
+ *
+ * RAW10 and RAW12 are packed as CSI-2 has them (MIPI; V4L2's pixel formats that end in 10P and 12P): the
+ * upper 8 bits of four or of two pixels, a byte each, then a byte with what is left of them, the first
+ * pixel's in its lowest bits. The picture is those numbers, 0…1023 or 0…4095, as grey of u16.
+ *
  * The luminance of a frame whose matrix is the one that the stage luminance asks for is y alone,
  * computed from Y: of full range it is Y itself, so that plane Y is taken where it lies. */
 #ifndef SLUICE_STAGE_VIDEO_H
@@ -26,7 +34,7 @@ struct video_config {
     bool luma; /* y alone comes out, as one channel */
 };
 
-/* The factors above, times 65536. */
+/* The factors above, times 65536, or of 10 bits times 8192. */
 struct video_factors {
     int32_t y_zero, y, cr_to_r, cb_to_g, cr_to_g, cb_to_b;
 };

@@ -445,12 +445,17 @@ static void make_video(struct block *block, int format, uint32_t width, uint32_t
     block->layout.matrix = matrix;
     block->layout.range = range;
     assert_int_not_equal(sluice_layout_fill(&block->layout, 1), 0);
-    size_t sample = format == SLUICE_GRAY16_LE ? 2 : 1;
+    size_t sample = format == SLUICE_GRAY16_LE || format == SLUICE_P010 ? 2 : 1;
     for (size_t i = 0; i < 4; i++) { /* apart from each other, at odd places */
         block->layout.offset[i] += sample * (3 + 50 * height * i);
         block->layout.stride[i] += sample * (1 + i);
     }
     fill_block(block, true);
+}
+
+static bool is_ycbcr(int format)
+{
+    return format <= SLUICE_UYVY || format == SLUICE_NV16 || format == SLUICE_P010;
 }
 
 static void test_video(void **state)
@@ -471,9 +476,9 @@ static void test_video(void **state)
     };
     static const uint32_t sizes[][2] = {{37, 21}, {64, 32}, {1, 1}, {2, 3}, {130, 66}};
     char what[200];
-    for (int format = SLUICE_NV12; format <= SLUICE_BGRA; format++)
-        for (int matrix = 0; matrix < (format <= SLUICE_UYVY ? 3 : 1); matrix++)
-            for (int range = 0; range < (format <= SLUICE_UYVY ? 2 : 1); range++)
+    for (int format = SLUICE_NV12; format <= SLUICE_RAW12; format++)
+        for (int matrix = 0; matrix < (is_ycbcr(format) ? 3 : 1); matrix++)
+            for (int range = 0; range < (is_ycbcr(format) ? 2 : 1); range++)
                 for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
                     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
                         struct block in;
@@ -511,6 +516,31 @@ static void test_video_colours(void **state)
         for (int c = 0; c < 3; c++)
             assert_in_range(out.data[out.planes[0].offset + c] + 1, known[i].rgb[c],
                             known[i].rgb[c] + 2);
+        free(in.data);
+        free(out.data);
+    }
+}
+
+/* The same of 10 bits, and numbers that a sensor packs, by hand. */
+static void test_video_numbers(void **state)
+{
+    static const struct {
+        int format;
+        uint32_t width;
+        uint8_t bytes[2][6];
+        uint16_t expected[4];
+    } known[] = {
+        {SLUICE_P010, 2, {{0, 0x10, 0xc0, 0xea}, {0, 0x80, 0, 0x80}}, {0, 0, 0, 65460}}, /* 64, 939 of 940 */
+        {SLUICE_RAW10, 4, {{0x12, 0xff, 0, 0x80, 0x1b}}, {0x12 << 2 | 3, 0xff << 2 | 2, 1, 0x80 << 2}},
+        {SLUICE_RAW12, 4, {{0x12, 0xff, 0xa5, 0, 0x80, 0x0f}}, {0x125, 0xffa, 0x00f, 0x800}},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct block in, out = {0};
+        make_video(&in, known[i].format, known[i].width, 1, SLUICE_BT709, SLUICE_LIMITED);
+        for (int p = 0; p < 2; p++)
+            memcpy(in.data + in.layout.offset[p], known[i].bytes[p], p && i ? 0 : p ? 4 : i ? 4 + i : 4);
+        assert_true(run_on(native, "", &in, &out));
+        assert_memory_equal(out.data + out.planes[0].offset, known[i].expected, 8);
         free(in.data);
         free(out.data);
     }
@@ -1141,6 +1171,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_layouts_of_every_stage),
         cmocka_unit_test(test_video),
         cmocka_unit_test(test_video_colours),
+        cmocka_unit_test(test_video_numbers),
         cmocka_unit_test(test_transforms),
         cmocka_unit_test(test_views),
         cmocka_unit_test(test_rows),

@@ -270,6 +270,30 @@ class Arrays(unittest.TestCase):
             subprocess.run([command, 'run', '-q', '--device', 'native', '-c', 'gauss:sigma=1', '--input', 'raw=nv12:32:24', '-o', os.path.join(folder, 'o.npy'),
                             os.path.join(folder, 'frame.raw')], check=True)
             numpy.testing.assert_array_equal(numpy.load(os.path.join(folder, 'o.npy')), gauss(nv12, layout='NV12'))
+        numbers = numpy.random.default_rng(5).integers(0, 1 << 12, (9, 40), numpy.uint16)
+        for name, bits, of in (('RAW10', 2, 4), ('RAW12', 4, 2)):
+            values = numbers & (1 << 8 + bits) - 1
+            low = (values & (1 << bits) - 1).reshape(9, -1, of) << numpy.arange(of) * bits
+            packed = numpy.dstack([(values >> bits).reshape(9, -1, of), low.sum(2)]).reshape(9, -1).astype('u1')
+            numpy.testing.assert_array_equal(chain('')(packed, layout=name), values)
+            numpy.testing.assert_array_equal(chain('sobel')(packed, layout=name), chain('sobel')(values))
+            with tempfile.TemporaryDirectory() as folder:
+                packed.tofile(os.path.join(folder, 'frame.raw'))
+                subprocess.run([command, 'run', '-q', '--device', 'native', '--input', 'raw=%s:40:9' % name.lower(), '-o', os.path.join(folder, 'o.npy'),
+                                os.path.join(folder, 'frame.raw')], check=True)
+                numpy.testing.assert_array_equal(numpy.load(os.path.join(folder, 'o.npy')), values)
+            with self.assertRaisesRegex(sluice.Error, 'bytes, where'):
+                gauss(numpy.ascontiguousarray(packed[:, 1:]), layout=name)
+        nv16 = numpy.concatenate([nv12[:24], numpy.repeat(nv12[24:], 2, axis=0)])  # rows have the chroma that they shared
+        numpy.testing.assert_array_equal(gauss(nv16, layout='NV16'), gauss(nv12, layout='NV12'))
+        p010 = numpy.random.default_rng(6).integers(0, 1 << 16, (36, 32), numpy.uint16)
+        y, cb, cr = (p010[:24] >> 6).astype('i8'), *(numpy.kron((p010[24:, k::2] >> 6).astype('i8'), numpy.ones((2, 2), 'i8')) - 512 for k in (0, 1))
+        r, b = (int(numpy.rint(65535 / 896 * 8192 * 2 * (1 - share))) for share in (0.2627, 0.0593))
+        luma = (y - 64) * int(numpy.rint(65535 / 876 * 8192))
+        green = [int(numpy.rint(65535 / 896 * 8192 * 2 * (1 - share) * share / 0.678)) for share in (0.0593, 0.2627)]
+        rgb = numpy.dstack([luma + r * cr, luma - green[0] * cb - green[1] * cr, luma + b * cb]) + 4096 >> 13
+        numpy.testing.assert_array_equal(chain('')(p010, layout='P010:bt2020'), numpy.clip(rgb, 0, 65535))
+        numpy.testing.assert_array_equal(chain('luminance:bt2020')(p010, layout='P010:bt2020'), numpy.clip(luma + 4096 >> 13, 0, 65535))
         for layout, array, says in (('NV99', nv12, 'NV12'), ('NV12:bt7', nv12, 'bt709'), ('NV12', nv12[:34], r'H·3/2'), ('NV12', colour, 'NV12'),
                                     ('I420', padded, 'packed'), ('BGR', nv12, r'\(H, W, 3\)'), ('GRAY16_LE', nv12, 'uint16')):
             with self.assertRaisesRegex(sluice.Error, says):

@@ -28,6 +28,10 @@ static const struct layout {
     [RAW_RGBA32] = {"rgba32", 4, SAMPLE_U8, VIDEO_NONE},
     [RAW_NV12] = {"nv12", 3, SAMPLE_U8, VIDEO_NV12},
     [RAW_YUYV] = {"yuyv", 3, SAMPLE_U8, VIDEO_YUY2},
+    [RAW_NV16] = {"nv16", 3, SAMPLE_U8, VIDEO_NV16},
+    [RAW_P010] = {"p010", 3, SAMPLE_U16, VIDEO_P010},
+    [RAW_RAW10] = {"raw10", 1, SAMPLE_U16, VIDEO_RAW10},
+    [RAW_RAW12] = {"raw12", 1, SAMPLE_U16, VIDEO_RAW12},
 };
 
 /* Where the planes lie in the file, in bytes. */
@@ -93,8 +97,8 @@ static int open_raw(struct decoder *d, struct fault *fault)
     if (!o->partial && d->input.size < bytes)
         return fault_set(fault, FAULT_TRUNCATED,
                          "truncated raw: %llu bytes, where a frame of %lld×%lld %s takes %llu",
-                         (unsigned long long)d->input.size, (long long)o->w, (long long)o->h, layout->name,
-                         (unsigned long long)bytes);
+                         (unsigned long long)d->input.size, (long long)o->w, (long long)o->h,
+                         layout->name, (unsigned long long)bytes);
     if (o->padded)
         return 0;
     uint64_t frames = (d->input.size + padding) / (bytes + padding);
@@ -122,21 +126,30 @@ static uint32_t rows_there(const struct decoder *d, size_t index)
     return rows < plane->height ? (uint32_t)rows : plane->height;
 }
 
-/* Black in the bytes of a plane: of Y, of chroma, or of both in turn. */
+/* Black in a plane: of Y, of chroma, of both in turn, or of packed numbers. */
 static void fill_row(const struct picture *into, size_t index, uint32_t y)
 {
     const struct plane *plane = &into->frame.planes[index];
+    bool packed = !video_is_ycbcr(into->frame.video.format);
     uint8_t *row = picture_row(into, index, y);
-    for (size_t x = 0; x < plane_row_bytes(plane); x++)
-        row[x] = index > 0 || (plane->channels == 4 && x % 2 == 1) ? 128 : 16;
+    for (size_t x = 0; x < (size_t)plane->width * plane->channels; x++) {
+        int black = packed ? 0 : index > 0 || (plane->channels == 4 && x % 2 == 1) ? 128 : 16;
+        if (plane->type == SAMPLE_U16) /* the upper bits, as those of 8 bits are */
+            ((uint16_t *)row)[x] = (uint16_t)(black << 8);
+        else
+            row[x] = (uint8_t)black;
+    }
 }
 
 static int read_raw(struct decoder *d, struct picture *into, uint32_t end, struct fault *fault)
 {
     const struct raw_state *s = d->state;
     uint32_t whole = rows_there(d, 0);
-    if (d->frame.n_planes > 1 && 2 * (uint64_t)rows_there(d, 1) < whole)
-        whole = 2 * rows_there(d, 1); /* the others are black */
+    if (d->frame.n_planes > 1) { /* rows without chroma are black */
+        uint32_t each = d->frame.planes[1].height < d->frame.planes[0].height ? 2 : 1;
+        if (each * (uint64_t)rows_there(d, 1) < whole)
+            whole = each * rows_there(d, 1);
+    }
     for (size_t i = 0; i < into->frame.n_planes; i++) {
         const struct plane *plane = &into->frame.planes[i];
         size_t size = sample_size(plane->type);

@@ -373,10 +373,12 @@ def _rows_of_tensor(one: _Lies) -> _Lies:
 
 _FORMATS = {name[7:]: getattr(_lib, name) for name in (
     'SLUICE_NV12', 'SLUICE_NV21', 'SLUICE_I420', 'SLUICE_YUY2', 'SLUICE_UYVY', 'SLUICE_GRAY8', 'SLUICE_GRAY16_LE', 'SLUICE_RGB',
-    'SLUICE_BGR', 'SLUICE_RGBX', 'SLUICE_BGRX', 'SLUICE_RGBA', 'SLUICE_BGRA')}
+    'SLUICE_BGR', 'SLUICE_RGBX', 'SLUICE_BGRX', 'SLUICE_RGBA', 'SLUICE_BGRA', 'SLUICE_NV16', 'SLUICE_P010', 'SLUICE_RAW10',
+    'SLUICE_RAW12')}
 _MATRICES = {'bt601': _lib.SLUICE_BT601, 'bt709': _lib.SLUICE_BT709, 'bt2020': _lib.SLUICE_BT2020}
 _RANGES = {'limited': _lib.SLUICE_LIMITED, 'full': _lib.SLUICE_FULL}
-_CHANNELS = {'GRAY8': 1, 'GRAY16_LE': 1, 'YUY2': 2, 'UYVY': 2, 'RGB': 3, 'BGR': 3, 'RGBX': 4, 'BGRX': 4, 'RGBA': 4, 'BGRA': 4}
+_CHANNELS = {'GRAY8': 1, 'GRAY16_LE': 1, 'YUY2': 2, 'UYVY': 2, 'RGB': 3, 'BGR': 3, 'RGBX': 4, 'BGRX': 4, 'RGBA': 4, 'BGRA': 4, 'RAW10': 1, 'RAW12': 1}
+_PACKED = {'RAW10': (4, 5), 'RAW12': (2, 3)}  # pixels, and their bytes
 
 
 @functools.lru_cache(maxsize=64)
@@ -401,15 +403,25 @@ def _set_video(own, one: _Lies, layout: str):
     name, own.matrix, own.range = _video(layout)
     own.format = _FORMATS[name]
     height, width, channels, stride = _geometry(one, 'layout=%r' % layout)
-    dtype = numpy.dtype('uint16' if name == 'GRAY16_LE' else 'uint8')
+    dtype = numpy.dtype('uint16' if name in ('GRAY16_LE', 'P010') else 'uint8')
     planar = name not in _CHANNELS
     if one.dtype != dtype or channels != (1 if planar else _CHANNELS[name]):
         raise Error('layout=%r: an array of %s %s, where %s of %s is' % (
-            layout, one.shape, one.dtype, '(H·3/2, W)' if planar else '(H, W)' if _CHANNELS[name] == 1 else
+            layout, one.shape, one.dtype, '(H·2, W)' if name == 'NV16' else '(H·3/2, W)' if planar else '(H, W)' if _CHANNELS[name] == 1 else
             '(H, W, %d)' % _CHANNELS[name], dtype))
     own.width, own.height = width, height
     own.offset[0], own.stride[0] = 0, stride
-    if planar:
+    if name in _PACKED:
+        pixels, octets = _PACKED[name]
+        if width % octets != 0:
+            raise Error('layout=%r: rows of %d bytes, where %d are %d pixels' % (layout, width, octets, pixels))
+        own.width = width // octets * pixels
+    if name == 'NV16':
+        own.height = height // 2
+        if height % 2 != 0:
+            raise Error('layout=%r: %d rows, where a frame of H rows takes H·2' % (layout, height))
+        own.offset[1], own.stride[1] = own.height * stride, stride
+    elif planar:
         own.height = height * 2 // 3
         if own.height + (own.height + 1) // 2 != height or (name == 'I420' and height % 3 != 0):
             raise Error('layout=%r: %d rows, where a frame of H rows takes H·3/2' % (layout, height))
