@@ -77,11 +77,14 @@ inline SRC FN(sample)(PICTURE, int x, int y, int c)
     return ROW(src, y)[x * CH + c];
 }
 
-/* Of 16 pixels with alpha Mali's registers hold no more than a row of taps at a time. */
+/* Of 16 pixels with alpha Mali's registers hold no more than a row of taps at a time. Its compiler unrolls a loop whose
+ * count it knows, so that is one that it does not: there is no picture without columns. */
 #if TAPS == 4 && CH % 2 == 0 && !defined(FORM_ROWS)
 #define EACH_ROW ROLLED
+#define TAP_ROWS (width > 0 ? TAPS : 0)
 #else
 #define EACH_ROW UNROLLED
+#define TAP_ROWS TAPS
 #endif
 /* v[j] of TAPS values in registers, which cannot be looked up by a number. */
 #define OF_TAP(v, j) ((j) == 0 ? v[0] : TAPS == 2 || (j) == 1 ? v[1] : (j) == 2 ? v[TAPS - 2] : v[TAPS - 1])
@@ -99,14 +102,14 @@ inline void FN(pixel)(PICTURE, __global SRC *out, int u, int v)
     int even = 1;
     if (WITH_ALPHA) {
         SRC first = FN(sample)(GIVEN_PICTURE, xs[0], ys[0], CH - 1);
-        EACH_ROW for (int j = 0; j < TAPS; j++)
+        EACH_ROW for (int j = 0; j < TAP_ROWS; j++)
             UNROLLED for (int i = 0; i < TAPS; i++)
                 even &= FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), CH - 1) == first;
     }
     UNROLLED for (int c = 0; c < CH; c++) {
         if (WITH_ALPHA && !even && c < CH - 1) { /* colours are weighted by alpha, too */
             SHARE sum = 0, share = 0, w;
-            EACH_ROW for (int j = 0; j < TAPS; j++)
+            EACH_ROW for (int j = 0; j < TAP_ROWS; j++)
                 UNROLLED for (int i = 0; i < TAPS; i++) {
                     SRC alpha = FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), CH - 1);
                     if (IS_REAL(SRC))
@@ -122,7 +125,7 @@ inline void FN(pixel)(PICTURE, __global SRC *out, int u, int v)
                 out[c] = share <= 0 || sum <= 0 ? 0 : (SRC)min((sum + share / 2) / share, (SHARE)MOST);
         } else if (IS_REAL(SRC)) {
             float sum = 0;
-            EACH_ROW for (int j = 0; j < TAPS; j++) {
+            EACH_ROW for (int j = 0; j < TAP_ROWS; j++) {
                 float row = 0;
                 UNROLLED for (int i = 0; i < TAPS; i++)
                     row += (float)wx[i] * (1 / WEIGHT_ONE) * FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), c);
@@ -137,7 +140,7 @@ inline void FN(pixel)(PICTURE, __global SRC *out, int u, int v)
             out[c] = (SRC)(((uint)wy[0] * rows[0] + (uint)wy[1] * rows[1] + 32768u) >> 16);
         } else {
             int sum = 1 << (END_BITS - 1);
-            EACH_ROW for (int j = 0; j < TAPS; j++) {
+            EACH_ROW for (int j = 0; j < TAP_ROWS; j++) {
                 int row = MIDDLE_BITS ? 1 << (MIDDLE_BITS - 1) : 0;
                 UNROLLED for (int i = 0; i < TAPS; i++)
                     row += wx[i] * (int)FN(sample)(GIVEN_PICTURE, xs[i], OF_TAP(ys, j), c);
