@@ -77,7 +77,9 @@ static const struct options_usage usage = {
         "  widths        box over 1024x1024 RGBA by its width: separable, by a table, and as a "
         "window "
         "of ones\n"
-        "  sizes         fir and sobel over pictures of 256x256 to 8192x8192\n"
+        "  sizes         fir and sobel over pictures of 256x256 to 8192x8192; what sobel takes on "
+        "Mali with\n"
+        "                vectors and without, counted\n"
         "Of these, pictures and signals of more than --max-pixels are left out.\n",
     .tables = {options, cli_config_options, cli_define_options, cli_device_options, cli_limit_options, cli_plan_options,
                cli_output_options},

@@ -1,5 +1,5 @@
 /* Tables of several rows: devices side by side, box by its width, small windows by the picture's
- * size. */
+ * size, and what Mali GPUs take for these with vectors and without. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +232,49 @@ static int run_widths(const struct bench_context *context, struct fault *fault)
 
 const struct bench bench_widths = {"widths", run_widths, false};
 
+/* Cycles that a Mali takes for a sample of that stage, by its form with vectors or by the scalar one,
+ * which it has with border=crop, since rows are not aligned there; -1: not counted. */
+static double cycles_of_sample(const char *text, bool scalar, enum board_gpu gpu)
+{
+    static const struct plane shape = {
+        .width = 4096, .height = 3072, .channels = 1, .type = SAMPLE_U8};
+    struct plan_options options = {.profile = device_profile_by_name("mali")};
+    struct chain chain = {0};
+    struct frame frame = {0};
+    struct plan *plan = NULL;
+    char longer[80];
+    double cycles = -1;
+    snprintf(longer, sizeof longer, "%s%s", text, scalar ? ":border=crop" : "");
+    if (chain_parse(&chain, longer, NULL) == 0 && frame_add_plane(&frame, &shape, FRAME_ALIGNMENT) &&
+        plan_create(&plan, &chain, &frame, &options, NULL) == 0)
+        cycles = board_cycles(gpu, plan);
+    plan_destroy(&plan);
+    frame_finish(&frame);
+    chain_finish(&chain);
+    return cycles < 0 ? -1 : cycles / ((double)shape.width * shape.height);
+}
+
+/* Adds to the last row what is counted of its stage's forms on Mali GPUs, and prints it. */
+static void add_counted(const struct bench_context *context, const char *chain)
+{
+    json_t *row = json_array_get(context->rows, json_array_size(context->rows) - 1);
+    json_t *counted = json_object();
+    for (int gpu = 0; gpu < BOARD_GPUS; gpu++) {
+        json_t *forms = json_object();
+        double vector = cycles_of_sample(chain, false, (enum board_gpu)gpu);
+        double scalar = cycles_of_sample(chain, true, (enum board_gpu)gpu);
+        bench_set_real(forms, "vector", vector);
+        bench_set_real(forms, "scalar", scalar);
+        json_object_set_new(counted, board_gpu_name((enum board_gpu)gpu), forms);
+        if (context->lines)
+            fprintf(cli_stdout, "%s%s %.2f, %.2f", gpu ? "; " : "  cycles a sample, vectors and not: ",
+                    board_gpu_name((enum board_gpu)gpu), vector, scalar);
+    }
+    if (context->lines)
+        fputc('\n', cli_stdout);
+    json_object_set_new(row, "cycles", counted);
+}
+
 static int run_sizes(const struct bench_context *context, struct fault *fault)
 {
     static const char *const chains[] = {"fir:gaussian3", "convert:type=f32,fir:gaussian3",
@@ -239,13 +282,19 @@ static int run_sizes(const struct bench_context *context, struct fault *fault)
     int code = 0;
     if (context->lines)
         bench_print_head();
-    for (size_t c = 0; c < sizeof chains / sizeof *chains; c++)
+    for (size_t c = 0; c < sizeof chains / sizeof *chains; c++) {
+        bool added = false, grey = c < 3, forms = c == 2;
         for (uint32_t side = 256; side <= 8192 && code == 0; side *= 2) {
             struct plane shape = {
-                .width = side, .height = side, .channels = c == 3 ? 3 : 1, .type = SAMPLE_U8};
-            if ((uint64_t)side * side <= context->options->common.max_pixels)
-                code = run_chain(context, chains[c], &shape, fault);
+                .width = side, .height = side, .channels = grey ? 1 : 3, .type = SAMPLE_U8};
+            if ((uint64_t)side * side > context->options->common.max_pixels)
+                break;
+            code = run_chain(context, chains[c], &shape, fault);
+            added = code == 0;
         }
+        if (added && forms)
+            add_counted(context, chains[c]);
+    }
     return code;
 }
 

@@ -1,5 +1,6 @@
 #include "chain/board.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -156,12 +157,40 @@ static double item_cycles(const struct cost *one, const struct cost *next, enum 
     return less + (more - less) * (work - (double)one->work) / (double)(next->work - one->work);
 }
 
+static double items_of(const struct pass *pass)
+{
+    return (double)((pass->grid_width + pass->span - 1) / pass->span) * pass->grid_height;
+}
+
+/* The work of one of them. */
+static double work_of_item(const struct pass *pass)
+{
+    return pass->work * (pass->span < pass->grid_width ? pass->span : pass->grid_width);
+}
+
+double board_cycles(enum board_gpu gpu, const struct plan *plan)
+{
+    double cycles = 0;
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        for (unsigned p = 0; p < plan->steps[i].work.n_passes; p++) {
+            const struct pass *pass = &plan->steps[i].work.passes[p];
+            const struct cost *one, *next;
+            double work = work_of_item(pass), most = 0;
+            if (!find_costs(pass, work, &one, &next))
+                return -1;
+            for (int u = 0; u < UNITS_MAX && units[gpu][u]; u++)
+                most = fmax(most, item_cycles(one, next, gpu, u, work));
+            cycles += most * items_of(pass);
+        }
+    }
+    return cycles;
+}
+
 struct board_bound board_bound(const struct board *board, const struct pass *pass)
 {
     double bytes = (double)(pass->bytes_read + pass->bytes_written);
-    double items = (double)((pass->grid_width + pass->span - 1) / pass->span) * pass->grid_height;
+    double items = items_of(pass), work = work_of_item(pass);
     double cores = items < board->cores ? items : board->cores;
-    double work = pass->work * (pass->span < pass->grid_width ? pass->span : pass->grid_width);
     struct board_bound bound = {.memory = bytes / board->bandwidth, .by = "memory"};
     const struct cost *one, *next;
     bool counted = find_costs(pass, work, &one, &next);

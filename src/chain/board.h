@@ -48,6 +48,10 @@ struct board_bound {
 };
 struct board_bound board_bound(const struct board *board, const struct pass *pass);
 
+/* Cycles of one core that a plan for `mali` takes on such a GPU, of each pass those of the unit that
+ * is busy longest; -1: those of one of them were not counted. */
+double board_cycles(enum board_gpu gpu, const struct plan *plan);
+
 /* Seconds of all passes; -1: the cycles of one of them were not counted. */
 double board_seconds(const struct board *board, const struct plan *plan);
 

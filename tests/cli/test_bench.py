@@ -169,9 +169,14 @@ class Bench(unittest.TestCase):
         for method in ('separable', 'sat'):
             self.assertEqual([name for name in names if name.endswith('method=' + method)],
                              ['box:width=%d:height=%d:method=%s' % (n, n, method) for n in (3, 5, 9, 17, 31, 51, 75, 101)])
-        self.assertEqual(len([name for name in names if name.startswith('fir:k=1_1_1')]), 5)
+        self.assertEqual(len([name for name in names if name.startswith('fir:k=1_1_1')]), 6)
         out, _ = self.sluice('bench', '--device', 'native,reference', '--iterations', '1', '--max-pixels', '70000', 'sizes')
         self.assertEqual([line.split()[1] for line in out.splitlines()[2:]], ['256x256x1'] * 3 + ['256x256x3'])
+        rows = self.bench('--device', 'native', '--iterations', '1', '--max-pixels', '70000', 'sizes')['rows']
+        self.assertEqual([sorted(row.get('cycles', ())) for row in rows], [[]] * 2 + [['Mali-G52', 'Mali-G57', 'Mali-G610'], []])
+        for forms in rows[2]['cycles'].values():
+            self.assertGreater(forms['vector'], 0.3)
+            self.assertGreater(forms['scalar'], 5 * forms['vector'])
         rows = self.bench('--max-pixels', '600000', '--device', 'native', 'filterbank2d')['rows']
         self.assertEqual([row['levels'] for row in rows], [1, 2, 3, 5, 7, 8, 9, 11] * 2)
         for row in rows:
