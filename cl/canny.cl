@@ -19,7 +19,8 @@
 #define STRONG 2
 
 #if defined(KERNEL_gradient) || defined(KERNEL_thin)
-/* Vectors at any address; begin … end - 1 are computed by vectors where `inside` of them have room, others one by one. */
+/* Vectors at any address, on CPUs and Mali. Pixels whose neighbours lie in the plane are computed by vectors where there
+ * are so many, others one by one. */
 #if LANES + 0
 #define ANY(type, name) typedef V(type) __attribute__((aligned(sizeof(type)))) name
 ANY(MAGNITUDE, FN(numbers));
@@ -141,9 +142,14 @@ __kernel void KERNEL(GRID, PLANE_IN(MAGNITUDE, src), PLANE_OUT(uchar, dst), PLAN
             V(MAGNITUDE) behind = line == zero ? AT(b + 1) : line == one ? AT(c) : line == two ? AT(c + 1) : AT(c - 1);
             V(uchar) kind = FN(kind)(v, before, behind, low, high);
             *(__global FN(classes) *)(out + at) = kind;
+#if LANES == 16
             ulong2 some = __builtin_astype(kind, ulong2);
             if ((some.x | some.y) == 0)
                 continue;
+#else
+            if (as_uint(kind) == 0)
+                continue;
+#endif
             for (int i = at; i < at + LANES; i++)
                 own[i] = y * parents_stride + i;
         }
@@ -204,15 +210,17 @@ __kernel void KERNEL(GRID, PARAMETERS)
     volatile __global int *links = parents_base + parents_offset;
     int end = SPAN_END(x);
     for (; x < end; x++) {
-#ifdef FORM_ROWS /* eight at once */
         if (x % 8 == 0 && x + 8 <= end && *(__global const ulong *)(own + x) == 0) {
 #ifdef KERNEL_show
-            vstore8((uchar8)(0), 0, ROW(dst, y) + x);
+            __global uchar *to = ROW(dst, y) + x;
+            if (((size_t)to & 7) == 0)
+                *(__global ulong *)to = 0;
+            else
+                vstore8((uchar8)(0), 0, to);
 #endif
             x += 7;
             continue;
         }
-#endif
         int at = y * parents_stride + x, above = at - parents_stride;
 #if defined(KERNEL_join)
         if (own[x] == NONE)

@@ -153,7 +153,19 @@ def known_words(launch):
         return words_of_resize(args[memories['table']:], kernel, launch['work'])
     if kernel.startswith('warp_'):
         return Places(args[memories['table']:], args[memories['in']]['memory'])
+    if kernel.startswith(('canny_join', 'canny_mark', 'canny_show')):
+        return Zeros()
     return {}
+
+
+class Zeros(dict):
+    """Of pixels that are no edges (cl/canny.cl), as most are."""
+
+    def __bool__(self):
+        return True
+
+    def get(self, address, default=None):
+        return 0
 
 
 def words_of_count(state, kernel):

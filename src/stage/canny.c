@@ -60,6 +60,11 @@ struct work {
     struct view gradients, classes, parents, out;
     enum sample_type magnitude; /* of gradients, as unsigned numbers of that size */
     bool on_cpu;
+    uint32_t lanes; /* of gradients, and of thinning; 0: pixel by pixel */
+};
+
+enum {
+    STEP_SPAN = 8, /* pixels of a work-item that joins, marks or shows; most are no edges */
 };
 
 static const char *number_name(enum sample_type magnitude)
@@ -67,11 +72,17 @@ static const char *number_name(enum sample_type magnitude)
     return magnitude == SAMPLE_U16 ? "ushort" : magnitude == SAMPLE_I32 ? "uint" : "ulong";
 }
 
-static struct pass *begin(const struct work *work, const char *part)
+/* Of a kernel that takes `lanes` pixels at once, or `span` one after the other, where it has no
+ * vectors; a CPU's whole rows. */
+static struct pass *begin(const struct work *work, const char *part, uint32_t lanes, uint32_t span)
 {
-    enum kernel_form form = work->on_cpu ? FORM_ROWS : FORM_SCALAR;
-    struct pass *pass = pass_begin(work->plan, "canny", part, form, work->on_cpu ? 0 : 1,
+    enum kernel_form form = work->on_cpu ? FORM_ROWS : lanes > 0 ? FORM_VECTOR : FORM_SCALAR;
+    struct pass *pass = pass_begin(work->plan, "canny", part, form,
+                                   work->on_cpu ? 0
+                                   : lanes > 0  ? lanes
+                                                : span,
                                    work->in->width, work->in->height);
+    pass->lanes = lanes;
     pass_name(pass, kernel_form_name(form));
     return pass;
 }
@@ -81,8 +92,8 @@ static void add_gradients(const struct work *work, unsigned plane,
 {
     const struct plane *in = work->in;
     bool squares = config->norm == CANNY_L2;
-    struct pass *pass = begin(work, "gradient");
-    pass->lanes = work->on_cpu ? 16 : 0;
+    uint32_t lanes = work->on_cpu || in->channels == 1 ? work->lanes : 0;
+    struct pass *pass = begin(work, "gradient", lanes, 1);
     pass_define_type(pass, "SRC", in->type);
     pass_define(pass, "MAGNITUDE", "%s", number_name(work->magnitude));
     pass_define(pass, "DIFFERENCE", "%s", number_name(work->magnitude) + 1); /* signed */
@@ -107,9 +118,8 @@ static void add_gradients(const struct work *work, unsigned plane,
 static void add_thinning(const struct work *work, const struct canny_config *config)
 {
     uint64_t low, high;
-    struct pass *pass = begin(work, "thin");
+    struct pass *pass = begin(work, "thin", work->lanes, 1);
     canny_limits(config, &low, &high);
-    pass->lanes = work->on_cpu ? 16 : 0;
     pass_define(pass, "MAGNITUDE", "%s", number_name(work->magnitude));
     pass_define(pass, "LIMIT", "%s", work->magnitude == SAMPLE_F64 ? "ulong" : "uint");
     pass_name(pass, number_name(work->magnitude));
@@ -138,7 +148,7 @@ static void add_thinning(const struct work *work, const struct canny_config *con
 /* What joins pixels, finds out about trees, or writes the result. */
 static struct pass *add_step(const struct work *work, const char *part)
 {
-    struct pass *pass = begin(work, part);
+    struct pass *pass = begin(work, part, 0, STEP_SPAN);
     pass->work = 4;
     pass->bytes_read = plane_bytes(&work->classes.plane);
     pass_view(pass, &work->classes);
@@ -157,6 +167,8 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
                             .in = in,
                             .out = {OPERAND_OUT, shape},
                             .on_cpu = plan->profile->form == FORM_ROWS};
+        /* Other GPUs load vectors at addresses of whole vectors alone. */
+        work.lanes = work.on_cpu ? 16 : plan->profile->takes_columns ? 4 : 0;
         bool squares = config->norm == CANNY_L2, bytes = in->type == SAMPLE_U8;
         work.magnitude = bytes && !squares   ? SAMPLE_U16
                          : bytes || !squares ? SAMPLE_I32

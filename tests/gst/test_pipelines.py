@@ -58,6 +58,8 @@ def read(path):
 def by_command(sluice, chain, form, size, frame, result):
     done = run(sluice, 'run', '--device', 'native', '-c', chain, '--input', 'raw=%s:w=%d:h=%d' % (FORMATS[form][0], *size),
                '--format', 'raw', '--on-exists', 'overwrite', '-o', result, frame)
+    if done.returncode == 0 and not os.path.exists(result):
+        return None, 'several planes, each a file of its own'
     return (read(result), None) if done.returncode == 0 else (None, done.stdout)
 
 
