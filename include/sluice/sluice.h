@@ -464,10 +464,10 @@ struct sluice_rows;
 
 /* Begins a picture that need not exist as a whole: its rows are put as they come, and those of its
  * result taken as they are computed, both in order, from the top. `in` has one plane, of which
- * offset and stride do not matter; the result is one plane, as sluice_chain_result says. On native
- * a picture of a megabyte or more is held in as few rows as the chain needs; stages that need the
- * whole, other devices, and small pictures hold planes. Rows are copied in and out. Not for the
- * references (SLUICE_E_USAGE). One thread at a time; several pictures at once may be as many. */
+ * offset and stride do not matter; the result is one plane, as sluice_chain_result says. Of a
+ * picture of a megabyte or more as few rows are held as the chain needs; stages that need the whole
+ * hold planes, and so do small pictures. Rows are copied in and out. Not for the references
+ * (SLUICE_E_USAGE). One thread at a time; other threads may have pictures of their own. */
 SLUICE_API int sluice_rows_begin(struct sluice_rows **rows, struct sluice_chain *chain,
                                  struct sluice_device *device, const struct sluice_layout *in,
                                  struct sluice_error *error);
