@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The filters of src/stage/dwt/wavelet_taps.c, computed anew. Usage: check_wavelets.py SOURCE_ROOT
+"""The filters of src/stage/dwt/wavelets.txt, computed anew. Usage: check_wavelets.py SOURCE_ROOT
 
 db and sym: spectral factors of Daubechies' half-band polynomial (Ten Lectures on Wavelets,
 6.1), whose roots are found in 60 digits; db takes those inside the unit circle, sym one of each
@@ -19,13 +19,10 @@ complaints = []
 
 
 def read(root):
-    with open(os.path.join(root, 'src/stage/dwt/wavelet_taps.c'), encoding='utf-8') as file:
-        text = file.read()
-    body = re.sub(r'/\*.*?\*/', '', text[text.index('taps[] = {'):text.index('};')], flags=re.S)
-    taps = [float(v) for v in re.findall(r'-?\d+\.\d+(?:e-?\d+)?', body)]
-    entries = re.findall(r'\{"(\w+[.\d]*)", (\d+), taps \+ (\d+), taps \+ (\d+)\}', text)
-    return {name: (taps[int(a):int(a) + int(n)], taps[int(s):int(s) + int(n)])
-            for name, n, a, s in entries}
+    with open(os.path.join(root, 'src/stage/dwt/wavelets.txt'), encoding='utf-8') as file:
+        lines = [line.split(None, 1) for line in file if not line.startswith('#')]
+    found = {name: [[float(v) for v in taps.split()] for taps in filters.split('/')] for name, filters in lines}
+    return {name: (filters[0], filters[-1]) for name, filters in found.items()}
 
 
 def convolve(a, b):
