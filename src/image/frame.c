@@ -169,6 +169,24 @@ double picture_sample(const struct picture *picture, size_t index, int64_t x, in
     return sample_load(plane->type, samples + at * sample_size(plane->type));
 }
 
+static uint8_t *sample_of(const struct picture *picture, size_t index, const struct sample_at *s)
+{
+    const struct plane *plane = &picture->frame.planes[index];
+    size_t at = (size_t)s->x * plane->channels + s->c;
+    return (uint8_t *)picture_row(picture, index, s->y) + at * sample_size(plane->type);
+}
+
+double picture_at(const struct picture *picture, size_t index, const struct sample_at *s)
+{
+    return sample_load(picture->frame.planes[index].type, sample_of(picture, index, s));
+}
+
+void picture_set(const struct picture *picture, size_t index, const struct sample_at *s,
+                 double value)
+{
+    sample_store(picture->frame.planes[index].type, sample_of(picture, index, s), value);
+}
+
 bool picture_create(struct picture *picture, const struct frame *frame)
 {
     struct picture made = {0};

@@ -136,6 +136,33 @@ static inline void *picture_row(const struct picture *picture, size_t index, uin
 double picture_sample(const struct picture *picture, size_t index, int64_t x, int64_t y,
                       uint32_t channel, enum border border);
 
+/* A sample of a plane, and how all are visited, row by row:
+ * for (struct sample_at s = {0}; plane_each(plane, &s);). */
+struct sample_at {
+    uint32_t x, y, c; /* pixel and channel */
+    bool alpha;       /* the channel is */
+    bool begun;
+};
+
+static inline bool plane_each(const struct plane *plane, struct sample_at *s)
+{
+    if (s->begun && ++s->c == plane->channels) {
+        s->c = 0;
+        if (++s->x == plane->width) {
+            s->x = 0;
+            s->y++;
+        }
+    }
+    s->begun = true;
+    s->alpha = plane->channels % 2 == 0 && s->c == plane->channels - 1;
+    return s->y < plane->height;
+}
+
+/* That sample of plane `index`, and its new value. */
+double picture_at(const struct picture *picture, size_t index, const struct sample_at *s);
+void picture_set(const struct picture *picture, size_t index, const struct sample_at *s,
+                 double value);
+
 /* Makes a picture in ordinary memory with planes as in `frame`, which is copied, aligned as on a
  * device. All bytes are zero. */
 bool picture_create(struct picture *picture, const struct frame *frame);

@@ -81,17 +81,10 @@ void reference_each_sample(const void *config, const struct picture *in, struct 
                            bool keep_alpha)
 {
     for (size_t i = 0; i < in->frame.n_planes; i++) {
-        const struct plane *from = &in->frame.planes[i], *to = &out->frame.planes[i];
-        bool alpha = keep_alpha && plane_has_alpha(from);
-        for (uint32_t y = 0; y < from->height; y++) {
-            const uint8_t *source = picture_row(in, i, y);
-            uint8_t *target = picture_row(out, i, y);
-            for (uint32_t x = 0; x < from->width * from->channels; x++) {
-                double v = sample_load(from->type, source + x * sample_size(from->type));
-                if (!alpha || x % from->channels != from->channels - 1)
-                    v = function(config, from, v);
-                sample_store(to->type, target + x * sample_size(to->type), v);
-            }
+        const struct plane *from = &in->frame.planes[i];
+        for (struct sample_at s = {0}; plane_each(from, &s);) {
+            double v = picture_at(in, i, &s);
+            picture_set(out, i, &s, keep_alpha && s.alpha ? v : function(config, from, v));
         }
     }
 }

@@ -45,32 +45,25 @@ int demosaic_reference(const void *config_, const struct picture *in, struct pic
     for (size_t i = 0; i < out->frame.n_planes; i++) {
         const struct plane *plane = &out->frame.planes[i];
         double most = sample_max(plane->type);
-        for (uint32_t y = 0; y < plane->height; y++)
-            for (uint32_t x = 0; x < plane->width; x++) {
-                /* in a square of four: red 0 0, blue 1 1 */
-                int column = (int)(x & 1) ^ (config->pattern & 1),
-                    row = (int)(y & 1) ^ config->pattern >> 1;
-                for (int c = 0; c < 3; c++) {
-                    int here = column != row ? 1 : 2 * column; /* the pixel's own colour */
-                    int which = c == 1                   ? CROSS
-                                : here != 1              ? DIAGONAL
-                                : (c == 0) == (row == 0) ? ALONG
-                                                         : ACROSS;
-                    int64_t sum = 8;
-                    for (int j = -2; j <= 2; j++)
-                        for (int k = -2; k <= 2; k++)
-                            sum += windows[config->method][which][j + 2][k + 2] *
-                                   (int64_t)picture_sample(in, i, (int64_t)x + k, (int64_t)y + j, 0,
-                                                           BORDER_REFLECT);
-                    double v = c == here ? picture_sample(in, i, x, y, 0, BORDER_REFLECT)
-                                         : (double)(sum >> 4);
-                    v = v < 0 ? 0 : v > most ? most : v;
-                    sample_store(plane->type,
-                                 (uint8_t *)picture_row(out, i, y) +
-                                     (3 * (size_t)x + (size_t)c) * sample_size(plane->type),
-                                 v);
-                }
-            }
+        for (struct sample_at s = {0}; plane_each(plane, &s);) {
+            /* in a square of four: red 0 0, blue 1 1 */
+            int column = (int)(s.x & 1) ^ (config->pattern & 1);
+            int row = (int)(s.y & 1) ^ config->pattern >> 1;
+            uint32_t here = column != row ? 1 : 2 * (uint32_t)column; /* the pixel's own colour */
+            int which = s.c == 1                   ? CROSS
+                        : here != 1                ? DIAGONAL
+                        : (s.c == 0) == (row == 0) ? ALONG
+                                                   : ACROSS;
+            int64_t sum = 8;
+            for (int j = -2; j <= 2; j++)
+                for (int k = -2; k <= 2; k++)
+                    sum += windows[config->method][which][j + 2][k + 2] *
+                           (int64_t)picture_sample(in, i, (int64_t)s.x + k, (int64_t)s.y + j, 0,
+                                                   BORDER_REFLECT);
+            double v = s.c == here ? picture_sample(in, i, s.x, s.y, 0, BORDER_REFLECT)
+                                   : (double)(sum >> 4);
+            picture_set(out, i, &s, v < 0 ? 0 : v > most ? most : v);
+        }
     }
     return 0;
 }

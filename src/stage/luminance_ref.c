@@ -25,15 +25,12 @@ int luminance_reference(const void *config, const struct picture *in, struct pic
     luminance_weights(config, weights);
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         const struct plane *plane = &in->frame.planes[i];
-        size_t size = sample_size(plane->type), pixel = size * plane->channels;
-        for (uint32_t y = 0; y < plane->height; y++) {
-            const uint8_t *from = picture_row(in, i, y);
-            uint8_t *to = picture_row(out, i, y);
-            for (uint32_t x = 0; x < plane->width; x++) {
-                double v = plane->channels > 2 ? mix(plane, from + x * pixel, weights)
-                                               : sample_load(plane->type, from + x * pixel);
-                sample_store(plane->type, to + x * size, v);
-            }
+        size_t pixel = sample_size(plane->type) * plane->channels;
+        for (struct sample_at s = {0}; plane_each(&out->frame.planes[i], &s);) {
+            const uint8_t *from = (const uint8_t *)picture_row(in, i, s.y) + s.x * pixel;
+            picture_set(out, i, &s,
+                        plane->channels > 2 ? mix(plane, from, weights)
+                                            : sample_load(plane->type, from));
         }
     }
     return 0;

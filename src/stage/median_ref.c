@@ -20,20 +20,16 @@ int median_reference(const void *config_, const struct picture *in, struct pictu
     border = border == BORDER_CROP ? BORDER_EDGE : border;
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         const struct plane *to = &out->frame.planes[i];
-        for (uint32_t n = 0; n < to->height * to->width * to->channels; n++) {
-            uint32_t c = n % to->channels, x = n / to->channels % to->width;
-            uint32_t y = n / to->channels / to->width;
+        for (struct sample_at s = {0}; plane_each(to, &s);) {
             double v[(2 * MEDIAN_RADIUS_MAX + 1) * (2 * MEDIAN_RADIUS_MAX + 1)];
             size_t count = 0;
             for (int64_t j = -r; j <= r; j++)
                 for (int64_t k = -r; k <= r; k++)
-                    v[count++] = picture_sample(in, i, x + shift + k, y + shift + j, c, border);
+                    v[count++] =
+                        picture_sample(in, i, s.x + shift + k, s.y + shift + j, s.c, border);
             qsort(v, count, sizeof *v, compare);
-            double result = v[count / 2];
-            if (plane_has_alpha(to) && c == to->channels - 1)
-                result = picture_sample(in, i, x + shift, y + shift, c, border);
-            uint8_t *row = picture_row(out, i, y);
-            sample_store(to->type, row + (x * to->channels + c) * sample_size(to->type), result);
+            double own = picture_sample(in, i, s.x + shift, s.y + shift, s.c, border);
+            picture_set(out, i, &s, s.alpha ? own : v[count / 2]);
         }
     }
     return 0;

@@ -121,15 +121,11 @@ static bool make_levels(const struct picture *in, struct picture *levels)
         const struct plane *p = &in->frame.planes[i];
         enum sample_type to = levels->frame.planes[i].type;
         float scale = (float)threshold_scale(p);
-        for (uint32_t y = 0; y < p->height; y++) {
-            const uint8_t *row = picture_row(in, i, y);
-            uint8_t *out = picture_row(levels, i, y);
-            for (uint32_t x = 0; x < p->width * p->channels; x++) {
-                double v = sample_load(p->type, row + x * sample_size(p->type));
-                if (p->type == SAMPLE_F32)
-                    v = isnan(v) ? sample_min(to) : (double)((float)v * scale);
-                sample_store(to, out + x * sample_size(to), (double)sample_saturate(to, v));
-            }
+        for (struct sample_at s = {0}; plane_each(p, &s);) {
+            double v = picture_at(in, i, &s);
+            if (p->type == SAMPLE_F32)
+                v = isnan(v) ? sample_min(to) : (double)((float)v * scale);
+            picture_set(levels, i, &s, (double)sample_saturate(to, v));
         }
     }
     return made;
@@ -162,23 +158,13 @@ static int local_reference(const struct threshold_config *config, const struct p
         fault_set(fault, FAULT_MEMORY, "no memory for means");
     for (size_t i = 0; i < out->frame.n_planes && result == 0; i++) {
         const struct plane *p = &out->frame.planes[i];
-        enum sample_type type = levels.frame.planes[i].type;
-        size_t size = sample_size(p->type), step = sample_size(type);
         double high = config->high.choice == THRESHOLD_MAX ? plane_white(p) : config->high.value;
         double offset = config->offset * threshold_scale(p);
-        for (uint32_t y = 0; y < p->height; y++) {
-            const uint8_t *level = picture_row(&levels, i, y + inset);
-            const uint8_t *from = picture_row(in, i, y + inset), *mean = picture_row(&means, i, y);
-            uint8_t *to = picture_row(out, i, y);
-            for (uint32_t x = 0; x < p->width * p->channels; x++) {
-                uint32_t at = x + inset * p->channels;
-                double v = sample_load(type, level + at * step);
-                double least = sample_load(type, mean + x * step) - offset;
-                v = limited(p->type, v >= least ? high : config->low);
-                if (plane_is_alpha(p, x))
-                    v = sample_load(p->type, from + at * size);
-                sample_store(p->type, to + x * size, v);
-            }
+        for (struct sample_at s = {0}; plane_each(p, &s);) {
+            struct sample_at at = {s.x + inset, s.y + inset, s.c};
+            bool above = picture_at(&levels, i, &at) >= picture_at(&means, i, &s) - offset;
+            double v = limited(p->type, above ? high : config->low);
+            picture_set(out, i, &s, s.alpha ? picture_at(in, i, &at) : v);
         }
     }
     picture_destroy(&levels);
@@ -194,20 +180,13 @@ int threshold_reference(const void *config_, const struct picture *in, struct pi
         return local_reference(config, in, out, fault);
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         const struct plane *p = &in->frame.planes[i];
-        size_t size = sample_size(p->type);
         double t = config->t.choice == THRESHOLD_OTSU ? otsu(in, i) : config->t.value;
         double high = config->high.choice == THRESHOLD_MAX ? plane_white(p) : config->high.value;
         if (p->type == SAMPLE_F32)
             t = (float)t;
-        for (uint32_t y = 0; y < p->height; y++) {
-            const uint8_t *from = picture_row(in, i, y);
-            uint8_t *to = picture_row(out, i, y);
-            for (uint32_t x = 0; x < p->width * p->channels; x++) {
-                double v = sample_load(p->type, from + x * size);
-                if (!plane_is_alpha(p, x))
-                    v = limited(p->type, v >= t ? high : config->low);
-                sample_store(p->type, to + x * size, v);
-            }
+        for (struct sample_at s = {0}; plane_each(p, &s);) {
+            double v = picture_at(in, i, &s);
+            picture_set(out, i, &s, s.alpha ? v : limited(p->type, v >= t ? high : config->low));
         }
     }
     return 0;

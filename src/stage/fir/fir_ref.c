@@ -61,24 +61,16 @@ static void compute(struct sums *s, struct picture *out)
     bool alpha = plane_has_alpha(from) && from->channels == to->channels;
     bool whole = sample_is_integer(to->type) && fir_is_whole(s->window);
     int64_t middle_x = s->window->columns / 2, middle_y = s->window->rows / 2;
-    for (uint32_t y = 0; y < to->height; y++) {
-        uint8_t *row = picture_row(out, s->plane, y);
-        for (uint32_t i = 0; i < to->width * to->channels; i++) {
-            uint32_t channel = i % to->channels;
-            int64_t x0 = i / to->channels, y0 = y;
-            if (!crop) {
-                x0 -= middle_x;
-                y0 -= middle_y;
-            }
-            double v;
-            if (alpha && channel == to->channels - 1)
-                v = under(s, x0 + middle_x, y0 + middle_y, channel);
-            else if (whole)
-                v = whole_result(s, x0, y0, channel, to->type);
-            else
-                v = f32_result(s, x0, y0, channel, to->type);
-            sample_store(to->type, row + i * sample_size(to->type), v);
-        }
+    for (struct sample_at at = {0}; plane_each(to, &at);) {
+        int64_t x = at.x - (crop ? 0 : middle_x), y = at.y - (crop ? 0 : middle_y);
+        double v;
+        if (alpha && at.alpha)
+            v = under(s, x + middle_x, y + middle_y, at.c);
+        else if (whole)
+            v = whole_result(s, x, y, at.c, to->type);
+        else
+            v = f32_result(s, x, y, at.c, to->type);
+        picture_set(out, s->plane, &at, v);
     }
 }
 

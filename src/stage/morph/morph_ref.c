@@ -12,20 +12,16 @@ static void compute_plane(const struct morph_config *config, enum morph_kind kin
     int64_t left = kind == MORPH_LEAST ? w / 2 : w - 1 - w / 2;
     int64_t top = kind == MORPH_LEAST ? h / 2 : h - 1 - h / 2;
     int64_t shift_x = crop ? left : 0, shift_y = crop ? top : 0;
-    for (uint32_t n = 0; n < to->height * to->width * to->channels; n++) {
-        uint32_t c = n % to->channels, x = n / to->channels % to->width;
-        uint32_t y = n / to->channels / to->width;
-        int64_t px = x + shift_x, py = y + shift_y;
-        double best = picture_sample(in, i, px, py, c, border);
-        bool alpha = plane_has_alpha(to) && c == to->channels - 1;
-        for (int64_t j = 0; j < h && !alpha; j++)
+    for (struct sample_at s = {0}; plane_each(to, &s);) {
+        int64_t px = s.x + shift_x, py = s.y + shift_y;
+        double best = picture_sample(in, i, px, py, s.c, border);
+        for (int64_t j = 0; j < h && !s.alpha; j++)
             for (int64_t k = 0; k < w; k++) {
-                double v = picture_sample(in, i, px - left + k, py - top + j, c, border);
+                double v = picture_sample(in, i, px - left + k, py - top + j, s.c, border);
                 if (kind == MORPH_LEAST ? v < best : v > best)
                     best = v;
             }
-        uint8_t *row = picture_row(out, i, y);
-        sample_store(to->type, row + (x * to->channels + c) * sample_size(to->type), best);
+        picture_set(out, i, &s, best);
     }
 }
 

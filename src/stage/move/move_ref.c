@@ -63,17 +63,13 @@ int pad_reference(const void *config_, const struct picture *in, struct picture 
         int result = stage_background("pad", &config->background, plane, background, fault);
         if (result != 0)
             return result;
-        for (uint32_t y = 0; y < plane->height; y++) {
-            uint8_t *row = picture_row(out, i, y);
-            for (uint32_t n = 0; n < plane->width * plane->channels; n++) {
-                uint32_t c = n % plane->channels;
-                int64_t left = n / plane->channels - config->left, top = y - config->top;
-                bool inside = left >= 0 && top >= 0 && left < from->width && top < from->height;
-                double v = inside || config->border != MOVE_BACKGROUND
-                               ? picture_sample(in, i, left, top, c, (enum border)config->border)
-                               : background[c];
-                sample_store(plane->type, row + n * sample_size(plane->type), v);
-            }
+        for (struct sample_at s = {0}; plane_each(plane, &s);) {
+            int64_t left = s.x - config->left, top = s.y - config->top;
+            bool inside = left >= 0 && top >= 0 && left < from->width && top < from->height;
+            double v = inside || config->border != MOVE_BACKGROUND
+                           ? picture_sample(in, i, left, top, s.c, (enum border)config->border)
+                           : background[s.c];
+            picture_set(out, i, &s, v);
         }
     }
     return 0;

@@ -163,12 +163,8 @@ static void compute(const struct resize_layout *layout, struct place *p, const s
 
 static void fill(struct picture *out, size_t plane, const double values[])
 {
-    const struct plane *to = &out->frame.planes[plane];
-    for (uint32_t y = 0; y < to->height; y++) {
-        uint8_t *row = picture_row(out, plane, y);
-        for (uint32_t i = 0; i < to->width * to->channels; i++)
-            sample_store(to->type, row + i * sample_size(to->type), values[i % to->channels]);
-    }
+    for (struct sample_at s = {0}; plane_each(&out->frame.planes[plane], &s);)
+        picture_set(out, plane, &s, values[s.c]);
 }
 
 int resize_reference(const void *config_, const struct picture *in, struct picture *out,

@@ -25,20 +25,12 @@ int sink_reference(const void *config, const struct picture *in, struct picture 
 {
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         const struct plane *from = &in->frame.planes[i], *to = &out->frame.planes[i];
-        size_t in_size = sample_size(from->type), out_size = sample_size(to->type);
-        for (uint32_t y = 0; y < to->height; y++) {
-            const uint8_t *source = picture_row(in, i, y);
-            uint8_t *target = picture_row(out, i, y);
-            for (uint32_t x = 0; x < to->width * to->channels; x++) {
-                uint32_t c = x % to->channels;
-                if (from->channels == 2 && to->channels == 4) /* grey three times, then alpha */
-                    c = c == 3;
-                size_t index = (size_t)(x / to->channels) * from->channels + c;
-                double v = sample_load(from->type, source + index * in_size);
-                if (from->type != to->type)
-                    v = convert(v, from, to->type);
-                sample_store(to->type, target + x * out_size, v);
-            }
+        for (struct sample_at s = {0}; plane_each(to, &s);) {
+            struct sample_at source = s;
+            if (from->channels == 2 && to->channels == 4) /* grey three times, then alpha */
+                source.c = s.c == 3;
+            double v = picture_at(in, i, &source);
+            picture_set(out, i, &s, from->type != to->type ? convert(v, from, to->type) : v);
         }
     }
     return 0;

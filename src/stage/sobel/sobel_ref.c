@@ -109,22 +109,15 @@ static void compute(const struct sobel_config *config, struct window *w, enum so
     bool alpha = plane_has_alpha(from) && from->channels == to->channels;
     int origin = config->border == BORDER_CROP;
     one.out = (int)part;
-    for (uint32_t y = 0; y < to->height; y++) {
-        uint8_t *row = picture_row(out, plane, y);
-        for (uint32_t i = 0; i < to->width * to->channels; i++) {
-            w->x = i / to->channels + origin;
-            w->y = y + origin;
-            w->channel = i % to->channels;
-            double v;
-            if (alpha && w->channel == to->channels - 1) {
-                v = at(w, 0, 0);
-            } else {
-                struct gradient g = gradient_of(w);
-                v = sample_is_integer(from->type) ? integer_result(&one, g, to->type)
-                                                  : float_result(&one, g);
-            }
-            sample_store(to->type, row + i * sample_size(to->type), v);
-        }
+    for (struct sample_at s = {0}; plane_each(to, &s);) {
+        w->x = (int64_t)s.x + origin;
+        w->y = (int64_t)s.y + origin;
+        w->channel = s.c;
+        struct gradient g = gradient_of(w);
+        double v = alpha && s.alpha                ? at(w, 0, 0)
+                   : sample_is_integer(from->type) ? integer_result(&one, g, to->type)
+                                                   : float_result(&one, g);
+        picture_set(out, plane, &s, v);
     }
 }
 

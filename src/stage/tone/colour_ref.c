@@ -40,23 +40,16 @@ int colour_reference(const void *config_, const struct picture *in, struct pictu
     const struct colour_config *config = config_;
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         const struct plane *p = &in->frame.planes[i];
-        size_t size = sample_size(p->type);
-        for (uint32_t y = 0; y < p->height; y++) {
-            const uint8_t *from = picture_row(in, i, y);
-            uint8_t *to = picture_row(out, i, y);
-            for (uint32_t x = 0; x < p->width; x++) {
-                double v[4];
-                for (uint32_t c = 0; c < p->channels; c++)
-                    v[c] = sample_load(p->type, from + (x * p->channels + c) * size);
-                for (uint32_t c = 0; c < p->channels; c++) {
-                    const double *m = &config->m.v[3 * c];
-                    double offset = c < 3 ? colour_offset(config, c) : 0, result = v[c];
-                    if (c < 3)
-                        result = p->type == SAMPLE_F32 ? of_floats(m, offset, v)
-                                                       : of_integers(p->type, m, offset, v);
-                    sample_store(p->type, to + (x * p->channels + c) * size, result);
-                }
-            }
+        for (struct sample_at s = {0}; plane_each(p, &s);) {
+            double v[3], result = picture_at(in, i, &s);
+            for (uint32_t c = 0; c < 3; c++)
+                v[c] = picture_at(in, i, &(struct sample_at){s.x, s.y, c});
+            const double *m = &config->m.v[3 * s.c];
+            if (s.c < 3)
+                result = p->type == SAMPLE_F32
+                             ? of_floats(m, colour_offset(config, s.c), v)
+                             : of_integers(p->type, m, colour_offset(config, s.c), v);
+            picture_set(out, i, &s, result);
         }
     }
     return 0;

@@ -82,17 +82,13 @@ static void spread(const struct tones *t, double black, double white, struct pic
     const struct plane *p = &t->in->frame.planes[t->plane];
     struct levels_config levels = {.black = black, .white = {PARAM_IS_NUMBER, white}, .gamma = 1};
     levels.high.choice = LEVELS_MAX;
-    for (uint32_t y = 0; y < p->height; y++) {
-        const uint8_t *row = picture_row(t->in, t->plane, y);
-        uint8_t *to = picture_row(out, t->plane, y);
-        for (uint32_t x = 0; x < p->width * p->channels; x++) {
-            double v = sample_load(p->type, row + x * sample_size(p->type));
-            if (!plane_is_alpha(p, x) && black < white) {
-                v = levels_value(&levels, p, v);
-                v = sample_is_integer(p->type) ? (double)sample_saturate(p->type, v) : v;
-            }
-            sample_store(p->type, to + x * sample_size(p->type), v);
+    for (struct sample_at s = {0}; plane_each(p, &s);) {
+        double v = picture_at(t->in, t->plane, &s);
+        if (!s.alpha && black < white) {
+            v = levels_value(&levels, p, v);
+            v = sample_is_integer(p->type) ? (double)sample_saturate(p->type, v) : v;
         }
+        picture_set(out, t->plane, &s, v);
     }
 }
 

@@ -118,18 +118,13 @@ int warp_compute(const char *stage, const void *config, warp_find *find,
         if (sample_is_integer(from->type))
             for (uint32_t c = 0; c < from->channels; c++)
                 around.background[c] = (double)sample_saturate(from->type, around.background[c]);
-        for (uint32_t y = 0; y < to->height; y++) {
-            uint8_t *row = picture_row(out, i, y);
-            for (uint32_t x = 0; x < to->width; x++) {
-                double samples[PLANE_CHANNELS_MAX];
-                int32_t u, v;
-                warp_grid_place(&grid, x, y, &u, &v);
+        double samples[PLANE_CHANNELS_MAX];
+        for (struct sample_at s = {0}; plane_each(to, &s);) {
+            int32_t u, v;
+            warp_grid_place(&grid, s.x, s.y, &u, &v);
+            if (s.c == 0)
                 pixel(&around, u, v, samples);
-                for (uint32_t c = 0; c < to->channels; c++)
-                    sample_store(to->type,
-                                 row + ((size_t)x * to->channels + c) * sample_size(to->type),
-                                 samples[c]);
-            }
+            picture_set(out, i, &s, samples[s.c]);
         }
         free(grid.nodes);
     }
