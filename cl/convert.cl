@@ -85,28 +85,20 @@ inline V(DST) FN(convert_pixel)(V(SRC) v, float scale, float reciprocal, float z
 #else
 inline V(DST) FN(convert_pixel)(V(SRC) v)
 {
-#if defined(SCALED) && (defined(SRC_IS_double) || defined(SRC_IS_half))
+#if defined(SCALED)
     return (DST)(int)share_of(IN_FLOAT(v), (float)DST_MAX, 1.0f);
-#elif defined(SCALED)
-    return (DST)(int)share_of(v, (float)DST_MAX, 1.0f);
 #elif KEEPS_TYPE
     return v;
-#elif defined(SRC_IS_double) && defined(DST_IS_float)
-    return float_of_f64(v);
+#elif defined(DST_IS_float)
+    return IN_FLOAT(v);
 #elif defined(SRC_IS_double) && defined(DST_IS_half)
     return FN(half_of_float)(odd_float_of_f64(v));
 #elif defined(SRC_IS_double)
     return (DST)saturate_f64(v, DST_MIN, DST_MAX);
 #elif defined(DST_IS_half)
     return FN(half_of_float)(IN_FLOAT(v));
-#elif defined(SRC_IS_half) && defined(DST_IS_float)
-    return IN_FLOAT(v);
-#elif defined(SRC_IS_half)
+#elif defined(SRC_IS_half) || defined(SRC_IS_float)
     return WIDE_SATURATE(DST, IN_FLOAT(v));
-#elif defined(DST_IS_float)
-    return CONVERT(float, v);
-#elif defined(SRC_IS_float)
-    return WIDE_SATURATE(DST, v);
 #else
     return CONVERT(DST, clamp(v, (V(SRC))(SRC)LOWEST, (V(SRC))(SRC)HIGHEST));
 #endif

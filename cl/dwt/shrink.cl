@@ -23,7 +23,7 @@
 
 #define COUNTS(c, w, part) ROW(state, 1 + ((c) * 2 + (w)) * parts + (part))
 
-#if defined(KERNEL_clear)
+#pragma kernel clear
 __kernel void KERNEL(GRID, PLANE_OUT(int, state), int samples)
 {
     POSITION(x, y)
@@ -37,7 +37,7 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), int samples)
     }
 }
 
-#elif defined(KERNEL_count) && defined(TOGETHER)
+#pragma kernel count_together
 /* The grid counts work-items, and bands of rows for each channel. Runs of one value are added at once. */
 #define COUNT(v)                                                                                   \
     {                                                                                              \
@@ -87,7 +87,7 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, int height, in
             atomic_add(COUNTS(c, i / BINS, 0) + i % BINS, counts[i]);
 }
 
-#elif defined(KERNEL_pick) && defined(TOGETHER)
+#pragma kernel pick_together
 /* A work-group for each channel, and BINS / ITEMS counts for each work-item. Clears the counts for the next bits. */
 #define EACH (BINS / ITEMS)
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void KERNEL(GRID, PLANE_OUT(int, state), int bits)
@@ -115,7 +115,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void KERNEL(GRID, PL
         COUNTS(c, i / BINS, 0)[i % BINS] = 0;
 }
 
-#elif defined(KERNEL_count)
+#pragma kernel count
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, int height,
                      int parts, int shift)
 {
@@ -146,7 +146,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, 
 #endif
 }
 
-#elif defined(KERNEL_pick)
+#pragma kernel pick
 /* The grid counts channels. Clears the counts for the next 8 bits. */
 __kernel void KERNEL(GRID, PLANE_OUT(int, state), int parts)
 {
@@ -173,7 +173,7 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), int parts)
             COUNTS(c, 0, part)[i] = 0;
 }
 
-#elif defined(KERNEL_squares) || defined(KERNEL_gather) || defined(KERNEL_limit)
+#pragma kernel squares gather limit
 /* Adds v to a sum in two parts, the second of which is the rounding error of the first (Knuth, The Art of Computer
  * Programming 2, 4.2.2, theorem B). */
 inline CAT(WORK, 2) FN(add)(CAT(WORK, 2) sum, WORK v)
@@ -182,9 +182,8 @@ inline CAT(WORK, 2) FN(add)(CAT(WORK, 2) sum, WORK v)
     return (CAT(WORK, 2))(s, sum.y + ((sum.x - (s - back)) + (v - back)));
 }
 #define TWO(p) (*(__global const CAT(WORK, 2) *)(p))
-#endif
 
-#if defined(KERNEL_squares)
+#pragma kernel squares
 /* Sums of squares over bands of rows: in the rows form one for each channel, in other forms one for each column. */
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, sums), int rows, int height)
 {
@@ -226,7 +225,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, sums), int rows, 
 #endif
 }
 
-#elif defined(KERNEL_gather)
+#pragma kernel gather
 /* Adds the columns' sums up, for each channel. The grid counts channels, and bands of rows. */
 __kernel void KERNEL(GRID, PLANE_IN(WORK, columns), PLANE_OUT(WORK, sums), int width)
 {
@@ -238,7 +237,7 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, columns), PLANE_OUT(WORK, sums), int w
     ((__global CAT(WORK, 2) *)ROW(sums, band))[c] = sum;
 }
 
-#elif defined(KERNEL_limit)
+#pragma kernel limit
 /* The threshold of a band, one for each channel; the grid counts channels. The median times `factor` is σ, in the band's
  * units, or with UNIVERSAL the threshold itself. */
 __kernel void KERNEL(GRID, PLANE_IN(int, state), PLANE_IN(WORK, sums), PLANE_OUT(WORK, limits),
@@ -262,7 +261,7 @@ __kernel void KERNEL(GRID, PLANE_IN(int, state), PLANE_IN(WORK, sums), PLANE_OUT
 #endif
 }
 
-#elif defined(KERNEL_copy)
+#pragma kernel copy
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst))
 {
     POSITION(x, y)
@@ -278,7 +277,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst))
         out[x] = in[x];
 }
 
-#elif defined(HAS_RULE)
+#pragma kernel soft hard garrote
 #ifdef SRC_IS_int
 #define TO_SAMPLE(v) saturate_int(v)
 #else
@@ -355,5 +354,4 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
     for (int end = SPAN_END(x); x < end; x++)
         out[x] = TO_SAMPLE(FN(rule)((WORK)in[x], LIMIT));
 }
-#endif
 #endif

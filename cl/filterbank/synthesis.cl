@@ -26,10 +26,14 @@
         int sum_offset, int sum_stride
 #define BEGIN(i)   sum[i]
 #define BEGIN16(i) (*(__global const FN(sums) *)(sum + (i)))
+#define SUM_ROW    __global const ACC *sum = ROW(sum, y);
+#define FOUR_SUMS(x, y) (*(__global const float4 *)(sum_base + (uint)(sum_offset + (y) * sum_stride + (x))))
 #else
 #define TARGET     PLANE_OUT(DST, dst)
 #define BEGIN(i)   (ACC)0
 #define BEGIN16(i) (CAT(ACC, 16))0
+#define SUM_ROW
+#define FOUR_SUMS(x, y) (float4)0
 #endif
 #define COMMON __global const ACC *restrict all_taps, int taps_at, int n_taps, int factor
 
@@ -76,9 +80,7 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int channels, int inner, in
     POSITION(x, y)
     int end = SPAN_END(x);
     __global DST *out = ROW(dst, y);
-#ifdef ADDS
-    __global const ACC *sum = ROW(sum, y);
-#endif
+    SUM_ROW
     __global const ACC *taps = all_taps + taps_at;
     EACH_BAND(HAS)
     EACH_BAND(ROW_OF)
@@ -135,9 +137,7 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
     int end = SPAN_END(x);
     int g = y / factor, r = y - g * factor;
     __global DST *out = ROW(dst, y);
-#ifdef ADDS
-    __global const ACC *sum = ROW(sum, y);
-#endif
+    SUM_ROW
     EACH_BAND(FIRST_TAP)
     while (x < end) {
 #ifdef FORM_ROWS
@@ -191,15 +191,11 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
         *(__global CAT(DST, 4) *)(to + 4 * j) =                                                    \
             (CAT(DST, 4))(SATURATE(DST, z[4 * j]), SATURATE(DST, z[4 * j + 1]),                    \
                           SATURATE(DST, z[4 * j + 2]), SATURATE(DST, z[4 * j + 3]));
-#ifdef ADDS
 #define BEGIN_TILE(_, j)                                                                           \
     if (POSITIONS * FACTOR > 4 * j) {                                                              \
-        float4 w = *(__global const float4 *)(sum_base + (uint)(sum_offset + y * sum_stride + x + 4 * j)); \
+        float4 w = FOUR_SUMS(x + 4 * j, y);                                                        \
         z[4 * j] = w.x, z[4 * j + 1] = w.y, z[4 * j + 2] = w.z, z[4 * j + 3] = w.w;                \
     }
-#else
-#define BEGIN_TILE(_, j) z[4 * j] = z[4 * j + 1] = z[4 * j + 2] = z[4 * j + 3] = 0;
-#endif
 
 __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
 {
@@ -215,9 +211,7 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
         return;
     }
     __global DST *out = ROW(dst, y);
-#ifdef ADDS
-    __global const ACC *sum = ROW(sum, y);
-#endif
+    SUM_ROW
     __global const ACC *taps = all_taps + taps_at;
 #define ADD_AT_EDGE(b)                                                                             \
     for (int t = 0; t < n_taps && y >= move##b && y - move##b < size##b; t++) {                    \
@@ -251,14 +245,10 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
     LIST_16(LINE, b)
 #define HAVE(b)                                                                                    \
     &&x >= move##b && x + 4 <= move##b + size##b && g + base##b >= 0 && g + base##b + SEEN <= length##b
-#ifdef ADDS
 #define BEGIN_LINE(i)                                                                              \
     float4 a##i = 0;                                                                               \
     if (POSITIONS * FACTOR > i)                                                                    \
-        a##i = *(__global const float4 *)(sum_base + (uint)(sum_offset + (y + i) * sum_stride + x));
-#else
-#define BEGIN_LINE(i) float4 a##i = 0;
-#endif
+        a##i = FOUR_SUMS(x, y + i);
 #define PUT(i)                                                                                     \
     if (POSITIONS * FACTOR > i)                                                                    \
         *(__global float4 *)(dst_base + (uint)(dst_offset + (y + i) * dst_stride + x)) = a##i;
@@ -282,9 +272,7 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int height)
             a += taps[(b * factor + y % FACTOR) * n_taps + t] * ROW(src##b, row)[i - move##b];     \
     }
     for (int end = min(y + POSITIONS * FACTOR, height); y < end; y++) {
-#ifdef ADDS
-        __global const ACC *sum = ROW(sum, y);
-#endif
+        SUM_ROW
         for (int i = x; i < min(x + 4, grid_width); i++) {
             ACC a = BEGIN(i);
             EACH_BAND(ADD_AT_EDGE)

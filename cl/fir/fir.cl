@@ -100,27 +100,17 @@ inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict tabl
 #define ADD(k, v)                                                                                  \
     if ((k) != 0)                                                                                  \
         sum += (NUM)(k) * WIDEN(v);
-#define BESIDE(k, a, b) VECTOR_SHIFT(4, k, SRC, a, b)
-#if CH == 1
-#define ADD_FOUR(k, row, v)                                                                           \
-    V(SRC) n = AT(row, v + 1);                                                                     \
-    ADD(k.s0, p) ADD(k.s1, BESIDE(1, p, n)) ADD(k.s2, BESIDE(2, p, n)) ADD(k.s3, BESIDE(3, p, n))  \
-    p = n;
-#elif CH == 2
-#define ADD_FOUR(k, row, v)                                                                           \
-    V(SRC) n = AT(row, v + 1), m = AT(row, v + 2);                                                 \
-    ADD(k.s0, p) ADD(k.s1, BESIDE(2, p, n)) ADD(k.s2, n) ADD(k.s3, BESIDE(2, n, m))                \
-    p = m;
-#elif CH == 3
-#define ADD_FOUR(k, row, v)                                                                           \
-    V(SRC) n = AT(row, v + 1), m = AT(row, v + 2), l = AT(row, v + 3);                             \
-    ADD(k.s0, p) ADD(k.s1, BESIDE(3, p, n)) ADD(k.s2, BESIDE(2, n, m)) ADD(k.s3, BESIDE(1, m, l))  \
-    p = l;
-#else
-#define ADD_FOUR(k, row, v)                                                                           \
-    ADD(k.s0, p) ADD(k.s1, AT(row, v + 1)) ADD(k.s2, AT(row, v + 2)) ADD(k.s3, AT(row, v + 3))     \
-    p = AT(row, v + 4);
-#endif
+/* The vectors of a row from p on, each loaded once; and that of the samples `i` pixels further. */
+#define VECTOR(i, row, v)                                                                          \
+    ((i) == 0 ? p : CH == 4 ? AT(row, v + (i)) : (i) == 1 ? next : (i) == 2 ? third : fourth)
+#define FURTHER(i, row, v)                                                                         \
+    VECTOR_SHIFT(4, (i) * CH % 4, SRC, VECTOR((i) * CH / 4, row, v),                               \
+                 VECTOR(((i) * CH + 3) / 4, row, v))
+#define ADD_FOUR(k, row, v)                                                                        \
+    V(SRC) next = CH < 4 ? AT(row, v + 1) : p;                                                     \
+    V(SRC) third = CH == 2 || CH == 3 ? AT(row, v + 2) : p, fourth = CH == 3 ? AT(row, v + 3) : p; \
+    ADD(k.s0, p) ADD(k.s1, FURTHER(1, row, v)) ADD(k.s2, FURTHER(2, row, v)) ADD(k.s3, FURTHER(3, row, v)) \
+    p = VECTOR(CH, row, v);
 #endif
 #endif
 

@@ -1,7 +1,6 @@
 /* Sobel, by correlation with weights 1 2 1: dX = right minus left, dY = top minus bottom. The grid
  * counts samples of the destination; a pixel has DST_CH samples there, and CH in the source. The
- * output is chosen by one of OUT_magnitude, OUT_l1, OUT_sample, OUT_dx, OUT_dy, OUT_both. Gradients
- * have the type WORK. With SCALE_POWER, lengths of integers are multiplied with a power of two;
+ * kernel's name is the output: magnitude, l1, sample, dx, dy, or both. Gradients have the type WORK. With SCALE_POWER, lengths of integers are multiplied with a power of two;
  * src/stage/sobel/sobel.c says what its arguments are.
  *
  * `step` is the number of channels, as an argument. With a constant LLVM would keep loaded samples
@@ -15,7 +14,6 @@
 #define GRADIENT_Y(nw, n, ne, w, e, sw, s, se)                                                     \
     ((nw) + (WORK)2 * (n) + (ne) - (sw) - (WORK)2 * (s) - (se))
 
-#if defined(OUT_dx) || defined(OUT_dy) || defined(OUT_both)
 inline V(DST) FN(eighth)(V(WORK) g)
 {
 #ifdef SRC_IS_float
@@ -24,53 +22,85 @@ inline V(DST) FN(eighth)(V(WORK) g)
     return CONVERT(DST, g >> 3);
 #endif
 }
-#elif !defined(SRC_IS_float)
+
+/* The result for a gradient; if there are two planes, that of the first. */
+#pragma kernel dx both
+inline V(DST) FN(result)(V(WORK) dx, V(WORK) dy)
+{
+    return FN(eighth)(dx);
+}
+#pragma kernel dy
+inline V(DST) FN(result)(V(WORK) dx, V(WORK) dy)
+{
+    return FN(eighth)(dy);
+}
+#pragma kernel l1
+#define SUM_OF(a, b) (abs(a) + abs(b))
+#define ROOT(n, a, b) CONVERT(float, n)
+#pragma kernel magnitude sample
+#define SUM_OF(a, b) (CONVERT(uint, a) * CONVERT(uint, a) + CONVERT(uint, b) * CONVERT(uint, b))
+#define ROOT(n, a, b) FN(root)(CONVERT(float, a), CONVERT(float, b))
+inline V(float) FN(root)(V(float) a, V(float) b)
+{
+    return sqrt(a * a + b * b);
+}
+#pragma kernel l1 magnitude sample
+#ifndef SRC_IS_float
 /* The least sum of squares (for l1: of absolute values) whose result is m, modulo 2^32. An estimate is at most one off, so
  * a sum and its limit differ by less than 2^31, and this difference is exact. */
 inline V(int) FN(above)(V(uint) n, V(uint) limit)
 {
     return CAT(as_int, LANES)(n - limit);
 }
-
-#if defined(OUT_magnitude) && defined(SCALE_POWER) && !defined(SRC_IS_uchar) && !defined(SRC_IS_char)
-inline V(uint) FN(limit)(V(int) m NUMBERS)
-{
-    return (CONVERT(uint, m) * CONVERT(uint, m - 1) << up >> down) + more;
-}
-#elif !defined(SCALE_POWER) && !defined(OUT_sample)
-inline uint FN(limit)(int m NUMBERS)
-{
-    return limits[m];
-}
 #endif
-#endif
-
-/* The result for a gradient; if there are two planes, that of the first. */
+#pragma kernel sample
 inline V(DST) FN(result)(V(WORK) dx, V(WORK) dy NUMBERS)
 {
-#if defined(OUT_dx) || defined(OUT_both)
-    return FN(eighth)(dx);
-#elif defined(OUT_dy)
-    return FN(eighth)(dy);
-#elif defined(SRC_IS_float) && defined(OUT_l1)
-    return scale * (fabs(dx) + fabs(dy));
-#elif defined(SRC_IS_float)
-    return scale * sqrt(dx * dx + dy * dy);
-#elif defined(OUT_sample)
+#ifdef SRC_IS_float
+    return scale * FN(root)(dx, dy);
+#else
     V(int) a = CONVERT(int, dx) >> 3, b = CONVERT(int, dy) >> 3;
     V(uint) n = CONVERT(uint, a * a) + CONVERT(uint, b * b);
     V(uint) m = CONVERT(uint, sqrt(CONVERT(float, n)));
     m = FN(above)(n, m * m) < 0 ? m - 1 : m;
     m = FN(above)(n, (m + 1) * (m + 1)) < 0 ? m : m + 1;
     return CONVERT(DST, min(m, (V(uint))(uint)DST_MAX));
-#elif defined(OUT_l1) && defined(SCALE_POWER)
-    V(uint) n = abs(CONVERT(int, dx)) + abs(CONVERT(int, dy));
+#endif
+}
+#pragma kernel l1 magnitude
+#ifdef SCALE_POWER
+#define LIMIT(m) ((CONVERT(uint, m) * CONVERT(uint, (m) - 1) << up >> down) + more)
+#else
+#define LIMIT(m) limits[m]
+#endif
+#define CORRECTED                                                                                  \
+    V(int) a = CONVERT(int, dx), b = CONVERT(int, dy);                                             \
+    V(uint) n = SUM_OF(a, b);                                                                      \
+    V(int) m = CONVERT(int, fmin(scale * ROOT(n, a, b) + 0.5f, (float)(DST_MAX + 1)));             \
+    m = FN(above)(n, LIMIT(m)) < 0 && m > 0 ? m - 1 : m;                                           \
+    m = FN(above)(n, LIMIT(m + 1)) < 0 ? m : m + 1;                                                \
+    return CONVERT(DST, min(m, (V(int))DST_MAX));
+#pragma kernel l1
+inline V(DST) FN(result)(V(WORK) dx, V(WORK) dy NUMBERS)
+{
+#if defined(SRC_IS_float)
+    return scale * (fabs(dx) + fabs(dy));
+#elif defined(SCALE_POWER)
+    V(uint) n = SUM_OF(CONVERT(int, dx), CONVERT(int, dy));
     return CONVERT(DST, min(((n << up) + half_of) >> down, (V(uint))(uint)DST_MAX));
+#else
+    CORRECTED
+#endif
+}
+#pragma kernel magnitude
+inline V(DST) FN(result)(V(WORK) dx, V(WORK) dy NUMBERS)
+{
+#if defined(SRC_IS_float)
+    return scale * FN(root)(dx, dy);
 #elif defined(SCALE_POWER) && defined(EXACT_ROOT)
     /* With a correctly rounded root no correction is needed. The product is exact, and for n below 2^23 the root of the
      * last n before a half is further from it than the sum is rounded. */
-    V(float) f = CONVERT(float, CONVERT(int, dx)), g = CONVERT(float, CONVERT(int, dy));
-    V(float) m = sqrt(f * f + g * g) * scale + 0.5f;
+    V(float) m = FN(root)(CONVERT(float, CONVERT(int, dx)), CONVERT(float, CONVERT(int, dy))) * scale + 0.5f;
     return CONVERT(DST, CONVERT(int, fmin(m, (float)DST_MAX)));
 #elif defined(SCALE_POWER) && (defined(SRC_IS_uchar) || defined(SRC_IS_char))
     /* Computed in floats: integers here are below 2^24, so everything except the root is exact. On GPUs converting a 32-bit
@@ -83,21 +113,10 @@ inline V(DST) FN(result)(V(WORK) dx, V(WORK) dy NUMBERS)
     V(float) m = mad((V(float))scale, n * rsqrt(n), (V(float))magic);
     return CONVERT(DST, CAT(as_int, LANES)(fmin(m, magic + (float)DST_MAX)));
 #else
-    V(int) a = CONVERT(int, dx), b = CONVERT(int, dy);
-#ifdef OUT_l1
-    V(uint) n = abs(a) + abs(b);
-    V(float) root = CONVERT(float, n);
-#else
-    V(uint) n = CONVERT(uint, a) * CONVERT(uint, a) + CONVERT(uint, b) * CONVERT(uint, b);
-    V(float) f = CONVERT(float, a), g = CONVERT(float, b);
-    V(float) root = sqrt(f * f + g * g);
-#endif
-    V(int) m = CONVERT(int, fmin(scale * root + 0.5f, (float)(DST_MAX + 1)));
-    m = FN(above)(n, FN(limit)(m GIVEN)) < 0 && m > 0 ? m - 1 : m;
-    m = FN(above)(n, FN(limit)(m + 1 GIVEN)) < 0 ? m : m + 1;
-    return CONVERT(DST, min(m, (V(int))DST_MAX));
+    CORRECTED
 #endif
 }
+#pragma kernel
 
 /* The index of the source's sample for the destination's sample x; they differ if alpha is dropped. */
 inline int FN(source_of)(int x)
@@ -185,9 +204,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
     int y0 = SOURCE_Y_BESIDE(y + origin - 1), y1 = SOURCE_Y_BESIDE(y + origin);
     int y2 = SOURCE_Y_BESIDE(y + origin + 1);
     __global OUT *out = ROW(dst, y);
-#if PLANES == 2
-    __global OUT *out2 = ROW(dst2, y);
-#endif
+    __global OUT *out2 = LAST_OUTPUT(y);
     /* Positions whose window lies inside the plane; none if the row's windows contain rows of zeros. */
     int inner = y0 < 0 || y2 < 0 ? end : max((1 - origin) * DST_CH, x);
     int inner_end = min((width - 1 - origin) * DST_CH, end);
@@ -221,9 +238,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
         V(DST) v = FN(result)(dx, dy GIVEN);
         TAKE_ALPHA(ALPHA, v, UNALIGNED_IN(SRC, LANES, r1 + x));
         UNALIGNED_OUT(OUT, LANES, out + x) = THEN(v);
-#if PLANES == 2
-        UNALIGNED_OUT(OUT, LANES, out2 + x) = FN(eighth)(dy);
-#endif
+        if (PLANES == 2)
+            UNALIGNED_OUT(OUT, LANES, out2 + x) = FN(eighth)(dy);
 #endif
     }
     x = begin;
@@ -235,9 +251,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
                                       px, c);
             DST v = FIRST(FN(result)((V(WORK))g.x, (V(WORK))g.y GIVEN));
             out[x] = THEN_ONE(FN(or_alpha)(x, v, FETCH(src, px, CH, y1, c)));
-#if PLANES == 2
-            out2[x] = FIRST(FN(eighth)((V(WORK))g.y));
-#endif
+            if (PLANES == 2)
+                out2[x] = FIRST(FN(eighth)((V(WORK))g.y));
         }
 #if LANES + 0
         x = inner_end > x ? inner_end : x;
@@ -248,9 +263,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
         for (; x < inner_end; x++) {
             LOAD_NEIGHBOURS;
             out[x] = THEN_ONE(FN(or_alpha)(x, FN(result)(dx, dy GIVEN), r1[x]));
-#if PLANES == 2
-            out2[x] = FN(eighth)(dy);
-#endif
+            if (PLANES == 2)
+                out2[x] = FIRST(FN(eighth)(dy));
         }
 #endif
         inner = end; /* what is left is the other edge */
@@ -274,9 +288,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
         V(DST) v = FN(result)(dx, dy GIVEN);
         TAKE_ALPHA(ALPHA, v, r1);
         *(__global V(OUT) *)(out + x) = THEN(v);
-#if PLANES == 2
-        *(__global V(OUT) *)(out2 + x) = FN(eighth)(dy);
-#endif
+        if (PLANES == 2)
+            *(__global V(OUT) *)(out2 + x) = FN(eighth)(dy);
     }
 #endif
 }

@@ -18,24 +18,24 @@ inline float4 FN(eighths)(float4 g)
 /* The first plane's result. With `lift` a magnitude's root needs no correction: see sobel_packed.cl. */
 inline float4 FN(result)(float4 dx, float4 dy NUMBERS)
 {
-#if defined(OUT_dy)
+#pragma kernel dx both
+    return FN(eighths)(dx);
+#pragma kernel dy
     return FN(eighths)(dy);
-#elif defined(OUT_sample) /* rounded down: half is added to the sum of squares, so that no root minus 1/2 lies near a tie */
+#pragma kernel sample
+    /* rounded down: half is added to the sum of squares, so that no root minus 1/2 lies near a tie */
     float4 a = floor(dx * 0.125f), b = floor(dy * 0.125f), n = fma(a, a, fma(b, b, 0.5f));
     return fma(n, rsqrt(n), -0.5f) + ROUNDER;
-#elif defined(OUT_magnitude) || defined(OUT_l1)
-#ifdef OUT_l1
+#pragma kernel l1
     float4 m = fma(fabs(dx) + fabs(dy), scale, lift) + ROUNDER;
-#else
+#pragma kernel magnitude
     float4 n = fma(dx, dx, fma(dy, dy, lift)), m = fma(n * rsqrt(n), scale, ROUNDER);
-#endif
+#pragma kernel l1 magnitude
 #ifdef LIMITED
     m = fmin(m, ROUNDER + 255.0f);
 #endif
     return m;
-#else
-    return FN(eighths)(dx);
-#endif
+#pragma kernel
 }
 #define RESULT BYTES(FN(result)(DX, DY GIVEN))
 #define SECOND BYTES(FN(eighths)(DY))

@@ -15,7 +15,7 @@ INLINED void FN(begin)(struct FN(state) *state, const uint8 *lines)
     }
 }
 
-#if defined(OUT_magnitude) || defined(OUT_l1)
+#pragma kernel l1 magnitude
 /* The lower or the upper lane as a float with 2^23 added, which takes only an "or". Differences of two such floats
  * are right; CENTRED subtracts the 2^23, and the bias, from a gradient. */
 #define LOW(v)     as_float(as_uint((ushort2)(as_ushort2(v).x, (ushort)0x4b00)))
@@ -37,9 +37,9 @@ INLINED void FN(begin)(struct FN(state) *state, const uint8 *lines)
  * more away from a half when `lift` has been added. */
 inline uint FN(length)(float dx, float dy, float scale, float lift)
 {
-#ifdef OUT_l1
+#pragma kernel l1
     float m = fma(fabs(dx) + fabs(dy), scale, lift) + ROUNDER;
-#else
+#pragma kernel magnitude
     float n = mad(dx, dx, mad(dy, dy, lift)), root;
 #ifdef HAS_PTX
     /* One instruction, with an error of at most 2^-23 of the root. Right for all possible gradients (tried on an
@@ -49,7 +49,7 @@ inline uint FN(length)(float dx, float dy, float scale, float lift)
     root = n * rsqrt(n);
 #endif
     float m = fma(root, scale, ROUNDER);
-#endif
+#pragma kernel l1 magnitude
 #ifdef LIMITED
     m = fmin(m, ROUNDER + 255.0f);
 #endif
@@ -66,7 +66,7 @@ inline uint FN(word)(uint odd_before, uint even, uint odd, uint even_after, uint
     uint c = FN(length)(f3 - f1, CENTRED(HIGH(y0)) GIVEN), d = FN(length)(after - f2, CENTRED(HIGH(y1)) GIVEN);
     return as_uint((ushort2)((ushort)(a + (b << 8)), (ushort)(c + (d << 8))));
 }
-#endif
+#pragma kernel
 
 INLINED void FN(row)(struct FN(state) *state, const uint8 *lines, int i, OWN *v NUMBERS)
 {
@@ -75,22 +75,17 @@ INLINED void FN(row)(struct FN(state) *state, const uint8 *lines, int i, OWN *v 
     uint8 slope_even = e[0] - e[2] + TWICE(512u), slope_odd = o[0] - o[2] + TWICE(512u);
     OWN y0 = AT_m1(FN(moved)(slope_odd)) + 2u * AT_0(slope_even) + AT_0(slope_odd);
     OWN y1 = AT_0(slope_even) + 2u * AT_0(slope_odd) + AT_0(FN(moved)(slope_even));
-#if defined(OUT_magnitude) || defined(OUT_l1)
+#pragma kernel l1 magnitude
 #define WORD(k, p, c, n) v->s##k = FN(word)(odd.s##p, even.s##c, odd.s##c, even.s##n, y0.s##k, y1.s##k GIVEN);
     WORD(0, 1, 2, 3) WORD(1, 2, 3, 4)
 #if WORDS == 4
     WORD(2, 3, 4, 5) WORD(3, 4, 5, 6)
 #endif
-#else
+#pragma kernel dx dy both sample
     OWN x0 = AT_0(odd) - AT_m1(FN(moved)(odd)) + BIAS, x1 = AT_0(FN(moved)(even)) - AT_0(even) + BIAS;
-#ifdef OUT_dy
-    v[0] = FN(bytes)(y0, y1, 3);
-#else
     v[0] = FN(bytes)(x0, x1, 3);
-#endif
-#if PLANES == 2
-    v[1] = FN(bytes)(y0, y1, 3);
-#endif
-#endif
+#pragma kernel dy both
+    v[PLANES - 1] = FN(bytes)(y0, y1, 3);
+#pragma kernel
 }
 #include "packed.cl"

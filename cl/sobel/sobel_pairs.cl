@@ -43,14 +43,14 @@ inline FN(chars) FN(weights)(int first, int second)
     return __builtin_astype((SHORTS)((short)((first & 255) | second * 256)), FN(chars));
 }
 
-#ifdef OUT_l1
+#pragma kernel l1
 inline FN(shorts) FN(lengths)(SHORTS dx, SHORTS dy NUMBERS)
 {
     CAT(u, SHORTS) n = CAT(as_u, SHORTS)(max(dx, -dx) + max(dy, -dy));
     n = min(((n << (ushort)up) + (ushort)half_of) >> (ushort)down, (CAT(u, SHORTS))DST_MAX);
     return __builtin_astype(n, FN(shorts));
 }
-#else
+#pragma kernel magnitude
 /* The length of dX and dY that lie side by side, times the scale and rounded. */
 inline FN(ints) FN(roots)(SHORTS d, float scale)
 {
@@ -65,7 +65,7 @@ inline FN(shorts) FN(lengths)(SHORTS dx, SHORTS dy NUMBERS)
     return OF_X86(packssdw)(FN(roots)(__builtin_shufflevector(dx, dy, LOW_SHORTS), scale),
                             FN(roots)(__builtin_shufflevector(dx, dy, HIGH_SHORTS), scale));
 }
-#endif
+#pragma kernel
 
 inline FN(chars) FN(part_at)(__global const SRC *r0, __global const SRC *r1, __global const SRC *r2,
                              int x NUMBERS)
@@ -120,13 +120,13 @@ inline short16 FN(smoothed)(short16 top, short16 middle, short16 bottom)
     return top + bottom + (middle << (short)1);
 }
 
-#ifdef OUT_l1
+#pragma kernel l1
 inline ushort16 FN(lengths)(short16 f, short16 g NUMBERS)
 {
     ushort16 n = as_ushort16(max(f, -f) + max(g, -g));
     return min(((n << (ushort)up) + (ushort)half_of) >> (ushort)down, (ushort16)DST_MAX);
 }
-#else
+#pragma kernel magnitude
 /* sqrt(dX² + dY²), times the scale and rounded, of lanes that hold dX and dY in turn: processors
  * have an instruction that multiplies such pairs and adds the products. */
 inline int8 FN(roots)(short16 d, float scale)
@@ -148,7 +148,7 @@ inline ushort16 FN(lengths)(short16 f, short16 g NUMBERS)
                        scale);
     return min(as_ushort16(a | b << 16), (ushort16)DST_MAX);
 }
-#endif
+#pragma kernel
 
 inline ushort16 FN(pairs_at)(__global const SRC *r0, __global const SRC *r1, __global const SRC *r2,
                              int x NUMBERS)
@@ -170,10 +170,10 @@ inline ushort16 FN(pairs_at)(__global const SRC *r0, __global const SRC *r1, __g
     ushort16 even = FN(lengths)(dx_even, FN(smoothed)(left_even, slope_even, right_even) GIVEN);
     ushort16 odd = FN(lengths)(dx_odd, FN(smoothed)(left_odd, slope_odd, right_odd) GIVEN);
     ushort16 all = even | odd << (ushort)8;
-#ifdef OUT_l1
+#pragma kernel l1
     return all;
-#else
+#pragma kernel magnitude
     return (ushort16)(all.s0246, all.s1357, all.s8ace, all.s9bdf);
-#endif
+#pragma kernel
 }
 #endif

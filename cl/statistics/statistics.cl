@@ -26,13 +26,13 @@
 /* Where the counts of set number `set` are, of as many sets in a row of regions as `along`. */
 #define COUNTS_OF(set, along, part) (state + (((set) / (along) * parts + (part)) * (along) + (set) % (along)) * values)
 
-#if defined(KERNEL_clear)
+#pragma kernel clear
 __kernel void KERNEL(GRID, __global int *restrict state, int values)
 {
     POSITION(v, set)
     state[set * values + v] = 0;
 }
-#elif defined(KERNEL_count)
+#pragma kernel count
 #ifdef SRC_IS_float
 /* −1: it counts nowhere. The end of the last bin belongs to it. */
 inline int FN(bin)(float v, int values, float low, float scale)
@@ -114,7 +114,7 @@ __kernel void KERNEL(GRID, __global int *restrict state, PLANE_IN(SRC, src), int
     }
 #endif
 }
-#elif defined(KERNEL_sum)
+#pragma kernel sum
 __kernel void KERNEL(GRID, __global int *restrict state, int values, int along, int parts, int sums_at)
 {
     POSITION(block, set)
@@ -135,7 +135,7 @@ __kernel void KERNEL(GRID, __global int *restrict state, int values, int along, 
     }
     out[0] = count, out[1] = sum, out[2] = squares, out[3] = most << 32 | least;
 }
-#elif defined(KERNEL_numbers)
+#pragma kernel numbers
 /* The bits of the double nearest to (high * 2^64 + low) / by, ties to even; by is at most 2^62, the quotient below 2^53.
  * Digit by digit: 53 of the quotient, one more, and whether anything follows. */
 inline ulong FN(quotient)(ulong high, ulong low, ulong by)
@@ -222,7 +222,7 @@ __kernel void KERNEL(GRID, __global int *restrict state, __global uchar *restric
             ((__global SRC *)to)[x] = (SRC)number;
     }
 }
-#elif defined(KERNEL_bins)
+#pragma kernel bins
 __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_OUT(int, dst), int values, int each, int parts,
                      int across, int colours)
 {
@@ -235,4 +235,3 @@ __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_OUT(int, ds
     }
     ROW(dst, region)[x] = sum;
 }
-#endif

@@ -71,6 +71,7 @@ void packed_outputs(struct pass *pass, unsigned planes)
     pass_define(pass, "PLANES", "%u", planes);
     pass_define(pass, "OUTPUTS", "PLANE_OUT(OUT, dst)%s",
                 planes == 2 ? ", PLANE_OUT(DST, dst2)" : "");
+    pass_define(pass, "LAST_OUTPUT(y)", "ROW(%s, y)", planes == 2 ? "dst2" : "dst");
 }
 
 const char *packed_word(int place)

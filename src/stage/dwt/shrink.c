@@ -166,7 +166,6 @@ static struct pass *begin_together(const struct shrinking *s, const char *part, 
     pass_define(pass, "TOGETHER", "1");
     pass_define(pass, "ITEMS", "%d", COUNT_ITEMS);
     pass_define(pass, "BINS", "%d", 1 << BITS_TOGETHER);
-    pass_name(pass, "together");
     return pass;
 }
 
@@ -194,14 +193,14 @@ static void add_bits_together(const struct shrinking *s, const struct plane *pla
                               int shift, int bits)
 {
     uint32_t c = s->layout.channels, bands = (plane->height + ROWS_TOGETHER - 1) / ROWS_TOGETHER;
-    struct pass *pass = begin_together(s, "count", bands * c);
+    struct pass *pass = begin_together(s, "count_together", bands * c);
     pass_define(pass, "ALIGNED", "%d", c == 1 && pass_is_aligned(plane));
     pass->work = 8.0 * ROWS_TOGETHER * plane->width / COUNT_ITEMS;
     pass->bytes_read = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);
     pass_plane(pass, s->state, 0);
     pass_ints(pass, ROWS_TOGETHER, plane->height, plane->width * c, shift, bits);
-    pass = begin_together(s, "pick", c);
+    pass = begin_together(s, "pick_together", c);
     pass->work = 64;
     pass->bytes_read = 2 * c * (sizeof(int32_t) << BITS_TOGETHER);
     pass_plane(pass, s->state, 0);

@@ -215,7 +215,7 @@ static bool add_packed(const struct sobel_config *config, struct stage_plan *pla
     unsigned words = config->out == SOBEL_BOTH ? 2 : 4;
     static const struct packed_stage stage = {"sobel", "sobel_packed", "sobel_columns"};
     struct pass *pass = packed_begin(plan, &stage, in, &reach, words);
-    snprintf(define, sizeof define, "OUT_%s", variant);
+    snprintf(define, sizeof define, "KERNEL_%s", variant);
     pass_name(pass, variant);
     pass_define(pass, define, "1");
     pass_define_type(pass, "DST", out->type);
@@ -264,7 +264,7 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
     if (wide)
         pass->lanes = 16;
     char define[32];
-    snprintf(define, sizeof define, "OUT_%s", variant);
+    snprintf(define, sizeof define, "KERNEL_%s", variant);
     pass_name(pass, variant);
     pass_define(pass, define, "1");
     pass_define_type(pass, "SRC", in->type);
