@@ -181,14 +181,41 @@ static double change(enum form form, double sample, double mean)
     return sample != 0 && isfinite(factor) ? factor : 0;
 }
 
+/* Samples as doubles: by sample_load a picture of a camera would take a second. */
+#define LOAD_EACH(type)                                                                            \
+    for (size_t i = 0; i < count; i++)                                                             \
+    to[i] = ((const type *)at)[i]
+static void load(enum sample_type type, const void *at, size_t count, double *to)
+{
+    switch (type) {
+    case SAMPLE_U8:
+        LOAD_EACH(uint8_t);
+        break;
+    case SAMPLE_U16:
+        LOAD_EACH(uint16_t);
+        break;
+    case SAMPLE_F32:
+        LOAD_EACH(float);
+        break;
+    default:
+        for (size_t i = 0; i < count; i++)
+            to[i] = sample_load(type, (const uint8_t *)at + i * sample_size(type));
+    }
+}
+
 double second_mean(const struct plane *plane, const uint8_t *samples, uint32_t channel)
 {
     double sum = 0; /* of integers of 16 bits exact, up to 2^37 of them */
-    size_t size = sample_size(plane->type), step = size * plane->channels;
+    double part[256];
+    uint32_t step = plane->channels, whole = 256 / step * step, count = plane->width * step;
     for (uint32_t y = 0; y < plane->height; y++) {
-        const uint8_t *at = samples + plane->offset + y * plane->stride + channel * size;
-        for (uint32_t x = 0; x < plane->width; x++, at += step)
-            sum += sample_load(plane->type, at);
+        const uint8_t *row = samples + plane->offset + y * plane->stride;
+        for (uint32_t x = 0; x < count; x += whole) {
+            uint32_t n = count - x < whole ? count - x : whole;
+            load(plane->type, row + x * sample_size(plane->type), n, part);
+            for (uint32_t i = channel; i < n; i += step)
+                sum += part[i];
+        }
     }
     return sum / ((double)plane->width * plane->height);
 }
@@ -204,7 +231,7 @@ static bool make_form(struct definition_picture *second, enum form form,
                           .height = from->height,
                           .channels = from->channels,
                           .type = type_of(form, from)};
-    double means[PLANE_CHANNELS_MAX];
+    double means[PLANE_CHANNELS_MAX], part[256];
     bool good =
         frame_add_plane(&frame, &plane, FRAME_ALIGNMENT) && picture_create(&picture, &frame);
     frame_finish(&frame);
@@ -212,13 +239,21 @@ static bool make_form(struct definition_picture *second, enum form form,
         return false;
     for (uint32_t c = 0; c < from->channels; c++)
         means[c] = form == FORM_FACTORS ? second_mean(from, second->samples, c) : 0;
-    size_t size = sample_size(from->type), to_size = sample_size(plane.type);
+    uint32_t whole = 256 / from->channels * from->channels, count = from->width * from->channels;
     for (uint32_t y = 0; y < from->height; y++) {
-        const uint8_t *at = second->samples + from->offset + y * from->stride;
+        const uint8_t *row = second->samples + from->offset + y * from->stride;
         uint8_t *to = picture_row(&picture, 0, y);
-        for (uint32_t x = 0; x < from->width; x++)
-            for (uint32_t c = 0; c < from->channels; c++, at += size, to += to_size)
-                sample_store(plane.type, to, change(form, sample_load(from->type, at), means[c]));
+        for (uint32_t x = 0; x < count; x += whole) {
+            uint32_t n = count - x < whole ? count - x : whole;
+            load(from->type, row + x * sample_size(from->type), n, part);
+            for (uint32_t i = 0; i < n; i++) {
+                double v = change(form, part[i], means[i % from->channels]);
+                if (form == FORM_SELECTS)
+                    to[x + i] = (uint8_t)v;
+                else
+                    ((float *)to)[x + i] = (float)v;
+            }
+        }
     }
     *made = (struct definition_form){picture.frame.planes[0], picture.data, picture.frame.size};
     picture.data = NULL;
