@@ -245,7 +245,7 @@ class Words(Cli):
     def test_other_programs_names(self):
         for tried, says in (('grey', 'luminance'), ('GRAY', 'luminance'), ('greyscale', 'luminance'), ('blur', 'gauss:1.5'),
                             ('Gaussian', 'gauss:1.5'), ('mean', 'box:'), ('average', 'box:'), ('negative', 'invert'),
-                            ('edges', 'sobel'), ('canny', 'sobel'), ('denoise', 'shrink'), ('thumbnail', 'resize:'),
+                            ('edges', 'sobel'), ('denoise', 'shrink'), ('thumbnail', 'resize:'),
                             ('trim', 'crop:'), ('mirror', 'flip:x'), ('scale:0.5', 'gain:0.5'),
                             ('scale:0.5', 'resize')):
             _, err = self.sluice('plan', '-c', tried, '8x8', status=64)

@@ -17,7 +17,7 @@ SKIPPED = 77
 CHAINS = {
     'abs': 'abs', 'analysis': 'analysis:haar,synthesis:haar', 'box': 'box:radius=2', 'canny': 'canny:60:160', 'clahe': 'clahe:tiles=2x2',
     'close': 'close:radius=1', 'colour': 'colour:m=0_1_0/1_0_0/0_0_1', 'convert': 'convert:type=u16:channels=1',
-    'crop': 'crop:1:2:20:5', 'dilate': 'dilate:radius=2', 'demosaic': 'demosaic:rggb', 'dwt': 'dwt,idwt', 'equalize': 'equalize', 'erode': 'erode:radius=1',
+    'crop': 'crop:1:2:20:5', 'dilate': 'dilate:radius=2', 'demosaic': 'demosaic:rggb,convert:type=u8', 'dwt': 'dwt,idwt', 'equalize': 'equalize', 'erode': 'erode:radius=1',
     'fir': 'fir:1_2_1/2_4_2/1_2_1:divisor=16', 'flip': 'flip:x', 'gain': 'gain:by=1.5', 'gauss': 'gauss:sigma=1.5',
     'histogram': 'histogram:bins=16,convert:type=u16', 'idwt': 'dwt:levels=2,idwt', 'invert': 'invert', 'levels': 'levels:10:200', 'luminance': 'luminance:bt709', 'median': 'median',
     'normalize': 'normalize', 'open': 'open:radius=1', 'pad': 'pad:left=2:bottom=1', 'resize': 'resize:w=100',

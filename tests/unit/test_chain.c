@@ -120,15 +120,17 @@ static void test_tried_names(void **state)
 {
     static const char *const asked[] = {"grey",     "gray",    "greyscale", "grayscale", "blur",
                                         "gaussian", "mean",    "average",   "negative",  "edges",
-                                        "canny",    "denoise", "thumbnail", "trim",      "mirror"};
+                                        "hist",     "denoise", "thumbnail", "trim",      "mirror"};
     (void)state;
     for (const struct tried *t = tried_stages; t->names; t++) {
         struct chain chain;
         struct fault fault = FAULT_INIT;
-        if (t->chain && chain_parse(&chain, t->chain, &fault) != 0)
-            fail_msg("%s: %s", t->chain, fault.text);
-        else if (t->chain)
+        bool parsed = t->chain && chain_parse(&chain, t->chain, &fault) == 0;
+        if (parsed)
             chain_finish(&chain);
+        else if (t->chain && !strstr(fault.text, "no picture '")) // of a name that only users define
+            fail_msg("%s: %s", t->chain, fault.text);
+        fault_clear(&fault);
         assert_true(t->chain || t->advice);
         for (const char *at = t->names; *at; at += strspn(at, " ")) {
             size_t length = strcspn(at, " ");
