@@ -84,7 +84,8 @@ static void add_pass(void *texts_, const struct stage *stage, const struct pass 
         index++;
     struct program_text *text = &texts->of_stage[index];
     kernel->hash = hash;
-    snprintf(kernel->name, sizeof kernel->name, "%s_%zu", pass->name, texts->n);
+    /* not a number, so that a stage's text stays what it was when another one has a kernel more */
+    snprintf(kernel->name, sizeof kernel->name, "%s_%08" PRIx32, pass->name, (uint32_t)hash);
     if (program_text_add(text, pass, kernel->name, &fault) != 0)
         fail(texts, fault.text);
     add_function(&text->kernels, pass, kernel->name);
