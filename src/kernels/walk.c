@@ -130,7 +130,8 @@ static bool plan_sample(struct walk *walk, const struct chain *chain)
     return planned;
 }
 
-/* The chain's planes as one mosaic, and that beside planes of every type. */
+/* The chain's planes as one mosaic, also of other types, as stages behind it may make them, and of
+ * pictures of every type; and that beside planes of every type. */
 static void plan_mosaics(struct walk *walk, const struct chain *chain)
 {
     const struct chain nothing = {0};
@@ -138,6 +139,20 @@ static void plan_mosaics(struct walk *walk, const struct chain *chain)
     walk->failed |= !frame_copy(&frame, &walk->out);
     walk->mosaic = true;
     plan_pictures(walk, chain, 1);
+    for (int type = 0; type < SAMPLE_TYPES * SAMPLE_TYPES && !walk->failed; type++) {
+        struct frame converted = {0};
+        for (size_t p = 0; p < frame.n_planes; p++) {
+            struct plane plane = frame.planes[p];
+            plane.type = (enum sample_type)(type % SAMPLE_TYPES);
+            walk->failed |= !frame_add_plane(&converted, &plane, FRAME_ALIGNMENT);
+        }
+        walk->failed |= !frame_copy_origins(&converted, &frame);
+        for (size_t i = 0; i < converted.n_origins; i++)
+            converted.origins[i].plane.type = (enum sample_type)(type / SAMPLE_TYPES);
+        if (!walk->failed)
+            plan_one(walk, &nothing, &converted);
+        frame_finish(&converted);
+    }
     for (int type = 0; type < SAMPLE_TYPES && !walk->failed; type++) {
         struct plane plane = {
             .width = 61, .height = 43, .channels = 1, .type = (enum sample_type)type};
