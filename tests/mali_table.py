@@ -40,6 +40,11 @@ MORE = [
     ('dwt:cdf53:levels=1,idwt', 'u8', SIZE),
     ('fir:1_2_3/4_5_6/7_8_9', 'u8', SIZE),
     ('dwt:cdf53:levels=1,idwt', 'i32', SIZE),
+    ('dwt:db4:levels=2:stationary=1,idwt', 'u8', SIZE),
+    ('dwt:db4:levels=2:stationary=1,idwt', 'f32', SIZE),
+    ('dwt:db4:levels=2:axis=x,idwt', 'u8', SIZE),
+    ('dwt:db4:levels=2:axis=y,idwt', 'u8', SIZE),
+    ('dwt:db4:levels=1:mode=smooth', 'u8', SIZE),
     ('dwt:db4:levels=1,shrink:soft:threshold=bayes,idwt', 'u8', SIZE),
     ('dwt:db4:levels=1,shrink:soft:threshold=bayes,idwt', 'f32', SIZE),
     *(('fir:' + '/'.join(['_'.join('123454321')] * 9), *kind) for kind in (

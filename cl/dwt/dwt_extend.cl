@@ -1,4 +1,4 @@
-/* A picture with `before` more rows and columns in front of it, and as many behind as the grid has: what stands outside,
+/* A picture with before_x more columns and before_y more rows in front of it, and as many behind as the grid has: what stands outside,
  * for wavelet modes in which that is not a sample of the picture but a sum of up to three, w[0] · x[at[0]] + … along
  * each direction:
  *     smooth         a straight line through the last two samples
@@ -48,13 +48,14 @@ inline struct FN(sum) FN(outside)(int i, int n, int mode)
 }
 
 /* The grid counts samples and rows of the result. */
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, out), int before, int width, int height, int mode)
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, out), int before_x, int before_y,
+                     int width, int height, int mode)
 {
     POSITION(x, y)
-    struct FN(sum) down = FN(outside)(y - before, height, mode);
-    bool inside = y >= before && y - before < height;
+    struct FN(sum) down = FN(outside)(y - before_y, height, mode);
+    bool inside = y >= before_y && y - before_y < height;
     for (int end = SPAN_END(x); x < end; x++) {
-        int column = x / C - before, c = x % C;
+        int column = x / C - before_x, c = x % C;
         if (inside && column >= 0 && column < width) {
             ROW(out, y)[x] = (WORK)ROW(src, down.at[0])[column * CH + c];
             continue;

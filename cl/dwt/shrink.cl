@@ -277,7 +277,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst))
         out[x] = in[x];
 }
 
-#pragma kernel soft hard garrote
+#pragma kernel soft hard garrote firm greater less
 #ifdef SRC_IS_int
 #define TO_SAMPLE(v) saturate_int(v)
 #else
@@ -298,7 +298,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst))
 /* The grid counts samples of the widest plane's rows, and all rows. `values` are thresholds, for each band as many as
  * there can be channels; UNIVERSAL: what the median is multiplied with. */
 __kernel void KERNEL(GRID, __global const SRC *restrict src, __global SRC *restrict dst,
-                     __global const int *restrict places, int from, LIMITS_IN)
+                     __global const int *restrict places, int from, LIMITS_IN NUMBERS)
 {
     POSITION(x, y)
     __global const int *place = places + from;
@@ -316,7 +316,7 @@ __kernel void KERNEL(GRID, __global const SRC *restrict src, __global SRC *restr
 #else
 #define LIMIT LIMIT_OF(x % C, place[VALUE] + x % C)
 #endif
-#define RULED(lane) (copies ? v.lane : TO_SAMPLE(FN(rule)((WORK)v.lane, LIMIT)))
+#define RULED(lane) (copies ? v.lane : TO_SAMPLE(FN(rule)((WORK)v.lane, LIMIT GIVEN)))
 #if SPAN == 4
     if (x + 4 <= width) {
         CAT(SRC, 4) v = *(__global const CAT(SRC, 4) *)(in + x);
@@ -326,11 +326,11 @@ __kernel void KERNEL(GRID, __global const SRC *restrict src, __global SRC *restr
     }
 #endif
     for (int end = min(x + SPAN, width); x < end; x++)
-        out[x] = copies ? in[x] : TO_SAMPLE(FN(rule)((WORK)in[x], LIMIT));
+        out[x] = copies ? in[x] : TO_SAMPLE(FN(rule)((WORK)in[x], LIMIT GIVEN));
 }
 #else
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
-                     __global const WORK *restrict all_limits, int first)
+                     __global const WORK *restrict all_limits, int first NUMBERS)
 {
     POSITION(x, y)
     __global const SRC *in = ROW(src, y);
@@ -343,7 +343,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
 #define LIMIT limits[x % C]
 #endif
 #if SPAN == 4
-#define RULED(lane) TO_SAMPLE(FN(rule)((WORK)v.lane, LIMIT))
+#define RULED(lane) TO_SAMPLE(FN(rule)((WORK)v.lane, LIMIT GIVEN))
     if (x + 4 <= grid_width) {
         CAT(SRC, 4) v = *(__global const CAT(SRC, 4) *)(in + x);
         *(__global CAT(SRC, 4) *)(out + x) =
@@ -352,6 +352,6 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
     }
 #endif
     for (int end = SPAN_END(x); x < end; x++)
-        out[x] = TO_SAMPLE(FN(rule)((WORK)in[x], LIMIT));
+        out[x] = TO_SAMPLE(FN(rule)((WORK)in[x], LIMIT GIVEN));
 }
 #endif

@@ -1,7 +1,7 @@
 /* What shrink does to a coefficient, and where it finds the threshold: for its own kernels, and for those of idwt that
  * apply it as they load (cl/dwt/dwt_sums.cl).
  *
- * RULE_soft, RULE_hard or RULE_garrote says which rule. `values` has a threshold for each band and channel; with UNIVERSAL
+ * RULE_soft and the like say which rule; RULE_firm has two numbers more (NUMBERS). `values` has a threshold for each band and channel; with UNIVERSAL
  * what the median is multiplied with, of which the two middle magnitudes stand as keys in the first row of `state`:
  * four for each channel, two of them prefixes (cl/dwt/shrink.cl). */
 #if defined(SRC_IS_int)
@@ -31,12 +31,19 @@
 #define LIMIT_OF(c, at) values[at]
 #endif
 
-#if defined(RULE_soft) || defined(RULE_hard) || defined(RULE_garrote)
+#if defined(RULE_soft) || defined(RULE_hard) || defined(RULE_garrote) || defined(RULE_firm) || defined(RULE_greater) || \
+    defined(RULE_less)
 #define HAS_RULE
-inline WORK FN(rule)(WORK v, WORK t)
+inline WORK FN(rule)(WORK v, WORK t NUMBERS)
 {
     WORK size = fabs(v);
-#if defined(RULE_hard)
+#if defined(RULE_firm) /* `slope` leads from 0 at t to the coefficient at upper · t */
+    return size <= t ? 0 : size > upper * t ? v : copysign((size - t) * slope, v);
+#elif defined(RULE_greater)
+    return v < t ? 0 : v;
+#elif defined(RULE_less)
+    return v > t ? 0 : v;
+#elif defined(RULE_hard)
     return size < t ? 0 : v;
 #elif defined(RULE_soft)
     return size <= t ? 0 : copysign(size - t, v);

@@ -73,6 +73,87 @@ class Wavelets(Peers):
         print('%d wavelets in %d modes, %d cases: worst %.1e, of lines beyond short pictures %.1e'
               % (len(wavelets), len(modes), cases, *self.worst))
 
+    def back(self, what, planes, parameters, shape, returned, scale, is_long=False):
+        """Of what sluice has just written, and of NumPy's planes."""
+        bands, back = os.path.join(self.dir, 'bands.npz'), os.path.join(self.dir, 'back.npy')
+        with numpy.load(bands) as ours:
+            self.assertEqual({name for name in ours.files if name != 'meta.json'}, set(planes), what)
+            for name, expected in planes.items():
+                self.close('%s %s' % (what, name), ours[name], expected, scale, is_long)
+        self.run_sluice('idwt', bands, back)
+        self.close(what + ' and back', numpy.load(back), returned, scale, is_long)
+        numpy.savez(bands, **planes)
+        self.run_sluice('idwt:%s:size=%dx%d' % (parameters, shape[1], shape[0]), bands, back)
+        self.close(what + ', NumPy\'s, and back', numpy.load(back), returned, scale, is_long)
+
+    def test_stationary(self):
+        """dwt:stationary=1 is swt2, with and without norm, and idwt iswt2."""
+        self.worst = [0, 0]
+        wavelets = pywt.wavelist(kind='discrete')
+        for i, wavelet in enumerate(wavelets):
+            levels, norm, shape = 1 + i % 4, i % 3 == 0, [(16, 48), (64, 16), (32, 32)][i % 3]
+            picture = numpy.random.default_rng(i).normal(0, 100, shape)
+            numpy.save(os.path.join(self.dir, 'in.npy'), picture)
+            parameters = '%s:stationary=1:norm=%d' % (wavelet, norm)
+            self.run_sluice('dwt:levels=%d:precision=double:wavelet=%s' % (levels, parameters), os.path.join(self.dir, 'in.npy'),
+                            os.path.join(self.dir, 'bands.npz'))
+            coefficients = pywt.swt2(picture, wavelet, levels, trim_approx=True, norm=norm)
+            planes = named(coefficients)
+            self.back('%s %d' % (parameters, levels), planes, 'wavelet=' + parameters, shape, pywt.iswt2(coefficients, wavelet, norm=norm),
+                      max(abs(plane).max() for plane in planes.values()))
+        print('%d wavelets, all samples kept: worst %.1e' % (len(wavelets), self.worst[0]))
+
+    def test_lines(self):
+        """axis=x and y: wavedec of rows and of columns, in every mode, and swt."""
+        self.worst = [0, 0]
+        cases = 0
+        for i, wavelet in enumerate(pywt.wavelist(kind='discrete')):
+            axis, mode = 'xy'[i % 2], (pywt.Modes.modes + [None])[i % 10]
+            levels, shape = 1 + i % 3, [(24, 40), (40, 16), (8, 64)][i % 3]
+            along = 1 if axis == 'x' else 0
+            picture = numpy.random.default_rng(i).normal(0, 100, shape)
+            numpy.save(os.path.join(self.dir, 'in.npy'), picture)
+            parameters = '%s:axis=%s:%s' % (wavelet, axis, 'mode=' + mode if mode else 'stationary=1')
+            self.run_sluice('dwt:levels=%d:precision=double:wavelet=%s' % (levels, parameters), os.path.join(self.dir, 'in.npy'),
+                            os.path.join(self.dir, 'bands.npz'))
+            if mode:
+                coefficients = pywt.wavedec(picture, wavelet, mode, levels, axis=along)
+                returned = pywt.waverec(coefficients, wavelet, mode, axis=along)[:shape[0], :shape[1]]
+            else:
+                coefficients = pywt.swt(picture, wavelet, levels, axis=along, trim_approx=True)
+                returned = pywt.iswt(coefficients, wavelet, axis=along)
+            planes = {'L%d' % levels: coefficients[0]}
+            planes.update(('H%d' % (levels - k), band) for k, band in enumerate(coefficients[1:]))
+            is_long = mode in ('smooth', 'antireflect') and levels > pywt.dwt_max_level(shape[along], wavelet)
+            self.back('%s %s %d' % (parameters, shape, levels), planes, 'wavelet=' + parameters, shape, returned,
+                      max(abs(plane).max() for plane in planes.values()), is_long)
+            cases += 1
+        print('%d transforms of one direction: worst %.1e, of lines beyond short pictures %.1e' % (cases, *self.worst))
+
+    def test_rules(self):
+        """shrink's rules are those of pywt.threshold and threshold_firm, also of what keeps all samples, and of rows."""
+        self.worst = [0, 0]
+        picture = numpy.random.default_rng(9).normal(0, 60, (48, 64))
+        source, bands = os.path.join(self.dir, 'in.npy'), os.path.join(self.dir, 'bands.npz')
+        numpy.save(source, picture)
+        cases = 0
+        for rule in ('soft', 'hard', 'garrote', 'greater', 'less', 'firm', 'firm:upper=3.5', 'firm:upper=1'):
+            for transform, coefficients in (('db3:levels=2', named(pywt.wavedec2(picture, 'db3', 'periodization', 2))),
+                                            ('sym4:levels=2:stationary=1', named(pywt.swt2(picture, 'sym4', 2, trim_approx=True))),
+                                            ('db2:levels=1:axis=x', dict(zip(('L1', 'H1'), pywt.wavedec(picture, 'db2', 'periodization', 1))))):
+                self.run_sluice('dwt:%s:precision=double,shrink:%s:threshold=35' % (transform, rule), source, bands)
+                if rule.startswith('firm'):
+                    change = lambda c: pywt.threshold_firm(c, 35, 35 * float((rule + '=2').split('=')[1]))
+                else:
+                    change = lambda c: pywt.threshold(c, 35, rule)
+                with numpy.load(bands) as ours:
+                    for name, plane in coefficients.items():
+                        with numpy.errstate(divide='ignore', invalid='ignore'):
+                            expected = plane if name[0] == 'L' and name[1] in 'L12' else change(plane)
+                        self.close('%s %s %s' % (transform, rule, name), ours[name], expected, abs(picture).max(), False)
+                        cases += 1
+        print('%d planes thresholded: worst %.1e' % (cases, self.worst[0]))
+
     def test_only(self):
         """Stages that change some bands alone, as NumPy does between wavedec2 and waverec2."""
         picture = numpy.random.default_rng(4).normal(0, 100, (61, 90))

@@ -95,6 +95,19 @@ static void channels_and_types(void **state)
     harness_round_trip("analysis:haar,dwt:db2:levels=1:mode=symmetric,idwt,synthesis", SAMPLE_U8,
                        19, 21, 1, HARNESS_RANDOM);
     harness_round_trip("dwt:levels=3:precision=double,idwt", SAMPLE_U16, 45, 31, 1, HARNESS_RANDOM);
+    /* all samples kept, at any size, and one direction alone */
+    harness_round_trip("dwt:db4:levels=3:stationary=1,idwt", SAMPLE_U8, 37, 50, 3, HARNESS_RANDOM);
+    harness_round_trip("dwt:bior2.4:levels=2:stationary=1:norm=1,idwt", SAMPLE_U16, 100, 9, 1,
+                       HARNESS_RANDOM);
+    harness_round_trip("dwt:sym5:levels=12:stationary=1:precision=double,idwt", SAMPLE_U8, 7, 2, 1,
+                       HARNESS_EXTREMES);
+    harness_round_trip("dwt:haar:levels=2:stationary=1:axis=x,dwt:db2:axis=y:levels=2,idwt,idwt",
+                       SAMPLE_U8, 19, 21, 1, HARNESS_RANDOM);
+    harness_round_trip("dwt:levels=3:axis=x,idwt", SAMPLE_U8, 45, 31, 3, HARNESS_RANDOM);
+    harness_round_trip("dwt:db3:levels=2:axis=y:mode=antisymmetric,idwt", SAMPLE_U8, 33, 18, 1,
+                       HARNESS_RANDOM);
+    harness_round_trip("dwt:cdf53:levels=2:axis=y:precision=double,idwt", SAMPLE_U16, 1, 18, 1,
+                       HARNESS_RANDOM);
 }
 
 /* The idwt alone against its reference: coefficients are changed on the way. */
@@ -111,6 +124,9 @@ static void samples(void **state)
     harness_few("dwt:db2:levels=2,shrink:garrote:threshold=20:levels=1,idwt", SAMPLE_U8, 1);
     harness_few("dwt:db2:levels=2,shrink:threshold=20,idwt:levels=1", SAMPLE_F32, 1);
     harness_few("dwt:db2:levels=1:precision=double,shrink:soft,idwt", SAMPLE_F32, 1);
+    harness_few("convert:f32,dwt:db2:levels=3:stationary=1,idwt:levels=2", SAMPLE_U8, 1);
+    harness_few("convert:f32,dwt:db2:levels=2:axis=y,idwt", SAMPLE_U8, 3);
+    harness_few("convert:f32,dwt:cdf97:levels=3:axis=x,idwt:levels=1", SAMPLE_U8, 1);
 }
 
 /* A picture of one grey stays it at every size: smaller ones are divided by the filters' gain. */

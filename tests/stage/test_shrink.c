@@ -37,6 +37,13 @@ static void fixed(void **state)
     /* 5 - 9/5, -8 + 9/8 */
     EXPECT("dwt:haar:levels=1,shrink:garrote:threshold=3", 8, 2, FOUR(1, 3, 5, -8), 4, 1, 0, 0, 3.2,
            -6.875);
+    EXPECT("dwt:haar:levels=1,shrink:firm:threshold=3", 8, 2, FOUR(1, 3, 5, -8), 4, 1, 0, 0, 4, -8);
+    EXPECT("dwt:haar:levels=1,shrink:firm:threshold=3:upper=1", 8, 2, FOUR(1, 3, 5, -8), 4, 1, 0, 0,
+           5, -8);
+    EXPECT("dwt:haar:levels=1,shrink:greater:threshold=2.9", 8, 2, FOUR(1, 3, 5, -8), 4, 1, 0, 3, 5,
+           0);
+    EXPECT("dwt:haar:levels=1,shrink:less:threshold=3.1", 8, 2, FOUR(1, 3, 5, -8), 4, 1, 1, 3, 0,
+           -8);
     EXPECT("dwt:haar:levels=1,shrink:soft:threshold=0", 8, 2, FOUR(1, 3, 5, -8), 4, 1, 1, 3, 5, -8);
     plane = "HL1"; /* (0 − 0 + 0 − d) / 2 */
     EXPECT("dwt:haar:levels=1,shrink:soft:threshold=3", 8, 2, FOUR(1, 3, 5, -8), 4, 1, 0, 0, -2, 5);
@@ -161,6 +168,12 @@ static void samples(void **state)
     harness_few("dwt:cdf53:levels=2:precision=reversible,shrink", SAMPLE_U8, 1);
     harness_few("dwt:db2:levels=1:precision=double,shrink:hard", SAMPLE_U8, 1);
     harness_refuses("shrink", SAMPLE_U8, 8, 8, 1, FAULT_SHAPE, "dwt");
+    harness_few("dwt:db2:levels=2:stationary=1,shrink:firm:threshold=bayes", SAMPLE_U8, 1);
+    harness_few("dwt:haar:levels=2:stationary=1:norm=1,shrink", SAMPLE_U8, 3);
+    harness_few("dwt:levels=2:axis=x,shrink:greater", SAMPLE_U8, 1);
+    harness_few("dwt:db2:levels=2:axis=y:precision=double,shrink:firm:upper=3", SAMPLE_U8, 1);
+    harness_few("dwt:cdf53:levels=2:precision=reversible,shrink:less:threshold=9", SAMPLE_U8, 1);
+    harness_refuses("dwt,shrink:soft:upper=3", SAMPLE_U8, 8, 8, 1, FAULT_CHAIN, "rule=firm");
     harness_refuses("dwt,shrink:threshold=-1", SAMPLE_U8, 8, 8, 1, FAULT_CHAIN, "threshold");
     harness_refuses("dwt,shrink:levels=1.5", SAMPLE_U8, 8, 8, 1, FAULT_CHAIN, "whole");
 }

@@ -191,9 +191,16 @@ static void add_transform(const char *name, struct text *text)
 
 void random_chain(const struct stage *stage, struct text *text)
 {
+    static const char *const patterns[] = {"LL*", "*H*", "HH1", "HL*/LH*/x", "*"};
+    bool some = !stage->inverse && random_below(8) == 0; /* of a transform's planes */
     add_transform(stage->name, text);
+    if (some && !stage->whole)
+        text_printf(text, "dwt:%s:levels=%u,", random_below(2) ? "haar" : "cdf97",
+                    1 + random_below(2));
     text_append(text, stage->name);
     add_parameters(stage, text);
+    if (some)
+        text_printf(text, ":only=%s", patterns[random_below(5)]);
 }
 
 const struct definitions *random_definitions(void)

@@ -18,6 +18,13 @@ const struct param_choice dwt_precision_choices[] = {
     {NULL, 0},
 };
 
+const struct param_choice dwt_axis_choices[] = {
+    {"both", DWT_BOTH},
+    {"x", DWT_X},
+    {"y", DWT_Y},
+    {NULL, 0},
+};
+
 const struct param dwt_params[] = {
     [DWT_PARAM_WAVELET] = PARAM(CHOICE, "wavelet", offsetof(struct dwt_config, wavelet),
                                 "cdf97 or cdf53 as in JPEG 2000, or another as PyWavelets names it",
@@ -32,6 +39,13 @@ const struct param dwt_params[] = {
     [DWT_PARAM_PRECISION] = PARAM(CHOICE, "precision", offsetof(struct dwt_config, precision),
                                   "f32 or f64 coefficients, or cdf53 in integers that lose nothing",
                                   .choices = dwt_precision_choices, DEFAULT("single")),
+    [DWT_PARAM_AXIS] = PARAM(CHOICE, "axis", offsetof(struct dwt_config, axis),
+                             "x: each row is a signal; y: each column is; both unless given",
+                             .choices = dwt_axis_choices),
+    [DWT_PARAM_STATIONARY] = PARAM(FLAG, "stationary", offsetof(struct dwt_config, stationary),
+                                   "1: bands keep all samples (swt, à trous); 0 unless given"),
+    [DWT_PARAM_NORM] = PARAM(FLAG, "norm", offsetof(struct dwt_config, norm),
+                             "1: their energy is that of the picture; 0 unless given"),
     {0},
 };
 
@@ -40,6 +54,23 @@ int dwt_complete(void *config_, param_given *given, struct fault *fault)
     struct dwt_config *config = config_;
     const char *name = param_choice_name(wavelet_choices, config->wavelet);
     bool cdf = wavelet_is_cdf(config->wavelet);
+    if (config->norm && !config->stationary)
+        return fault_set(fault, FAULT_CHAIN, "stage 'dwt': norm=1 is for stationary=1");
+    if (config->stationary && cdf)
+        return fault_set(fault, FAULT_CHAIN,
+                         "stage 'dwt': stationary=1 is for PyWavelets' wavelets, not for %s: "
+                         "wavelet=%s has its filters",
+                         name, config->wavelet == WAVELET_CDF97 ? "bior4.4" : "bior2.2");
+    if (config->stationary && *given & 1u << DWT_PARAM_MODE &&
+        config->mode != WAVELET_PERIODIZATION)
+        return fault_set(
+            fault, FAULT_CHAIN,
+            "stage 'dwt': with stationary=1 signals go on periodically: leave out mode");
+    if (config->axis != DWT_BOTH && config->precision == DWT_REVERSIBLE)
+        return fault_set(
+            fault, FAULT_CHAIN,
+            "stage 'dwt': precision=reversible is for both directions, not for axis=%s",
+            param_choice_name(dwt_axis_choices, config->axis));
     if (!(*given & 1u << DWT_PARAM_MODE))
         config->mode = cdf ? WAVELET_JPEG2000 : WAVELET_PERIODIZATION;
     *given |= 1u << DWT_PARAM_MODE;
@@ -81,7 +112,11 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
                 "dwt takes samples of type f64 with precision=double alone; give it that, not "
                 "precision=single");
     int result = stage_require_types(stage, in, dwt_types(config->precision), fault);
-    param_print(dwt_params, config, ~(param_given)0, &text);
+    param_given given = ~(param_given)0; /* but for what goes without saying */
+    given &= ~((param_given)(config->axis == DWT_BOTH) << DWT_PARAM_AXIS |
+               (param_given)!config->stationary << DWT_PARAM_STATIONARY |
+               (param_given)!config->norm << DWT_PARAM_NORM);
+    param_print(dwt_params, config, given, &text);
     int length = snprintf(origin.parameters, sizeof origin.parameters, "%s", text_string(&text));
     if (result == 0 && (text.failed || length >= (int)sizeof origin.parameters))
         result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
@@ -138,6 +173,14 @@ static const char *const chains[] = {
     "dwt:db2:mode=smooth:precision=double",
     "dwt:precision=double",
     "dwt:wavelet=cdf53:precision=double",
+    "dwt:db2:levels=2:stationary=1",
+    "dwt:db2:levels=2:stationary=1:precision=double",
+    "dwt:db2:stationary=1:axis=x",
+    "dwt:db2:stationary=1:axis=x:precision=double",
+    "dwt:db2:axis=x",
+    "dwt:db2:axis=x:precision=double",
+    "dwt:db2:axis=y",
+    "dwt:db2:axis=y:precision=double",
     "dwt:wavelet=cdf53:precision=reversible",
     "dwt:wavelet=cdf53:precision=reversible,abs",
     NULL,

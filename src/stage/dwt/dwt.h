@@ -2,7 +2,8 @@
  *
  * A level splits a plane into four bands: LL (low in both directions), HL (high horizontally), LH
  * (high vertically), HH; the next level splits LL. For each plane of the input a frame holds LLn
- * HLn LHn HHn … HL1 LH1 HH1. */
+ * HLn LHn HHn … HL1 LH1 HH1. A transform of one direction has two bands, L and H: here LL and HL
+ * along rows, LL and LH down columns. */
 #ifndef SLUICE_STAGE_DWT_H
 #define SLUICE_STAGE_DWT_H
 
@@ -16,21 +17,38 @@ enum dwt_precision {
     DWT_REVERSIBLE
 };
 
+enum dwt_axis {
+    DWT_BOTH,
+    DWT_X, /* each row is a signal */
+    DWT_Y, /* each column is */
+};
+
 struct dwt_config {
     int wavelet;    /* of wavelet_choices */
     int64_t levels; /* 1 to DWT_LEVELS_MAX */
     int mode;       /* enum wavelet_mode */
     int precision;  /* enum dwt_precision */
+    int axis;       /* enum dwt_axis */
+    /* Bands have as many samples as the signal, which goes on periodically. At level i, from 0 on,
+     * along each direction:
+     *     low[n] = Σ_j dec_lo[j] · x[n + (F/2 − j) · 2^i]
+     *     x[n]   = ½ Σ_j rec_lo[j] · low[n + (F/2 − 1 − j) · 2^i] + rec_hi[j] · high[…] */
+    bool stationary;
+    bool norm; /* then, filters are divided by √2, and those of the inverse multiplied by it */
 };
 
 enum { /* places in dwt_params */
     DWT_PARAM_WAVELET,
     DWT_PARAM_LEVELS,
     DWT_PARAM_MODE,
-    DWT_PARAM_PRECISION
+    DWT_PARAM_PRECISION,
+    DWT_PARAM_AXIS,
+    DWT_PARAM_STATIONARY,
+    DWT_PARAM_NORM
 };
 extern const struct param dwt_params[];
 extern const struct param_choice dwt_precision_choices[];
+extern const struct param_choice dwt_axis_choices[];
 
 /* The parameters' stage->complete. */
 int dwt_complete(void *config, param_given *given, struct fault *fault);
@@ -58,6 +76,8 @@ struct dwt_layout {
     struct dwt_level levels[DWT_LEVELS_MAX];
     uint32_t channels; /* without alpha */
     enum sample_type type;
+    int axis;             /* enum dwt_axis */
+    enum dwt_band finest; /* details that show the noise: HH, or those of the only direction */
     size_t n_planes;
     uint32_t before; /* dwt_level.h; dwt_layout_of leaves it 0 */
 };
@@ -83,6 +103,9 @@ int dwt_read_origin(const char *stage, const struct frame *frame, size_t index,
 int dwt_read_named(const char *stage, const struct frame *frame, size_t index,
                    struct dwt_config *config, struct plane *original, struct dwt_layout *layout,
                    struct fault *fault);
+
+/* Whether the planes of such a frame are those of one direction, L and H. */
+bool dwt_is_named_line(const struct frame *frame);
 
 /* The number of transforms in such a frame. */
 size_t dwt_count_named(const struct frame *frame);

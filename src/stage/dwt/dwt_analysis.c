@@ -6,13 +6,7 @@
  */
 #include <stdio.h>
 
-#include "image/border.h"
 #include "stage/dwt/dwt_level.h"
-
-/* cl/dwt/dwt.cl */
-enum {
-    BORDER_PERIODIZATION = 5
-};
 
 enum {
     /* Samples of a band for each work-item of a level kernel: what it keeps of them fits a CPU's
@@ -37,18 +31,6 @@ enum {
     SUMS_PAIRS = 2,
     SUMS_ITEMS = 64
 };
-
-static int kernel_border(const struct dwt_task *task)
-{
-    static const int borders[] = {
-        [WAVELET_JPEG2000] = BORDER_REFLECT,    [WAVELET_PERIODIZATION] = BORDER_PERIODIZATION,
-        [WAVELET_ZERO] = BORDER_ZERO,           [WAVELET_CONSTANT] = BORDER_EDGE,
-        [WAVELET_SYMMETRIC] = BORDER_SYMMETRIC, [WAVELET_REFLECT] = BORDER_REFLECT,
-        [WAVELET_PERIODIC] = BORDER_WRAP,       [WAVELET_SMOOTH] = BORDER_EDGE,
-        [WAVELET_ANTISYMMETRIC] = BORDER_EDGE,  [WAVELET_ANTIREFLECT] = BORDER_EDGE,
-    };
-    return borders[task->config->mode];
-}
 
 static void define_source_type(struct pass *pass, enum sample_type type)
 {
@@ -122,7 +104,7 @@ static void add_level(const struct dwt_analysis *a)
                                    l->low_width * c, l->low_height);
     describe(a, pass);
     pass->work = 8.0 * pass_filters(a, pass);
-    pass_ints(pass, l->high_width, l->high_height, kernel_border(&a->task));
+    pass_ints(pass, l->high_width, l->high_height, dwt_kernel_border(&a->task));
 }
 
 static void add_tile(const struct dwt_analysis *a)
@@ -143,7 +125,7 @@ static void add_tile(const struct dwt_analysis *a)
     pass_define(pass, "STRIPS", "%u", strips);
     pass->work = 16.0 * strips * pass_filters(a, pass);
     dwt_pass_band_sizes(l, pass);
-    pass_int(pass, kernel_border(&a->task));
+    pass_int(pass, dwt_kernel_border(&a->task));
 }
 
 /* Whether one window of few, constant taps serves both directions. */
@@ -193,7 +175,7 @@ static void add_sums(const struct dwt_analysis *a, const struct wavelet_analysis
     pass_int(pass, (int32_t)rows);
     dwt_pass_size(&a->task, pass);
     dwt_pass_band_sizes(l, pass);
-    pass_int(pass, kernel_border(&a->task));
+    pass_int(pass, dwt_kernel_border(&a->task));
 }
 
 /* The same on GPUs with few registers. */
@@ -218,7 +200,7 @@ static void add_taps(const struct dwt_analysis *a, const struct wavelet_analysis
     pass_buffer(pass, taps.table);
     pass_ints(pass, rows, l->low_height);
     dwt_pass_size(&a->task, pass);
-    pass_ints(pass, l->high_width, l->high_height, kernel_border(&a->task));
+    pass_ints(pass, l->high_width, l->high_height, dwt_kernel_border(&a->task));
 }
 
 static void add_vertical(const struct dwt_analysis *a)
@@ -235,7 +217,7 @@ static void add_vertical(const struct dwt_analysis *a)
     dwt_pass_place(pass, a->in);
     dwt_pass_mid(&a->task, pass);
     dwt_pass_taps(pass, &taps);
-    pass_ints(pass, l->height, l->low_height, l->high_height, kernel_border(&a->task));
+    pass_ints(pass, l->height, l->low_height, l->high_height, dwt_kernel_border(&a->task));
 }
 
 static void add_horizontal(const struct dwt_analysis *a)
@@ -252,7 +234,7 @@ static void add_horizontal(const struct dwt_analysis *a)
     dwt_pass_mid(&a->task, pass);
     dwt_pass_bands(&a->task, pass);
     dwt_pass_taps(pass, &taps);
-    pass_ints(pass, l->width, l->high_width, l->low_height, kernel_border(&a->task));
+    pass_ints(pass, l->width, l->high_width, l->low_height, dwt_kernel_border(&a->task));
 }
 
 static void add_directions(const struct dwt_analysis *a)
@@ -269,9 +251,11 @@ static void add_extend(const struct dwt_analysis *a, struct dwt_level *level,
     static const int modes[] = {
         [WAVELET_SMOOTH] = 0, [WAVELET_ANTISYMMETRIC] = 1, [WAVELET_ANTIREFLECT] = 2};
     const struct dwt_layout *layout = a->task.layout;
+    uint32_t before_x = layout->axis == DWT_Y ? 0 : layout->before;
+    uint32_t before_y = layout->axis == DWT_X ? 0 : layout->before;
     *level = *a->task.level;
-    level->width += 2 * layout->before;
-    level->height += 2 * layout->before;
+    level->width += 2 * before_x;
+    level->height += 2 * before_y;
     *wide = *a;
     wide->task.level = level;
     wide->task.before = layout->before;
@@ -288,7 +272,7 @@ static void add_extend(const struct dwt_analysis *a, struct dwt_level *level,
     pass->bytes_written = dwt_signal_samples(&wide->task) * sample_size(layout->type);
     dwt_pass_place(pass, a->in);
     dwt_pass_place(pass, wide->in);
-    pass_int(pass, (int32_t)layout->before);
+    pass_ints(pass, before_x, before_y);
     dwt_pass_size(&a->task, pass);
     pass_int(pass, modes[a->task.config->mode]);
 }
@@ -300,6 +284,10 @@ void dwt_add_analysis(const struct dwt_analysis *a)
     if (a->task.layout->before > 0) {
         add_extend(a, &level, &wide);
         a = &wide;
+    }
+    if (dwt_goes_by_lines(a->task.config)) {
+        dwt_split_lines(a);
+        return;
     }
     bool lifts = dwt_is_lifting(&a->task) && a->in_channels == 1;
     bool sums = a->task.config->precision != DWT_REVERSIBLE;

@@ -13,19 +13,33 @@ enum sample_type dwt_band_type(int precision)
                                          : SAMPLE_F32;
 }
 
+/* Samples of the two bands of a signal of n; one that is not taken apart is its low band. */
+static void band_lengths(const struct dwt_config *config, bool stays, uint32_t n, uint32_t *low,
+                         uint32_t *high)
+{
+    *low = n;
+    *high = stays ? 0 : n;
+    if (!stays && !config->stationary)
+        wavelet_lengths(config->wavelet, config->mode, n, low, high);
+}
+
 void dwt_layout_of(const struct dwt_config *config, const struct plane *plane,
                    struct dwt_layout *layout)
 {
     uint32_t width = plane->width, height = plane->height;
     *layout = (struct dwt_layout){.n_levels = (unsigned)config->levels,
                                   .channels = plane->channels - plane_has_alpha(plane),
-                                  .type = dwt_band_type(config->precision)};
+                                  .type = dwt_band_type(config->precision),
+                                  .axis = config->axis,
+                                  .finest = config->axis == DWT_X   ? DWT_HL
+                                            : config->axis == DWT_Y ? DWT_LH
+                                                                    : DWT_HH};
     for (unsigned i = 0; i < layout->n_levels; i++) {
         struct dwt_level *l = &layout->levels[i];
         l->width = width;
         l->height = height;
-        wavelet_lengths(config->wavelet, config->mode, width, &l->low_width, &l->high_width);
-        wavelet_lengths(config->wavelet, config->mode, height, &l->low_height, &l->high_height);
+        band_lengths(config, config->axis == DWT_Y, width, &l->low_width, &l->high_width);
+        band_lengths(config, config->axis == DWT_X, height, &l->low_height, &l->high_height);
         width = l->low_width;
         height = l->low_height;
     }
@@ -38,11 +52,12 @@ void dwt_layout_of(const struct dwt_config *config, const struct plane *plane,
     }
 }
 
-static void print_name(char to[PLANE_NAME_MAX], const char *plane, int band, unsigned level)
+static void print_name(char to[PLANE_NAME_MAX], const char *plane, int axis, int band,
+                       unsigned level)
 {
     static const char *const bands[] = {"LL", "HL", "LH", "HH"};
-    snprintf(to, PLANE_NAME_MAX, "%.24s%s%s%u", plane, plane[0] ? "." : "", bands[band],
-             level & 0xff);
+    const char *name = axis == DWT_BOTH ? bands[band] : band == DWT_LL ? "L" : "H";
+    snprintf(to, PLANE_NAME_MAX, "%.24s%s%s%u", plane, plane[0] ? "." : "", name, level & 0xff);
 }
 
 /* A band of level `i`, without its place in memory. */
@@ -54,7 +69,7 @@ static void describe_band(const struct dwt_layout *layout, const char *name, uns
                             .type = layout->type,
                             .width = band & DWT_HL ? l->high_width : l->low_width,
                             .height = band & DWT_LH ? l->high_height : l->low_height};
-    print_name(plane->name, name, band, i + 1);
+    print_name(plane->name, name, layout->axis, band, i + 1);
 }
 
 /* Plane `index` of the layout. */
@@ -127,14 +142,26 @@ int dwt_read_origin(const char *stage, const struct frame *frame, size_t index,
     return result;
 }
 
-/* Whether a plane's name is LLn or NAME.LLn; sets the length of NAME, and n. */
+/* Whether a plane's name is LLn, Ln or one of these behind NAME and a point; sets the length of
+ * NAME, and n. */
 static bool is_lowest(const struct plane *plane, int *prefix, int64_t *levels)
 {
     const char *dot = strrchr(plane->name, '.'), *band = dot ? dot + 1 : plane->name;
+    size_t letters = strspn(band, "L");
     *prefix = dot ? (int)(dot - plane->name) : 0;
-    return strncmp(band, "LL", 2) == 0 &&
-           number_parse_integer(band + 2, strlen(band + 2), levels) && *levels >= 1 &&
+    return (letters == 1 || letters == 2) &&
+           number_parse_integer(band + letters, strlen(band + letters), levels) && *levels >= 1 &&
            *levels <= DWT_LEVELS_MAX;
+}
+
+bool dwt_is_named_line(const struct frame *frame)
+{
+    int prefix;
+    int64_t levels;
+    for (size_t i = 0; i < frame->n_planes; i++)
+        if (is_lowest(&frame->planes[i], &prefix, &levels))
+            return !strstr(frame->planes[i].name, "LL");
+    return false;
 }
 
 size_t dwt_count_named(const struct frame *frame)
@@ -148,9 +175,11 @@ size_t dwt_count_named(const struct frame *frame)
 }
 
 /* The length of the longest signal with bands of these lengths. */
-static uint32_t longest(const struct dwt_config *config, uint32_t low, uint32_t high)
+static uint32_t longest(const struct dwt_config *config, bool stays, uint32_t low, uint32_t high)
 {
     uint32_t n = 2 * low;
+    if (stays || config->stationary)
+        return low;
     for (; n > 1; n--) {
         uint32_t of_low, of_high;
         wavelet_lengths(config->wavelet, config->mode, n, &of_low, &of_high);
@@ -167,13 +196,13 @@ static void guess_size(const struct frame *frame, const struct dwt_config *confi
     uint32_t width = frame->planes[lowest].width, height = frame->planes[lowest].height;
     for (unsigned level = (unsigned)config->levels; level > 0; level--) {
         char name[PLANE_NAME_MAX];
-        print_name(name, original->name, DWT_HL, level);
-        int hl = frame_find_plane(frame, name);
-        print_name(name, original->name, DWT_LH, level);
-        int lh = frame_find_plane(frame, name);
-        width = longest(config, lh < 0 ? width : frame->planes[lh].width,
+        print_name(name, original->name, config->axis, DWT_HL, level);
+        int hl = config->axis == DWT_Y ? -1 : frame_find_plane(frame, name);
+        print_name(name, original->name, config->axis, DWT_LH, level);
+        int lh = config->axis == DWT_X ? -1 : frame_find_plane(frame, name);
+        width = longest(config, config->axis == DWT_Y, lh < 0 ? width : frame->planes[lh].width,
                         hl < 0 ? 0 : frame->planes[hl].width);
-        height = longest(config, hl < 0 ? height : frame->planes[hl].height,
+        height = longest(config, config->axis == DWT_X, hl < 0 ? height : frame->planes[hl].height,
                          lh < 0 ? 0 : frame->planes[lh].height);
     }
     original->width = width;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
+#include "image/border.h"
 
 /* Of the walking forms: columns of a band that a work-item makes, so that it loads and stores whole
  * vectors and registers hold what it keeps (of f64 half as many); rows of a band; and work-items of
@@ -27,6 +28,12 @@ static unsigned add_table(const struct dwt_task *task, const double *values, uns
     return stage_plan_table(task->plan, narrow, n * sizeof *narrow);
 }
 
+struct dwt_taps dwt_add_taps(const struct dwt_task *task, const double *values, unsigned n,
+                             int first, unsigned count)
+{
+    return (struct dwt_taps){add_table(task, values, n), first, (int)count};
+}
+
 /* JPEG 2000 passes a side of 1 through unchanged. */
 static bool passes_through(const struct dwt_config *config, uint32_t size)
 {
@@ -49,7 +56,7 @@ struct dwt_taps dwt_analysis_taps(const struct dwt_task *task, uint32_t size)
         values[k] = w.low[k];
         values[w.count + k] = w.high[k];
     }
-    return (struct dwt_taps){add_table(task, values, 2 * w.count), w.first, (int)w.count};
+    return dwt_add_taps(task, values, 2 * w.count, w.first, w.count);
 }
 
 struct dwt_taps dwt_synthesis_taps(const struct dwt_task *task, uint32_t size, double scale)
@@ -64,7 +71,7 @@ struct dwt_taps dwt_synthesis_taps(const struct dwt_task *task, uint32_t size, d
             values[(2 + p) * w.count + j] = w.high[p][j] * scale;
         }
     }
-    return (struct dwt_taps){add_table(task, values, 4 * w.count), w.first, (int)w.count};
+    return dwt_add_taps(task, values, 4 * w.count, w.first, w.count);
 }
 
 static bool are_aligned(const struct frame *frame)
@@ -226,13 +233,18 @@ void dwt_pass_bands(const struct dwt_task *task, struct pass *pass)
         dwt_pass_place(pass, task->bands[b]);
 }
 
-void dwt_pass_mid(const struct dwt_task *task, struct pass *pass)
+struct dwt_place dwt_mid(const struct dwt_task *task)
 {
     struct dwt_scratch *scratch = task->scratch;
     if (scratch->mid == 0)
         scratch->mid = stage_plan_scratch(task->plan, scratch->mid_width, scratch->mid_height, 1,
                                           task->layout->type);
-    pass_plane(pass, scratch->mid, 0);
+    return (struct dwt_place){scratch->mid, 0};
+}
+
+void dwt_pass_mid(const struct dwt_task *task, struct pass *pass)
+{
+    dwt_pass_place(pass, dwt_mid(task));
 }
 
 struct dwt_place dwt_extended(const struct dwt_task *task)
@@ -258,6 +270,32 @@ void dwt_pass_size(const struct dwt_task *task, struct pass *pass)
 void dwt_pass_band_sizes(const struct dwt_level *level, struct pass *pass)
 {
     pass_ints(pass, level->low_width, level->high_width, level->low_height, level->high_height);
+}
+
+int dwt_kernel_border(const struct dwt_task *task)
+{
+    enum {
+        PERIODIZATION = 5
+    }; /* cl/prelude/ends.cl */
+    static const int borders[] = {
+        [WAVELET_JPEG2000] = BORDER_REFLECT,    [WAVELET_PERIODIZATION] = PERIODIZATION,
+        [WAVELET_ZERO] = BORDER_ZERO,           [WAVELET_CONSTANT] = BORDER_EDGE,
+        [WAVELET_SYMMETRIC] = BORDER_SYMMETRIC, [WAVELET_REFLECT] = BORDER_REFLECT,
+        [WAVELET_PERIODIC] = BORDER_WRAP,       [WAVELET_SMOOTH] = BORDER_EDGE,
+        [WAVELET_ANTISYMMETRIC] = BORDER_EDGE,  [WAVELET_ANTIREFLECT] = BORDER_EDGE,
+    };
+    return task->config->stationary ? BORDER_WRAP : borders[task->config->mode];
+}
+
+int dwt_kernel_ends(const struct dwt_task *task)
+{
+    enum {
+        NONE,
+        REFLECT,
+        PERIODIC
+    }; /* cl/prelude/ends.cl */
+    int mode = task->config->mode;
+    return mode == WAVELET_JPEG2000 ? REFLECT : mode == WAVELET_PERIODIZATION ? PERIODIC : NONE;
 }
 
 uint64_t dwt_band_bytes(const struct dwt_task *task)
@@ -286,7 +324,8 @@ static struct dwt_task task_of(const struct dwt_config *config, struct stage_pla
 {
     const struct dwt_level *level = &layout->levels[i];
     struct dwt_place low = {scratch->low[(i + 1) % 2], 0};
-    struct dwt_task task = {config, plan, scratch, layout, level, 0, {low}};
+    struct dwt_task task = {config, plan, scratch, layout, level, 0, {low}, 1};
+    task.gap = config->stationary ? 1 << i : 1;
     for (int b = 0; b < DWT_BANDS; b++) /* one that does not exist has LL's, and is left alone */
         task.bands[b] = level->plane[b] < 0
                             ? low

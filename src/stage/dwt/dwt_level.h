@@ -22,6 +22,8 @@ struct dwt_task {
                         and as many behind it (dwt_extend); level->width and height count them */
     struct dwt_place bands[DWT_BANDS]; /* a band that does not exist has LL's place, which kernels
                                           then leave alone */
+    int gap; /* samples from one that a tap takes to the next; 1 unless the transform is stationary
+              */
 };
 
 /* Splitting a level. */
@@ -42,6 +44,12 @@ struct dwt_synthesis {
 };
 void dwt_add_synthesis(const struct dwt_synthesis *level);
 
+/* The same for transforms that go direction by direction (dwt_lines.c): those of one direction
+ * alone, and stationary ones. */
+bool dwt_goes_by_lines(const struct dwt_config *config);
+void dwt_split_lines(const struct dwt_analysis *level);
+void dwt_join_lines(const struct dwt_synthesis *level);
+
 /* ---- for the forms ---- */
 
 /* The taps of a window: a table on the device, and where the window begins. */
@@ -49,6 +57,8 @@ struct dwt_taps {
     unsigned table;
     int first, count;
 };
+struct dwt_taps dwt_add_taps(const struct dwt_task *task, const double *values, unsigned n,
+                             int first, unsigned count);
 struct dwt_taps dwt_analysis_taps(const struct dwt_task *task, uint32_t size);
 void dwt_analysis_window(const struct dwt_task *task, struct wavelet_analysis *window);
 struct dwt_taps dwt_synthesis_taps(const struct dwt_task *task, uint32_t size, double scale);
@@ -103,11 +113,16 @@ void dwt_define_lifting(const struct dwt_task *task, struct pass *pass, uint32_t
 void dwt_pass_lifting(const struct dwt_task *task, struct pass *pass, bool inverse, uint32_t rows);
 void dwt_pass_place(struct pass *pass, struct dwt_place place);
 void dwt_pass_bands(const struct dwt_task *task, struct pass *pass);
+struct dwt_place dwt_mid(const struct dwt_task *task);
 void dwt_pass_mid(const struct dwt_task *task, struct pass *pass);
 struct dwt_place dwt_extended(const struct dwt_task *task);
 void dwt_pass_taps(struct pass *pass, const struct dwt_taps *taps);
 void dwt_pass_size(const struct dwt_task *task, struct pass *pass);
 void dwt_pass_band_sizes(const struct dwt_level *level, struct pass *pass);
+
+/* The border of cl/prelude/ends.cl for the mode; and how bands go on. */
+int dwt_kernel_border(const struct dwt_task *task);
+int dwt_kernel_ends(const struct dwt_task *task);
 
 /* Bytes of all bands; of intermediate results between two kernels; samples of the signal. */
 uint64_t dwt_band_bytes(const struct dwt_task *task);

@@ -83,10 +83,31 @@ static void lift_all(const struct dwt_config *config, double *x, long n)
     }
 }
 
-/* Splits one signal into its two bands; overwrites x. */
-static void analyse(const struct dwt_config *config, double *x, long n, double *low, uint32_t n_low,
-                    double *high, uint32_t n_high)
+/* The two bands of the stationary transform, whose taps lie `gap` samples apart. */
+static void analyse_all(const struct dwt_config *config, const double *x, long n, long gap,
+                        double *low, double *high)
 {
+    struct wavelet_filters f;
+    double factor = config->norm ? sqrt(0.5) : 1;
+    wavelet_filters(config->wavelet, &f);
+    for (long i = 0; i < n; i++) {
+        low[i] = high[i] = 0;
+        for (long j = 0; j < (long)f.length; j++) {
+            double v = sample_at(x, n, i + gap * ((long)f.length / 2 - j), WAVELET_PERIODIC);
+            low[i] += f.dec_lo[j] * factor * v;
+            high[i] += f.dec_hi[j] * factor * v;
+        }
+    }
+}
+
+/* Splits one signal into its two bands; overwrites x. */
+static void analyse(const struct dwt_config *config, double *x, long n, long gap, double *low,
+                    uint32_t n_low, double *high, uint32_t n_high)
+{
+    if (config->stationary) {
+        analyse_all(config, x, n, gap, low, high);
+        return;
+    }
     if (config->mode == WAVELET_JPEG2000) {
         if (n > 1)
             lift_all(config, x, n);
@@ -138,13 +159,17 @@ static int make_work(const struct dwt_level *l, struct work *w, struct fault *fa
 }
 
 /* Columns first: then all low rows are above all high rows. */
-static void analyse_columns(const struct dwt_config *config, const struct dwt_level *l,
+static void analyse_columns(const struct dwt_config *config, const struct dwt_level *l, long gap,
                             struct work *w)
 {
+    if (config->axis == DWT_X) {
+        memcpy(w->columns, w->signal, (size_t)l->width * l->height * sizeof(double));
+        return;
+    }
     for (size_t x = 0; x < l->width; x++) {
         for (size_t y = 0; y < l->height; y++)
             w->line[y] = w->signal[y * l->width + x];
-        analyse(config, w->line, l->height, w->low, l->low_height, w->high, l->high_height);
+        analyse(config, w->line, l->height, gap, w->low, l->low_height, w->high, l->high_height);
         for (size_t y = 0; y < l->low_height; y++)
             w->columns[y * l->width + x] = w->low[y];
         for (size_t y = 0; y < l->high_height; y++)
@@ -164,14 +189,17 @@ static void store_row(struct picture *out, size_t first, int plane, uint32_t y, 
 }
 
 /* Leaves the LL band in w->signal for the next level. */
-static void analyse_rows(const struct dwt_config *config, const struct dwt_level *l,
+static void analyse_rows(const struct dwt_config *config, const struct dwt_level *l, long gap,
                          uint32_t channel, struct work *w, struct picture *out, size_t first)
 {
     for (uint32_t y = 0; y < l->low_height + l->high_height; y++) {
         bool is_low = y < l->low_height;
         uint32_t row = is_low ? y : y - l->low_height;
         memcpy(w->line, w->columns + (size_t)y * l->width, l->width * sizeof(double));
-        analyse(config, w->line, l->width, w->low, l->low_width, w->high, l->high_width);
+        if (config->axis == DWT_Y)
+            memcpy(w->low, w->line, l->width * sizeof(double));
+        else
+            analyse(config, w->line, l->width, gap, w->low, l->low_width, w->high, l->high_width);
         store_row(out, first, l->plane[is_low ? DWT_LL : DWT_LH], row, channel, w->low);
         store_row(out, first, l->plane[is_low ? DWT_HL : DWT_HH], row, channel, w->high);
         if (is_low)
@@ -199,8 +227,9 @@ static int analyse_channel(const struct dwt_config *config, const struct dwt_lay
     load_channel(in, index, channel, w.signal);
     for (unsigned i = 0; i < layout->n_levels && result == 0; i++) {
         const struct dwt_level *l = &layout->levels[i];
-        analyse_columns(config, l, &w);
-        analyse_rows(config, l, channel, &w, out, first);
+        long gap = 1L << i; /* of the stationary transform */
+        analyse_columns(config, l, gap, &w);
+        analyse_rows(config, l, gap, channel, &w, out, first);
         if (i + 1 == layout->n_levels)
             break;
         result = make_work(&layout->levels[i + 1], &next, fault);

@@ -5,25 +5,10 @@
 #include "stage/dwt/dwt_level.h"
 #include "stage/dwt/shrink.h"
 
-/* cl/dwt/idwt.cl */
-enum {
-    ENDS_NONE = 0,
-    ENDS_REFLECT,
-    ENDS_PERIODIC
-};
-
 /* As in dwt_analysis.c. */
 enum {
     LEVEL_SAMPLES = 512
 };
-
-static int kernel_ends(const struct dwt_task *task)
-{
-    int mode = task->config->mode;
-    return mode == WAVELET_JPEG2000        ? ENDS_REFLECT
-           : mode == WAVELET_PERIODIZATION ? ENDS_PERIODIC
-                                           : ENDS_NONE;
-}
 
 /* Definitions and first arguments of a kernel that does all of a level. */
 static void describe(const struct dwt_synthesis *s, struct pass *pass)
@@ -50,7 +35,7 @@ static void add_level(const struct dwt_synthesis *s)
     dwt_pass_taps(pass, &horizontal);
     dwt_pass_size(&s->task, pass);
     dwt_pass_band_sizes(l, pass);
-    pass_int(pass, kernel_ends(&s->task));
+    pass_int(pass, dwt_kernel_ends(&s->task));
 }
 
 /* cdf53 and cdf97 have a gain of 1, so there is nothing to scale. */
@@ -98,7 +83,7 @@ static bool add_taps(const struct dwt_synthesis *s)
     pass_ints(pass, rows, n_rows);
     dwt_pass_size(&s->task, pass);
     dwt_pass_band_sizes(l, pass);
-    pass_int(pass, kernel_ends(&s->task));
+    pass_int(pass, dwt_kernel_ends(&s->task));
     return true;
 }
 
@@ -156,7 +141,7 @@ static bool add_sums(const struct dwt_synthesis *s)
     pass_ints(pass, rows, n_rows);
     dwt_pass_size(&s->task, pass);
     dwt_pass_band_sizes(l, pass);
-    pass_int(pass, kernel_ends(&s->task));
+    pass_int(pass, dwt_kernel_ends(&s->task));
     const struct shrink_limits *limits = limits_of(s);
     if (limits) {
         shrink_define_limits(pass, limits);
@@ -183,7 +168,8 @@ static void add_horizontal(const struct dwt_synthesis *s, enum kernel_form form)
     dwt_pass_bands(&s->task, pass);
     dwt_pass_mid(&s->task, pass);
     dwt_pass_taps(pass, &taps);
-    pass_ints(pass, l->width, l->low_width, l->high_width, l->low_height, kernel_ends(&s->task));
+    pass_ints(pass, l->width, l->low_width, l->high_width, l->low_height,
+              dwt_kernel_ends(&s->task));
 }
 
 static void add_vertical(const struct dwt_synthesis *s, enum kernel_form form)
@@ -201,11 +187,16 @@ static void add_vertical(const struct dwt_synthesis *s, enum kernel_form form)
     dwt_pass_mid(&s->task, pass);
     dwt_pass_place(pass, s->out);
     dwt_pass_taps(pass, &taps);
-    pass_ints(pass, l->height, l->low_height, l->high_height, kernel_ends(&s->task));
+    pass_ints(pass, l->height, l->low_height, l->high_height, dwt_kernel_ends(&s->task));
 }
 
 void dwt_add_synthesis(const struct dwt_synthesis *s)
 {
+    if (dwt_goes_by_lines(s->task.config)) {
+        s->task.scratch->missed |= limits_of(s) != NULL;
+        dwt_join_lines(s);
+        return;
+    }
     bool rows = s->task.plan->profile->form == FORM_ROWS;
     bool gpu = dwt_suits_gpu(&s->task), columns = dwt_suits_columns(&s->task);
     bool sums = s->task.config->precision != DWT_REVERSIBLE;

@@ -35,6 +35,13 @@ static const struct param params[] = {
     PARAM(CHOICE, "type", offsetof(struct idwt_config, type),
           "of samples that such planes came from; without it that of the planes",
           .choices = stage_type_choices),
+    PARAM(CHOICE, "axis", offsetof(struct idwt_config, axis),
+          "of such planes; x: each row is a signal; y: each column is; without it both, or x of "
+          "planes L and H",
+          .choices = dwt_axis_choices),
+    PARAM(FLAG, "stationary", offsetof(struct idwt_config, stationary),
+          "of such planes; 0 unless given"),
+    PARAM(FLAG, "norm", offsetof(struct idwt_config, norm), "of such planes; 0 unless given"),
     {0},
 };
 
@@ -44,6 +51,7 @@ enum { /* bits of `given` */
     WORD_PRECISION = 1 << 3,
     WORD_SIZE = 1 << 4,
     WORD_TYPE = 1 << 5,
+    WORD_AXIS = 1 << 6,
 };
 
 unsigned idwt_kept(const struct idwt_config *config, unsigned n_levels)
@@ -53,7 +61,8 @@ unsigned idwt_kept(const struct idwt_config *config, unsigned n_levels)
 
 double idwt_scale(const struct dwt_config *dwt, unsigned kept)
 {
-    return wavelet_is_cdf(dwt->wavelet) ? 1 : ldexp(1, -(int)kept);
+    bool keeps = wavelet_is_cdf(dwt->wavelet) || dwt->norm;
+    return keeps ? 1 : exp2(-(double)kept * (dwt->axis == DWT_BOTH ? 1 : 0.5));
 }
 
 static int complete(void *config_, param_given *given, struct fault *fault)
@@ -82,8 +91,12 @@ static int read_named(const struct idwt_config *config, const struct frame *in, 
 {
     enum sample_type type = in->planes[0].type;
     param_given given = config->given & WORD_MODE ? 1u << DWT_PARAM_MODE : 0;
+    int axis = config->given & WORD_AXIS ? config->axis : dwt_is_named_line(in) ? DWT_X : DWT_BOTH;
     *dwt = (struct dwt_config){.wavelet = config->wavelet,
                                .mode = config->mode,
+                               .axis = axis,
+                               .stationary = config->stationary,
+                               .norm = config->norm,
                                .precision = config->given & WORD_PRECISION ? config->precision
                                             : type == SAMPLE_F64           ? DWT_DOUBLE
                                             : type == SAMPLE_I32           ? DWT_REVERSIBLE
@@ -180,8 +193,8 @@ static int add_passes(const struct idwt_config *config, struct stage_plan *plan,
     struct plane original;
     int result = 0;
     if (in->n_origins > 0 && config->given & ~(param_given)1)
-        plan->warning = "these planes say what they came from: wavelet, mode, precision, size and "
-                        "type do not count";
+        plan->warning = "these planes say what they came from: other parameters than levels do not "
+                        "count";
     for (size_t i = 0; i < idwt_count(in) && result == 0; i++) {
         result = idwt_read(config, in, i, &dwt, &layout, &original, fault);
         dwt_scratch_reserve(scratch, &layout);
@@ -233,6 +246,14 @@ static struct tolerance tolerance(const void *config, enum sample_type in, enum 
 static const char *const chains[] = {
     "dwt,idwt",
     "dwt:precision=double,idwt",
+    "dwt:db2:levels=2:stationary=1,idwt",
+    "dwt:db2:levels=2:stationary=1:precision=double,idwt",
+    "dwt:db2:stationary=1:axis=x,idwt",
+    "dwt:db2:stationary=1:axis=x:precision=double,idwt",
+    "dwt:db2:axis=x,idwt",
+    "dwt:db2:axis=x:precision=double,idwt",
+    "dwt:db2:axis=y,idwt",
+    "dwt:db2:axis=y:precision=double,idwt",
     "dwt:wavelet=cdf53:precision=reversible,idwt",
     NULL,
 };

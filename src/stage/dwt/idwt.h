@@ -14,7 +14,8 @@ struct idwt_config {
 
     /* For planes without origins: the parameters of dwt that made them, as far as they are given.
      */
-    int wavelet, mode, precision, type;
+    int wavelet, mode, precision, type, axis;
+    bool stationary, norm;
     char size[PARAM_WORD_MAX];
     param_given given;
 };

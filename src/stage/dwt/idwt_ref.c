@@ -42,10 +42,31 @@ static void unlift_all(const struct dwt_config *config, double *x, long n)
     }
 }
 
+/* Of the stationary transform. */
+static void synthesise_all(const struct dwt_config *config, const double *low, const double *high,
+                           double *x, long n, long gap)
+{
+    struct wavelet_filters f;
+    double factor = config->norm ? sqrt(0.5) : 0.5;
+    wavelet_filters(config->wavelet, &f);
+    for (long t = 0; t < n; t++) {
+        x[t] = 0;
+        for (long k = 0; k < (long)f.length; k++) {
+            long i = (t + gap * ((long)f.length / 2 - 1 - k)) % n;
+            i += i < 0 ? n : 0;
+            x[t] += factor * (f.rec_lo[k] * low[i] + f.rec_hi[k] * high[i]);
+        }
+    }
+}
+
 /* x[0…n−1] from its bands. */
 static void synthesise(const struct dwt_config *config, const double *low, long n_low,
-                       const double *high, double *x, long n)
+                       const double *high, double *x, long n, long gap)
 {
+    if (config->stationary) {
+        synthesise_all(config, low, high, x, n, gap);
+        return;
+    }
     if (config->mode == WAVELET_JPEG2000) {
         for (long i = 0; i < n; i++)
             x[i] = i % 2 ? high[i / 2] : low[i / 2];
@@ -112,7 +133,7 @@ static void load_row(const struct picture *in, int plane, uint32_t y, uint32_t c
 }
 
 /* Rows first, into w->rows; LL comes from w->low unless it is a plane. */
-static void synthesise_rows(const struct dwt_config *config, const struct dwt_level *l,
+static void synthesise_rows(const struct dwt_config *config, const struct dwt_level *l, long gap,
                             const struct picture *in, uint32_t channel, struct work *w)
 {
     for (uint32_t y = 0; y < l->low_height + l->high_height; y++) {
@@ -123,19 +144,27 @@ static void synthesise_rows(const struct dwt_config *config, const struct dwt_le
         else
             load_row(in, l->plane[is_low ? DWT_LL : DWT_LH], row, channel, w->a);
         load_row(in, l->plane[is_low ? DWT_HL : DWT_HH], row, channel, w->b);
-        synthesise(config, w->a, l->low_width, w->b, w->rows + (size_t)y * l->width, l->width);
+        double *to = w->rows + (size_t)y * l->width;
+        if (config->axis == DWT_Y)
+            memcpy(to, w->a, l->width * sizeof(double));
+        else
+            synthesise(config, w->a, l->low_width, w->b, to, l->width, gap);
     }
 }
 
-static void synthesise_columns(const struct dwt_config *config, const struct dwt_level *l,
+static void synthesise_columns(const struct dwt_config *config, const struct dwt_level *l, long gap,
                                struct work *w)
 {
+    if (config->axis == DWT_X) {
+        memcpy(w->signal, w->rows, (size_t)l->width * l->height * sizeof(double));
+        return;
+    }
     for (size_t x = 0; x < l->width; x++) {
         for (size_t y = 0; y < l->low_height; y++)
             w->a[y] = w->rows[y * l->width + x];
         for (size_t y = 0; y < l->high_height; y++)
             w->b[y] = w->rows[(l->low_height + y) * l->width + x];
-        synthesise(config, w->a, l->low_height, w->b, w->line, l->height);
+        synthesise(config, w->a, l->low_height, w->b, w->line, l->height, gap);
         for (size_t y = 0; y < l->height; y++)
             w->signal[y * l->width + x] = w->line[y];
     }
@@ -165,8 +194,9 @@ static int synthesise_channel(const struct dwt_config *config, const struct dwt_
     if (result != 0)
         return result;
     for (unsigned i = layout->n_levels; i-- > kept;) {
-        synthesise_rows(config, &layout->levels[i], in, channel, &w);
-        synthesise_columns(config, &layout->levels[i], &w);
+        long gap = 1L << i; /* of the stationary transform */
+        synthesise_rows(config, &layout->levels[i], gap, in, channel, &w);
+        synthesise_columns(config, &layout->levels[i], gap, &w);
         double *swap = w.low;
         w.low = w.signal;
         w.signal = swap;

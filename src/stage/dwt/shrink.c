@@ -11,8 +11,13 @@
 #include "stage/count.h"
 #include "stage/dwt/wavelet.h"
 
-static const struct param_choice rule_choices[] = {
-    {"soft", SHRINK_SOFT}, {"hard", SHRINK_HARD}, {"garrote", SHRINK_GARROTE}, {NULL, 0}};
+static const struct param_choice rule_choices[] = {{"soft", SHRINK_SOFT},
+                                                   {"hard", SHRINK_HARD},
+                                                   {"garrote", SHRINK_GARROTE},
+                                                   {"firm", SHRINK_FIRM},
+                                                   {"greater", SHRINK_GREATER},
+                                                   {"less", SHRINK_LESS},
+                                                   {NULL, 0}};
 
 static const struct param_choice threshold_choices[] = {
     {"universal", SHRINK_UNIVERSAL}, {"bayes", SHRINK_BAYES}, {NULL, 0}};
@@ -23,7 +28,8 @@ static const struct param params[] = {
     PARAM(CHOICE, "rule", offsetof(struct shrink_config, rule),
           "what becomes of a coefficient: soft moves it towards 0 by the threshold, hard drops it "
           "below the threshold, garrote subtracts less the "
-          "larger a coefficient is",
+          "larger a coefficient is, firm nothing from upper times the threshold on; greater and "
+          "less drop those below and above it, by their sign",
           .choices = rule_choices, DEFAULT("soft")),
     PARAM(REAL_OR_CHOICE, "threshold", offsetof(struct shrink_config, threshold),
           "for coefficients of an orthonormal transform; universal and bayes find it from the "
@@ -32,16 +38,32 @@ static const struct param params[] = {
     PARAM(REAL_OR_CHOICE, "levels", offsetof(struct shrink_config, levels),
           "how many levels to change, the finest first", RANGE(1, DWT_LEVELS_MAX),
           .choices = levels_choices, DEFAULT("all")),
+    PARAM(REAL, "upper", offsetof(struct shrink_config, upper),
+          "of rule=firm: from how many times the threshold on coefficients stay; 2 unless given",
+          RANGE(1, 1e6)),
     {0},
 };
 
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
-    const struct shrink_config *config = config_;
+    struct shrink_config *config = config_;
+    enum {
+        UPPER = 3
+    }; /* among the parameters */
+    if (*given & (param_given)1 << UPPER && config->rule != SHRINK_FIRM)
+        return fault_set(fault, FAULT_CHAIN, "stage 'shrink': upper is for rule=firm");
+    if (!(*given & (param_given)1 << UPPER))
+        config->upper = 2;
     if (config->levels.choice == PARAM_IS_NUMBER &&
         config->levels.value != floor(config->levels.value))
         return fault_set(fault, FAULT_CHAIN, "stage 'shrink': levels is a whole number, or all");
     return 0;
+}
+
+double shrink_slope(const struct shrink_config *config)
+{
+    return config->upper > 1 ? config->upper / (config->upper - 1)
+                             : 0; /* there is nothing between */
 }
 
 bool shrink_takes_level(const struct shrink_config *config, unsigned i)
@@ -49,10 +71,12 @@ bool shrink_takes_level(const struct shrink_config *config, unsigned i)
     return config->levels.choice == SHRINK_ALL || i < (unsigned)config->levels.value;
 }
 
-/* How many levels down to `level` have a side of more than 1. */
+/* How many levels down to `level` take a side of more than 1 apart. */
 static unsigned levels_of_side(const struct dwt_layout *layout, unsigned level, bool vertical)
 {
     unsigned count = 0;
+    if (layout->axis == (vertical ? DWT_X : DWT_Y))
+        return 0;
     for (unsigned i = 0; i <= level; i++)
         count += (vertical ? layout->levels[i].height : layout->levels[i].width) > 1;
     return count;
@@ -62,6 +86,8 @@ double shrink_norm(const struct dwt_config *dwt, const struct dwt_layout *layout
                    enum dwt_band band)
 {
     double low, high, norm;
+    if (dwt->norm)
+        return exp2((level + 1) * (dwt->axis == DWT_BOTH ? 1 : 0.5));
     if (!wavelet_is_cdf(dwt->wavelet))
         return 1;
     wavelet_cdf_norms(dwt->wavelet, levels_of_side(layout, level, false), &low, &high);
@@ -74,7 +100,8 @@ double shrink_norm(const struct dwt_config *dwt, const struct dwt_layout *layout
 double shrink_sigma_factor(const struct dwt_config *dwt, const struct dwt_layout *layout,
                            unsigned level, enum dwt_band band)
 {
-    return shrink_norm(dwt, layout, 0, DWT_HH) / 0.6745 / shrink_norm(dwt, layout, level, band);
+    return shrink_norm(dwt, layout, 0, layout->finest) / 0.6745 /
+           shrink_norm(dwt, layout, level, band);
 }
 
 double shrink_universal_factor(const struct dwt_config *dwt, const struct dwt_layout *layout,
@@ -211,7 +238,7 @@ static void add_bits_together(const struct shrinking *s, const struct plane *pla
 static void add_median(const struct shrinking *s)
 {
     unsigned index = 0;
-    const struct plane *plane = plane_of(s, 0, DWT_HH, &index);
+    const struct plane *plane = plane_of(s, 0, s->layout.finest, &index);
     struct cut cut = cut_plane(s->plan, plane);
     uint32_t c = s->layout.channels, rows = 1 + 2 * c * cut.parts;
     uint32_t bins = 1u << (s->together ? BITS_TOGETHER : BITS);
@@ -317,10 +344,20 @@ static unsigned add_values(const struct shrinking *s)
     return stage_plan_table(s->plan, narrow, sizeof narrow);
 }
 
+/* Adds the rule's numbers, behind all other arguments. */
+static void pass_rule(const struct shrinking *s, struct pass *pass)
+{
+    if (s->config->rule != SHRINK_FIRM)
+        return;
+    pass_numbers(pass, "WORK upper, WORK slope", "upper, slope");
+    pass_work(s, pass, s->config->upper);
+    pass_work(s, pass, shrink_slope(s->config));
+}
+
 /* Whether the band stays as it is. */
 static bool is_copied(const struct shrinking *s, unsigned level, enum dwt_band band)
 {
-    bool has_noise = is_fixed(s->config) || s->layout.levels[0].plane[DWT_HH] >= 0;
+    bool has_noise = is_fixed(s->config) || s->layout.levels[0].plane[s->layout.finest] >= 0;
     return band == DWT_LL || !shrink_takes_level(s->config, level) || !has_noise;
 }
 
@@ -359,6 +396,7 @@ static void add_band(const struct shrinking *s, unsigned level, enum dwt_band ba
     define_rule(s->config, pass);
     pass_buffer(pass, is_fixed(s->config) ? s->values : s->limit);
     pass_int(pass, is_fixed(s->config) ? (int32_t)shrink_value_at(level, band) : 0);
+    pass_rule(s, pass);
 }
 
 /* Describes the planes of a transform for one launch, the largest ones first; returns how many
@@ -452,6 +490,7 @@ static void add_together(struct shrinking *s)
     pass_buffer(pass, s->places);
     pass_int(pass, s->places_at);
     shrink_pass_limits(pass, &limits);
+    pass_rule(s, pass);
     s->places_at += (int32_t)n_places * PLACE_INTS;
 }
 
@@ -513,7 +552,7 @@ static int find_limits(struct shrinking *s, size_t i, struct fault *fault)
         s->values = add_values(s);
     if (!is_fixed(s->config) && i == 0)
         add_scratch(s);
-    if (!is_fixed(s->config) && s->layout.levels[0].plane[DWT_HH] >= 0)
+    if (!is_fixed(s->config) && s->layout.levels[0].plane[s->layout.finest] >= 0)
         add_median(s);
     if (s->together && s->config->threshold.choice == SHRINK_BAYES)
         add_limits(s);
@@ -539,10 +578,10 @@ int shrink_find_limits(const struct shrink_config *config, struct stage_plan *pl
                        struct shrink_limits *limits, struct fault *fault)
 {
     struct shrinking s = {.config = config, .plan = plan, .together = count_together(plan)};
-    if (!s.together || plan->in->n_origins != 1)
+    if (!s.together || plan->in->n_origins != 1 || config->rule == SHRINK_FIRM)
         return 0;
     int result = find_limits(&s, 0, fault);
-    if (result == 0 && (is_fixed(config) || s.layout.levels[0].plane[DWT_HH] >= 0))
+    if (result == 0 && (is_fixed(config) || s.layout.levels[0].plane[s.layout.finest] >= 0))
         *limits = limits_of(&s);
     return result;
 }
@@ -559,6 +598,15 @@ static const char *const chains[] = {
     "dwt,shrink:threshold=bayes",
     "dwt,shrink:rule=hard",
     "dwt,shrink:rule=garrote",
+    "dwt,shrink:rule=firm",
+    "dwt,shrink:rule=greater",
+    "dwt,shrink:rule=less",
+    "dwt:precision=double,shrink:rule=firm",
+    "dwt:precision=double,shrink:rule=greater",
+    "dwt:precision=double,shrink:rule=less",
+    "dwt:wavelet=cdf53:precision=reversible,shrink:rule=firm",
+    "dwt:wavelet=cdf53:precision=reversible,shrink:rule=greater",
+    "dwt:wavelet=cdf53:precision=reversible,shrink:rule=less",
     "dwt:precision=double,shrink:threshold=bayes",
     "dwt:precision=double,shrink:rule=hard",
     "dwt:precision=double,shrink:rule=garrote",

@@ -9,6 +9,9 @@ enum shrink_rule {
     SHRINK_SOFT,    /* c moves towards 0 by T; 0 if |c| ≤ T */
     SHRINK_HARD,    /* 0 if |c| < T; otherwise unchanged */
     SHRINK_GARROTE, /* c − T²/c; 0 if |c| ≤ T */
+    SHRINK_FIRM, /* 0 if |c| ≤ T; unchanged if |c| > upper · T; between, from 0 on in a line */
+    SHRINK_GREATER, /* 0 if c < T; otherwise unchanged */
+    SHRINK_LESS,    /* 0 if c > T; otherwise unchanged */
 };
 
 enum {
@@ -23,7 +26,11 @@ struct shrink_config {
     int rule; /* enum shrink_rule */
     struct param_scalar threshold;
     struct param_scalar levels; /* how many levels, from the finest */
+    double upper;               /* of SHRINK_FIRM; at least 1 */
 };
+
+/* Of SHRINK_FIRM: what |c| − T is multiplied with between the thresholds. */
+double shrink_slope(const struct shrink_config *config);
 
 /* Whether the coefficients of level i (0: finest) are changed. */
 bool shrink_takes_level(const struct shrink_config *config, unsigned i);

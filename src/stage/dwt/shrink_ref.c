@@ -44,13 +44,18 @@ static int find_median(const struct picture *in, size_t plane, uint32_t channel,
     return 0;
 }
 
-static double shrunk(int rule, double v, double t)
+static double shrunk(const struct shrink_config *config, double v, double t)
 {
     double size = fabs(v);
+    int rule = config->rule;
     if (rule == SHRINK_HARD)
         return size < t ? 0 : v;
+    if (rule == SHRINK_GREATER || rule == SHRINK_LESS)
+        return (rule == SHRINK_LESS ? v > t : v < t) ? 0 : v;
     if (size <= t)
         return 0;
+    if (rule == SHRINK_FIRM)
+        return size > config->upper * t ? v : copysign((size - t) * shrink_slope(config), v);
     return rule == SHRINK_SOFT ? copysign(size - t, v) : v - t * t / v;
 }
 
@@ -70,8 +75,6 @@ static double find_threshold(const struct transform *t, const struct picture *in
     if (t->config->threshold.choice == PARAM_IS_NUMBER)
         return narrow(type,
                       t->config->threshold.value / shrink_norm(&t->dwt, &t->layout, level, band));
-    if (!t->has_noise)
-        return 0;
     if (t->config->threshold.choice == SHRINK_UNIVERSAL)
         return narrow(type,
                       t->median[channel] *
@@ -93,14 +96,15 @@ static void shrink_band(const struct transform *t, const struct picture *in, uns
         return;
     size_t index = t->first + (size_t)t->layout.levels[level].plane[band];
     const struct plane *p = &in->frame.planes[index];
-    bool keep = band == DWT_LL || !shrink_takes_level(t->config, level);
+    bool has_limit = t->has_noise || t->config->threshold.choice == PARAM_IS_NUMBER;
+    bool keep = band == DWT_LL || !shrink_takes_level(t->config, level) || !has_limit;
     for (uint32_t c = 0; c < p->channels; c++) {
         double limit = keep ? 0 : find_threshold(t, in, level, band, index, c);
         for (uint32_t y = 0; y < p->height; y++) {
             for (uint32_t x = 0; x < p->width; x++) {
                 double v = coefficient(in, index, x, y, c);
                 if (!keep)
-                    v = narrow(p->type, shrunk(t->config->rule, v, limit));
+                    v = narrow(p->type, shrunk(t->config, v, limit));
                 if (sample_is_integer(p->type))
                     v = (double)sample_saturate(p->type, v);
                 sample_store(p->type,
@@ -118,7 +122,7 @@ int shrink_reference(const void *config, const struct picture *in, struct pictur
     for (size_t i = 0; i < in->frame.n_origins; i++) {
         struct transform t = {.config = config, .first = in->frame.origins[i].first};
         int result = dwt_read_origin("shrink", &in->frame, i, &t.dwt, &t.layout, fault);
-        int finest = t.layout.levels[0].plane[DWT_HH];
+        int finest = t.layout.levels[0].plane[t.layout.finest];
         t.has_noise = finest >= 0;
         for (uint32_t c = 0; c < t.layout.channels && result == 0 && t.has_noise; c++)
             result = find_median(in, t.first + (size_t)finest, c, &t.median[c], fault);

@@ -31,9 +31,10 @@ static bool find_parameter(const char *parameters, const char *name, char *value
  * level. Returns false for transforms without a mosaic. */
 static bool gain_of_level(const struct frame_origin *origin, double *gain)
 {
-    char mode[24];
+    char mode[24], all[4];
     if (strcmp(origin->stage, "dwt") != 0 ||
-        !find_parameter(origin->parameters, "mode", mode, sizeof mode))
+        !find_parameter(origin->parameters, "mode", mode, sizeof mode) ||
+        (find_parameter(origin->parameters, "stationary", all, sizeof all) && all[0] == '1'))
         return false;
     *gain = strcmp(mode, "jpeg2000") == 0 ? 1 : 2;
     return *gain == 1 || strcmp(mode, "periodization") == 0;
