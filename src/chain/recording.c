@@ -665,6 +665,10 @@ static int record_steps(const struct recording *r, struct recording_run *run, st
             atomic_store(&run->windows[i].freed, still_needed(r, run, &run->windows[i]));
     while (run->group < r->plan->n_groups && ended && result == 0) {
         result = record_group(r, run, &ended, fault);
+        /* Rows that nobody needs still come into the input's memory, which the next group may have
+         * as its own. */
+        if (run->group + 1 < r->plan->n_groups)
+            ended &= atomic_load(&run->in->written) == window_height(run->in);
         run->group += ended && result == 0;
     }
     run->ended = has_ended(r, run);

@@ -675,7 +675,8 @@ static void test_rows(void **state)
 {
     static const char *const texts[] = {"luminance,gauss:2,sobel", "invert", "resize:w=300", "",
                                          "threshold:otsu", "crop:10:500:700:300,box:radius=3",
-                                         "convert:type=f32,median,flip:x"};
+                                         "convert:type=f32,median,flip:x",
+                                         "crop:0:0:700:300,luminance,threshold:otsu"};
     static const uint32_t sides[][2] = {{1200, 900}, {37, 29}};
     for (size_t s = 0; s < 2; s++)
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
