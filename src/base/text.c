@@ -75,27 +75,40 @@ static size_t character_length(const unsigned char *s)
 void text_append_utf8(struct text *text, const char *string)
 {
     while (*string) {
-        size_t length = character_length((const unsigned char *)string);
-        if (length > 0)
-            text_append_bytes(text, string, length);
-        else
+        size_t valid = 0, length;
+        while (string[valid] &&
+               (length = character_length((const unsigned char *)string + valid)) > 0)
+            valid += length;
+        text_append_bytes(text, string, valid);
+        string += valid;
+        if (*string) {
             text_append(text, "\xef\xbf\xbd");
-        string += length > 0 ? length : 1;
+            string++;
+        }
     }
 }
 
+/* Into the room that there is; again, if that was too little. */
 void text_printf(struct text *text, const char *format, ...)
 {
+    if (text->failed)
+        return;
+    size_t room = text->capacity - text->length;
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(NULL, 0, format, args);
+    int length = vsnprintf(text->data ? text->data + text->length : NULL, room, format, args);
     va_end(args);
-    if (length < 0 || !reserve(text, (size_t)length))
-        return;
-    va_start(args, format);
-    vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
-    va_end(args);
-    text->length += (size_t)length;
+    if (length >= 0 && (size_t)length >= room) {
+        if (text->data)
+            text->data[text->length] = '\0';
+        if (!reserve(text, (size_t)length))
+            return;
+        va_start(args, format);
+        vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
+        va_end(args);
+    }
+    if (length > 0)
+        text->length += (size_t)length;
 }
 
 const char *text_string(const struct text *text)

@@ -86,8 +86,8 @@ void engine_submit(struct engine *engine, struct engine_job *job)
     *engine->queue_end = job;
     engine->queue_end = &job->next;
     engine->n_queued++;
-    pthread_cond_signal(&engine->queue_changed);
     pthread_mutex_unlock(&engine->queue_lock);
+    pthread_cond_signal(&engine->queue_changed); /* whoever wakes finds the lock free */
 }
 
 static int start_threads(struct engine *engine, struct fault *fault)

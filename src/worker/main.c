@@ -93,7 +93,8 @@ static void send_answer(struct server *server, struct message *answer, const str
         answer->buffer_bytes = (int64_t)atomic_load(&counters->buffer_bytes);
         answer->client_kernels = (int64_t)atomic_load(&counters->counted);
     }
-    signals_settle();
+    if (server->loads)
+        signals_settle();
     send_to_front(server, answer);
 }
 

@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "worker/json_text.h"
 #include "worker/message.h"
 
 static int decode(const char *json)
@@ -243,6 +245,48 @@ static void test_empty_with_a_descriptor(void **state)
     close(pipes[0]);
 }
 
+/* Whatever is written is read again as it was; numbers are those that jansson writes. */
+static void test_written(void **state)
+{
+    const char odd[] = "a\"b\\c\n\x01\x1f\x7f/\xc3\xa9";
+    json_t *list = json_array();
+    json_t *numbered = json_loads("[0.0, 1.0, 255.0, 1e-9, 1.5e-9, 2.5e-7, 0.1, 0.333333333333333,"
+                                  "0.001234567, 3600.0, 999999.999999999, 1e6, 1e17, 1e300, 5e-324,"
+                                  "-1.0, -0.25]",
+                                  0, NULL);
+    uint64_t random = 1;
+    (void)state;
+    for (size_t i = 0; i < 20000; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        json_array_append_new(numbered, json_real((double)(random >> (20 + i % 40)) * 1e-9));
+    }
+    json_array_append_new(list, json_pack("{s:[], s:{}, s:n, s:b, s:b}", "list", "object", "null",
+                                          "yes", 1, "no", 0));
+    json_array_append_new(list, json_stringn(odd, sizeof odd)); /* with its NUL */
+    json_array_append_new(list, json_pack("{s:i}", odd, -7));
+    json_array_append_new(list, json_integer(INT64_MIN));
+    json_array_append_new(list, json_integer(INT64_MAX));
+    json_array_append_new(list, json_integer(0));
+    json_array_append(list, numbered);
+
+    struct text text = {0};
+    char *expected = json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    json_t *other = json_loads(expected, JSON_ALLOW_NUL, NULL);
+    json_append(&text, list);
+    json_t *read = json_loadb(text_string(&text), text.length, JSON_ALLOW_NUL, NULL);
+    assert_false(text.failed);
+    assert_non_null(read);
+    assert_true(json_equal(read, other));
+    text_finish(&text);
+    json_append(&text, NULL);
+    assert_true(text.failed);
+    text_finish(&text);
+    free(expected);
+    json_decref(read);
+    json_decref(other);
+    json_decref(numbered);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +294,7 @@ int main(void)
         cmocka_unit_test(test_refused),       cmocka_unit_test(test_results),
         cmocka_unit_test(test_faults),        cmocka_unit_test(test_plane_names),
         cmocka_unit_test(test_over_a_socket), cmocka_unit_test(test_empty_with_a_descriptor),
+        cmocka_unit_test(test_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

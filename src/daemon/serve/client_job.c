@@ -360,12 +360,13 @@ static void done(struct job *queued, const struct message *report)
     queue_count_end(queue, queued, queued->fault.code == FAULT_NONE);
     queued->results = NULL;
     text_finish(&results);
-    job_print_times(queued, times);
     if (queued->fault.code != FAULT_NONE)
         log_about(job_subject(queued), LOG_LEVEL_INFO, "failed: %s: %s",
                   fault_name(queued->fault.code), queued->fault.text);
-    else
+    if (queued->fault.code == FAULT_NONE && log_enabled(LOG_LEVEL_DEBUG)) {
+        job_print_times(queued, times);
         log_about(job_subject(queued), LOG_LEVEL_DEBUG, "done in %s", times);
+    }
     end(job, report);
 }
 
