@@ -256,7 +256,7 @@ class WorkItem:
         self.group, self.local = group, local
         self.values, self.bits_of, self.why = {}, {}, {}
         self.visits, self.accesses, self.scratch = {}, [], {}
-        self.block, self.known = None, known or {}
+        self.block, self.known = None, {} if known is None else known
 
     def run(self):
         self.execute(self.body)

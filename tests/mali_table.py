@@ -166,9 +166,6 @@ def known_words(launch):
 class Zeros(dict):
     """Of pixels that are no edges (cl/canny.cl), as most are."""
 
-    def __bool__(self):
-        return True
-
     def get(self, address, default=None):
         return 0
 
