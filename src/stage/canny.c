@@ -118,7 +118,9 @@ static void add_gradients(const struct work *work, unsigned plane,
 static void add_thinning(const struct work *work, const struct canny_config *config)
 {
     uint64_t low, high;
-    struct pass *pass = begin(work, "thin", work->lanes, 1);
+    /* Vectors of numbers of 64 bits have no room in Mali's registers. */
+    uint32_t lanes = work->on_cpu || work->magnitude != SAMPLE_F64 ? work->lanes : 0;
+    struct pass *pass = begin(work, "thin", lanes, 1);
     canny_limits(config, &low, &high);
     pass_define(pass, "MAGNITUDE", "%s", number_name(work->magnitude));
     pass_define(pass, "LIMIT", "%s", work->magnitude == SAMPLE_F64 ? "ulong" : "uint");
