@@ -71,7 +71,37 @@ inline struct FN(span) FN(span)(int begin, int end, int n, int border)
 #define WINDOW_ARGUMENTS                                                                            \
     width, height, out_width, out_height, band, left, right, top, bottom, border, centre_x, centre_y, area, factor, bias
 
-#ifdef FORM_ROWS
+#if defined(KERNEL_rows)
+/* The table on CPUs: sums along each row, which lies one row and one pixel further there; the grid counts rows of the table.
+ */
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(uint, table))
+{
+    int y = GRID_Y;
+    IN_GRID(SPAN_BEGIN, y)
+    __global uint *to = ROW(table, y);
+    uint sums[CH];
+    for (int c = 0; c < CH; c++)
+        to[c] = sums[c] = 0;
+    for (int i = 0; i < grid_width; i += CH)
+        for (int c = 0; c < CH; c++)
+            to[CH + i + c] = sums[c] += y == 0 ? 0 : (uint)(int)ROW(src, y - 1)[i + c];
+}
+
+#elif defined(KERNEL_down)
+/* Sums of these down columns. The grid counts columns. */
+__kernel void KERNEL(GRID, PLANE_OUT(uint, table), int height)
+{
+    int x = SPAN_BEGIN, end = SPAN_END(x);
+    IN_GRID(x, GRID_Y)
+    for (int y = 1; y <= height; y++) {
+        __global const uint *above = ROW(table, y - 1);
+        __global uint *to = ROW(table, y);
+        for (int i = x; i < end; i++)
+            to[i] += above[i];
+    }
+}
+
+#elif defined(FORM_ROWS)
 /* Means on CPUs, without the table. Of it a row of results needs two rows, the one behind its windows and their first one,
  * and of these no more than by how much they differ: own[i], the sum of all samples left of column i in the windows'
  * rows. From row to row this changes by the sums along the row that enters minus the one that leaves, so that all of it

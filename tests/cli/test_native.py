@@ -21,7 +21,7 @@ CHAINS = {
     'abs': ['abs'],
     'analysis': ['analysis:haar', 'analysis:cdf97:levels=2'],
     'blend': ['blend:200:opacity=0.4', 'blend:7:x=5:y=-3'],
-    'box': ['box:radius=2', 'box:width=9:height=4'],
+    'box': ['box:radius=2', 'box:width=9:height=4', 'box:table=1'],
     'canny': ['canny:40:90', 'canny:200:900:norm=l2'],
     'clahe': ['clahe', 'clahe:4x3:clip=5'],
     'close': ['close:3', 'close:width=4:height=9'],

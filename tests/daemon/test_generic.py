@@ -47,7 +47,7 @@ MAKERS = [
 # One of each kernel that the numbers above choose between.
 ALL = ['fir:1_2_1', 'fir:20000000_1_1:divisor=900000000', 'fir:0.5_0.25_0.125', 'box:width=3', 'box:width=60',
        'box:width=4:height=2', 'box:width=1', 'box:width=257:height=255', 'box:radius=2:method=sat', 'box:radius=17:method=sat',
-       'box:width=17', 'box:width=7:height=2', 'gain:by=1.5',
+       'box:width=17', 'box:width=7:height=2', 'box:table=1,convert:u16', 'gain:by=1.5',
        'gain:by=0.3:offset=0.5', 'gain:by=999999.999:offset=-999999.999', 'threshold:t=5', 'threshold:t=otsu', 'luminance:weights=1_2_3,sobel',
        'sobel:scale=0.5', 'sobel:scale=0.3', 'invert', 'sobel:out=l1:scale=0.3', 'sobel:out=l1:scale=0.5', 'canny:40:90', 'canny:1:2000', 'histogram,convert:type=u16',
        'histogram:bins=4,convert:type=u16', 'subtract:3', 'difference:90', 'divide:3:scale=2', 'mask:1', 'blend:9:opacity=0.3']

@@ -286,6 +286,7 @@ static const char *const chains[] = {
     "box:radius=1",
     "box:radius=9",
     "box:radius=4:method=sat",
+    "box:table=1",
     "canny:30:90",
     "canny:30:90:norm=l2",
     "clahe",

@@ -351,9 +351,51 @@ static void test_planes_against_reference(void **state)
     harness_few("box:5:passes=3", SAMPLE_F32, 3);
 }
 
+/* Entry (x, y) is the sum of the samples above and left of it; the first row and column are 0. */
+static void test_table(void **state)
+{
+    (void)state;
+    const double in[] = {1, 2, 3, 4, 5, 6};
+    const double table[] = {0, 0, 0, 0, 0, 1, 3, 6, 0, 5, 12, 21};
+    harness_vector("box:table=1", SAMPLE_U8, 3, 2, 1, in, SAMPLE_I32, 4, 3, 1, table, 0);
+    const double negative[] = {-32768, 32767, -3, 1000};
+    const double sums[] = {0, 0, 0, 0, -32768, -1, 0, -32771, 996};
+    harness_vector("box:table=1", SAMPLE_I16, 2, 2, 1, negative, SAMPLE_I32, 3, 3, 1, sums, 0);
+    /* two channels, each with a table of its own */
+    const double pairs[] = {1, 10, 2, 20, 3, 30, 4, 40};
+    const double both[] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 10, 3, 30, 0, 0, 4, 40, 10, 100};
+    harness_vector("box:table=1", SAMPLE_U16, 2, 2, 2, pairs, SAMPLE_I32, 3, 3, 2, both, 0);
+    /* beside means it has a name */
+    const struct harness_plane planes[] = {{.name = "table", 4, 3, .samples = table}, {0}};
+    harness_planes("box:3:table=1", SAMPLE_U8, 3, 2, 1, in, SAMPLE_I32, false, planes, 0);
+    const double means[] = {2, 3, 4, 3, 4, 5}; /* 21/9, 27/9, 33/9; 30/9, 36/9, 42/9 */
+    const struct harness_plane beside[] = {{.name = "box3", 3, 2, .samples = means}, {0}};
+    harness_planes("box:3:table=1", SAMPLE_U8, 3, 2, 1, in, SAMPLE_U8, false, beside, 0);
+    harness_few("box:table=1", SAMPLE_U8, 1);
+    harness_few("box:table=1", SAMPLE_U8, 3);
+    harness_few("box:table=1", SAMPLE_I8, 4);
+    harness_few("box:table=1", SAMPLE_U16, 3);
+    harness_few("box:table=1", SAMPLE_I16, 1);
+    harness_few("box:3_9:method=sat:table=1", SAMPLE_U8, 4);
+    harness_few("box:3:table=1", SAMPLE_U8, 3);
+    harness_few("box:4:passes=2:border=crop:method=sat:table=1", SAMPLE_I16, 1);
+    harness_few("sobel:both,box:3:table=1", SAMPLE_U8, 1);
+    /* entries beyond 2^32, and windows whose sums take 64 bits beside the table of 32 */
+    harness_check("box:table=1", SAMPLE_U16, 700, 300, 1, HARNESS_EXTREMES);
+    harness_check("box:301_5:method=sat:table=1", SAMPLE_U16, 300, 310, 1, HARNESS_EXTREMES);
+    harness_check("box:table=1", SAMPLE_U8, 2100, 140, 3, HARNESS_RANDOM);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
+    harness_refuses("box:table=1:height=3", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "leave out height=");
+    harness_refuses("box:table=1:passes=2", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "leave out passes=");
+    harness_refuses("box:table=1:border=zero", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN,
+                    "leave out border=");
+    harness_refuses("box:table=1", SAMPLE_F32, 9, 9, 1, FAULT_SHAPE, "integers");
+    harness_refuses("box:3:table=1", SAMPLE_F32, 9, 9, 1, FAULT_SHAPE, "integers");
+    harness_refuses("box:table=1", SAMPLE_U8, 1 << 16, 1 << 15, 1, FAULT_LIMIT, "2^31");
     harness_refuses("box", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "width=W");
     harness_refuses("box:width=0", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "4095");
     harness_refuses("box:width=4096", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "4095");
@@ -378,6 +420,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_channels),
         cmocka_unit_test(test_passes),
         cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_table),
         cmocka_unit_test(test_against_opencv),
         cmocka_unit_test(test_against_numpy),
         cmocka_unit_test(test_steps),

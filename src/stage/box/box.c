@@ -37,12 +37,29 @@ static const struct param params[] = {
           "how often the filter runs, each time on its own rounded result", RANGE(1, 100),
           DEFAULT("1")),
     STAGE_BORDER_PARAM(offsetof(struct box_config, border)),
+    PARAM(FLAG, "table", offsetof(struct box_config, table),
+          "1: the summed-area table is a plane, too, and without a window the only one",
+          DEFAULT("0")),
     {0},
 };
 
 static bool is_given(param_given given, int index)
 {
     return given & (param_given)1 << index;
+}
+
+/* A table alone has no window, nor what belongs to one. */
+static int complete_table(const struct box_config *config, param_given given, struct fault *fault)
+{
+    const char *extra = is_given(given, HEIGHT)         ? "height"
+                        : config->passes != 1           ? "passes"
+                        : config->border != BORDER_EDGE ? "border"
+                                                        : NULL;
+    return extra ? fault_set(fault, FAULT_CHAIN,
+                             "box: table=1 without a window is the table alone: leave out %s=, or "
+                             "give width=W, too, for means beside it",
+                             extra)
+                 : 0;
 }
 
 /* Windows are given by width, and by a height for all of them. */
@@ -60,6 +77,8 @@ static int complete(void *config_, param_given *given, struct fault *fault)
         config->radius = (struct param_integers){0};
         *given = (*given & ~((param_given)1 << RADIUS)) | (param_given)1 << WIDTH;
     }
+    if (!is_given(*given, WIDTH) && config->table)
+        return complete_table(config, *given, fault);
     if (!is_given(*given, WIDTH))
         return fault_set(fault, FAULT_CHAIN,
                          "box: its window is missing: give width=W or radius=R");
@@ -91,19 +110,53 @@ static int size_after(const struct box_config *config, int64_t width, int64_t pa
     return result;
 }
 
+/* The planes that come of one: means of each width, and the table. */
+static unsigned planes_of(const struct box_config *config)
+{
+    return config->width.count + config->table;
+}
+
+/* Where several planes come of one, they are called as what they are. */
+static void name_plane(const struct box_config *config, const char *name, const char *what,
+                       struct plane *plane)
+{
+    if (planes_of(config) > 1)
+        snprintf(plane->name, sizeof plane->name, "%.23s%s%s", name, name[0] ? "." : "", what);
+}
+
+/* Of a plane of integers the table has a row and a column more. */
+static int shape_of_table(struct plane *plane, struct fault *fault)
+{
+    if (!sample_is_integer(plane->type))
+        return fault_set(fault, FAULT_SHAPE,
+                         "box:table=1 takes integers, since differences of large sums of f32 would "
+                         "lose digits; put convert:type=u16 in front");
+    if (!box_table_fits(plane))
+        return fault_set(fault, FAULT_LIMIT,
+                         "box:table=1: %" PRIu32 "×%" PRIu32 " with %" PRIu32
+                         " channels has more than 2^31 entries",
+                         plane->width, plane->height, plane->channels);
+    plane->width++;
+    plane->height++;
+    plane->type = SAMPLE_I32;
+    return 0;
+}
+
 static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault)
 {
     const struct box_config *config = config_;
     int result = 0;
     for (size_t i = 0; i < in->n_planes && result == 0; i++) {
-        for (unsigned w = 0; w < config->width.count && result == 0; w++) {
+        for (unsigned w = 0; w < planes_of(config) && result == 0; w++) {
             struct plane plane = in->planes[i];
-            const char *name = in->planes[i].name;
-            if (config->width.count > 1)
-                snprintf(plane.name, sizeof plane.name, "%.23s%sbox%" PRId64, name,
-                         name[0] ? "." : "", config->width.v[w]);
-            result = size_after(config, config->width.v[w], config->passes, &plane, fault);
+            char what[32] = "table";
+            bool is_table = w == config->width.count;
+            if (!is_table)
+                snprintf(what, sizeof what, "box%" PRId64, config->width.v[w]);
+            name_plane(config, in->planes[i].name, what, &plane);
+            result = is_table ? shape_of_table(&plane, fault)
+                              : size_after(config, config->width.v[w], config->passes, &plane, fault);
             if (result == 0 && !frame_add_plane(out, &plane, alignment))
                 result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
         }
@@ -192,7 +245,8 @@ static unsigned table_bits(const struct box_config *config, enum sample_type typ
     return bits;
 }
 
-/* One pass over one plane. With several widths, the first pass uses a table that they share. */
+/* One pass over one plane. With several widths, the first pass uses a table that they share, as it does the one that
+ * is a result. */
 static void add_task(const struct box_config *config, const struct box_task *task, bool shared,
                      const struct view *table)
 {
@@ -217,7 +271,7 @@ static void add_passes(const struct box_config *config, struct box_task task, un
                        unsigned out, const struct view *table)
 {
     const struct plane *plane = &task.plan->in->planes[in];
-    int64_t width = config->width.v[out % config->width.count];
+    int64_t width = config->width.v[out % planes_of(config)];
     bool by_rows = task.plan->profile->band_bytes > 0 && config->passes <= BOX_TURNS + 1;
     int64_t turns = by_rows ? BOX_TURNS : 2;
     task.width = (uint32_t)width;
@@ -247,13 +301,19 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
                                 .memory = &memory,
                                 .in = {OPERAND_IN, *plane},
                                 .border = (enum border)config->border};
+        unsigned first = i * planes_of(config), bits = table_bits(config, plane->type);
+        bool rows = plan->profile->form == FORM_ROWS, is_result = config->table;
         struct view table;
-        bool shared =
-            config->width.count > 1 && config->method == BOX_SAT && plane->type != SAMPLE_F32 &&
-            plan->profile->form != FORM_ROWS &&
-            box_add_table(&task, &memory.table[0], table_bits(config, plane->type), &table);
+        if (is_result) {
+            table = (struct view){OPERAND_OUT, plan->out->planes[first + config->width.count]};
+            box_make_table(&task, 32, &table);
+        }
+        bool shared = !rows && is_result && bits == 32 && config->method == BOX_SAT;
+        if (!shared && !rows && config->width.count > 1 && config->method == BOX_SAT &&
+            plane->type != SAMPLE_F32)
+            shared = box_add_table(&task, &memory.table[0], bits, &table);
         for (unsigned w = 0; w < config->width.count; w++)
-            add_passes(config, task, i, i * config->width.count + w, shared ? &table : NULL);
+            add_passes(config, task, i, first + w, shared ? &table : NULL);
     }
     return 0;
 }
@@ -267,6 +327,8 @@ static int64_t margin(const void *config_)
 {
     const struct box_config *config = config_;
     int64_t side = config->height;
+    if (config->table) /* an entry needs all that lies above and left of it */
+        return -1;
     for (unsigned i = 0; i < config->width.count; i++)
         side = config->width.v[i] > side ? config->width.v[i] : side;
     return stage_margin((side / 2) * config->passes, config->border);
@@ -274,6 +336,7 @@ static int64_t margin(const void *config_)
 
 static const char *const chains[] = {
     "box:width=1:method=sat",
+    "box:table=1",
     "box:width=3_4095:method=sat",
     "box:width=3_4095",
     "box:radius=110",

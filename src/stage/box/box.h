@@ -1,4 +1,4 @@
-/* Parameters of the stage box: the mean over a window. */
+/* Parameters of the stage box: the mean over a window, and the table that gives it. */
 #ifndef SLUICE_STAGE_BOX_H
 #define SLUICE_STAGE_BOX_H
 
@@ -19,6 +19,7 @@ struct box_config {
     int method;                   /* enum box_method */
     int64_t passes;
     int border; /* enum border */
+    bool table; /* the summed-area table is a plane, too; without a width the only one */
 };
 
 /* What a kernel may store in place of a mean: `high` where the sample is at least the mean plus

@@ -78,6 +78,12 @@ void box_add_sums(const struct box_task *task);
 /* For CPUs: means as from a summed-area table, of which only what a row needs is kept. */
 void box_add_sliding(const struct box_task *task);
 
+/* Whether kernels can index the entries of a plane's table. */
+bool box_table_fits(const struct plane *in);
+
+/* Makes the summed-area table of task->in in *table, which is one larger in both directions. */
+void box_make_table(const struct box_task *task, unsigned bits, const struct view *table);
+
 /* For GPUs: makes the summed-area table of task->in, for windows whose sums take `bits` bits. Returns false
  * if the table would be larger than kernels can index, or than a buffer may be. */
 bool box_add_table(const struct box_task *task, unsigned *memory, unsigned bits,

@@ -123,11 +123,32 @@ static int filter_all(const struct box_config *config, int64_t width, const stru
     return 0;
 }
 
+/* Entry (x, y) is the sum of all samples above and left of it, modulo 2^32. */
+static void make_table(const struct picture *in, size_t from, struct picture *out, size_t plane)
+{
+    const struct plane *p = &in->frame.planes[from], *q = &out->frame.planes[plane];
+    size_t size = sample_size(p->type);
+    uint32_t n = p->channels;
+    memset(picture_row(out, plane, 0), 0, (size_t)q->width * n * sizeof(uint32_t));
+    for (uint32_t y = 0; y < p->height; y++) {
+        const uint8_t *row = picture_row(in, from, y);
+        const uint32_t *above = picture_row(out, plane, y);
+        uint32_t *to = picture_row(out, plane, y + 1);
+        uint32_t sums[PLANE_CHANNELS_MAX] = {0};
+        memset(to, 0, n * sizeof *to);
+        for (uint32_t i = 0; i < p->width * n; i++) {
+            sums[i % n] += (uint32_t)(int64_t)sample_load(p->type, row + i * size);
+            to[n + i] = above[n + i] + sums[i % n];
+        }
+    }
+}
+
 int box_reference(const void *config_, const struct picture *in, struct picture *out,
                   struct fault *fault)
 {
     const struct box_config *config = config_;
     int result = 0;
+    unsigned count = config->width.count, planes = count + (config->table);
     for (size_t i = 0; i < in->frame.n_planes && result == 0; i++) {
         const struct plane *p = &in->frame.planes[i];
         size_t n = (size_t)p->width * p->height;
@@ -136,9 +157,10 @@ int box_reference(const void *config_, const struct picture *in, struct picture 
                          .half = malloc(n * sizeof(double)),
                          .line = malloc(longest * sizeof(double))};
         bool made = s.v && s.half && s.line;
-        for (unsigned w = 0; w < config->width.count && made && result == 0; w++)
-            result =
-                filter_all(config, config->width.v[w], in, i, out, i * config->width.count + w, &s);
+        for (unsigned w = 0; w < count && made && result == 0; w++)
+            result = filter_all(config, config->width.v[w], in, i, out, i * planes + w, &s);
+        if (config->table)
+            make_table(in, i, out, i * planes + count);
         free(s.v);
         free(s.half);
         free(s.line);

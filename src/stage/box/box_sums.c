@@ -6,6 +6,9 @@
 
 #include "stage/box/box_internal.h"
 
+/* Columns of a table of 32 bits that go down together on a CPU, a page of each row. */
+#define TABLE_COLUMNS 1024
+
 /* Sums along one axis of a plane whose lanes are columns of samples, or of sums that lie
  * transposed. */
 struct axis {
@@ -208,7 +211,7 @@ static void add_prefix(struct axis *axis)
     define_types(pass, axis, true);
     pass_define(pass, "BLOCK", "%u", axis->block);
     pass_define(pass, "RESULTS", "%u", (unsigned)(16 / sample_size(axis->sum)));
-    pass_define(pass, "WIDE", "%d", axis->step == 1);
+    pass_define(pass, "WIDE", "%d", axis->step == 1 && pass_is_aligned(&axis->to.plane));
     pass->work = 8.0 * axis->block;
     pass->bytes_read = plane_bytes(&axis->from.plane) + plane_bytes(&axis->blocks.plane);
     pass->bytes_written = plane_bytes(&axis->to.plane);
@@ -256,19 +259,52 @@ static void define_table_types(struct pass *pass, const struct box_task *task, u
     pass_name(pass, kernel_form_name(pass->form));
 }
 
+/* On CPUs: sums along rows, then down columns, some columns for each work-item. */
+static void add_table_rows(const struct box_task *task, const struct view *table)
+{
+    const struct plane *in = &task->in.plane;
+    uint32_t samples = (in->width + 1) * in->channels;
+    struct pass *pass = pass_begin(task->plan, "box_table", "rows", FORM_ROWS, PASS_WHOLE_ROW,
+                                   in->width * in->channels, in->height + 1);
+    define_table_types(pass, task, 32);
+    pass->work = 4;
+    pass_views(pass, &task->in, table);
+    pass = pass_begin(task->plan, "box_table", "down", FORM_ROWS, TABLE_COLUMNS, samples, 1);
+    define_table_types(pass, task, 32);
+    pass->work = 2.0 * in->height;
+    pass->bytes_read = pass->bytes_written = plane_bytes(&table->plane);
+    pass_view(pass, table);
+    pass_int(pass, (int32_t)in->height);
+}
+
+void box_make_table(const struct box_task *task, unsigned bits, const struct view *table)
+{
+    if (task->plan->profile->form == FORM_ROWS)
+        add_table_rows(task, table);
+    else if (!box_add_corners(task, table))
+        add_table_sums(task, bits, table);
+}
+
+static uint64_t entries_of(const struct plane *in)
+{
+    return (uint64_t)(in->height + 1) * ((uint64_t)(in->width + 1) * in->channels + FRAME_ALIGNMENT);
+}
+
+bool box_table_fits(const struct plane *in)
+{
+    return entries_of(in) <= INT32_MAX;
+}
+
 bool box_add_table(const struct box_task *task, unsigned *memory, unsigned bits,
                    struct view *table)
 {
     const struct plane *in = &task->in.plane;
     const struct device_profile *profile = task->plan->profile;
-    uint64_t entries =
-        (uint64_t)(in->height + 1) * ((uint64_t)(in->width + 1) * in->channels + FRAME_ALIGNMENT);
-    if (entries > INT32_MAX || entries * bits / 8 > profile->max_allocation)
+    if (!box_table_fits(in) || entries_of(in) * bits / 8 > profile->max_allocation)
         return false;
     *table = box_scratch(task, memory, in->width + 1, in->height + 1, in->channels,
                          bits == 64 ? SAMPLE_F64 : SAMPLE_I32);
-    if (!box_add_corners(task, table))
-        add_table_sums(task, bits, table);
+    box_make_table(task, bits, table);
     return true;
 }
 
