@@ -34,15 +34,30 @@ static void arm_timer(struct folder *folder, bool busy);
 
 /* ---- letters to the thread, and what the queue asks (job.h) ---- */
 
+/* Letters of one turn of the loop go together, before it waits for the next: the thread is woken
+ * once, and jobs that end in one turn share their syncs. */
+static void send_letters(uv_prepare_t *sending)
+{
+    struct folder *folder = sending->data;
+    struct folder_thread *t = folder->thread;
+    uv_prepare_stop(sending);
+    if (STAILQ_EMPTY(&folder->letters))
+        return;
+    arm_timer(folder, true);
+    pthread_mutex_lock(&t->lock);
+    STAILQ_CONCAT(&t->in, &folder->letters);
+    folder_thread_wake(t);
+    pthread_mutex_unlock(&t->lock);
+}
+
 static void hand_over(struct folder_job *fj, enum letter_kind kind)
 {
     struct folder *folder = fj->folder;
-    struct folder_thread *t = folder->thread;
-    pthread_mutex_lock(&t->lock);
-    STAILQ_INSERT_TAIL(&t->in, &fj->letters[kind], next);
-    folder_thread_wake(t);
-    pthread_mutex_unlock(&t->lock);
-    arm_timer(folder, true);
+    STAILQ_INSERT_TAIL(&folder->letters, &fj->letters[kind], next);
+    if (folder->state == FOLDER_ABANDONED) /* there may be no later turn */
+        send_letters(&folder->sending);
+    else
+        uv_prepare_start(&folder->sending, send_letters);
 }
 
 static void open_job(struct job *job)
@@ -384,6 +399,7 @@ static bool forget(struct folder *folder)
 {
     struct folder_thread *t = folder->thread;
     struct job *job, *next;
+    send_letters(&folder->sending);
     pthread_mutex_lock(&t->lock);
     bool empty = STAILQ_EMPTY(&t->out);
     for (job = empty ? TAILQ_FIRST(&folder->queue->all) : NULL; job; job = next) {
@@ -474,16 +490,18 @@ int folder_create(struct folder **folder, const struct folder_world *world, stru
                          .settings = settings,
                          .share = UINT_MAX,
                          .ahead = UINT_MAX};
-    f->mail.data = f->timer.data = f;
+    STAILQ_INIT(&f->letters);
+    f->mail.data = f->timer.data = f->sending.data = f;
     int error = uv_async_init(world->loop, &f->mail, take_mail);
     if (error < 0) {
         free(f);
         return fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
     }
     uv_timer_init(world->loop, &f->timer);
+    uv_prepare_init(world->loop, &f->sending);
     uv_unref(
         (uv_handle_t *)&f->mail); /* a thread that hangs does not keep the daemon from ending */
-    f->n_handles = 2;
+    f->n_handles = 3;
     f->book = rulebook_use(book);
     int result = settings->on_done || settings->on_failed
                      ? hooks_create(&f->hooks, world->loop, settings, world->queue, fault)
@@ -582,4 +600,5 @@ void folder_destroy(struct folder **folder)
     hooks_destroy(&f->hooks);
     uv_close((uv_handle_t *)&f->mail, on_closed);
     uv_close((uv_handle_t *)&f->timer, on_closed);
+    uv_close((uv_handle_t *)&f->sending, on_closed);
 }

@@ -233,6 +233,8 @@ struct folder {
     unsigned n_jobs;       /* in the queue */
     struct folder_thread *thread;
     uv_async_t mail;
+    struct letters letters; /* to the thread, written in this turn of the loop … */
+    uv_prepare_t sending;   /* … and sent at its end */
     uv_timer_t timer;
     uint64_t due; /* of the timer */
     unsigned n_handles;
