@@ -105,7 +105,7 @@ static int read_rows(sqlite3_stmt *statement, struct ledger_request *r)
         code = read_row(&here, &r->rows[r->n_rows]);
         r->n_rows += code == SQLITE_ROW;
     }
-    ledger_reset(statement);
+    sqlite3_reset(statement);
     return code == SQLITE_ROW ? SQLITE_DONE : code;
 }
 
@@ -263,11 +263,13 @@ static void do_request(struct ledger *ledger, struct ledger_request *request)
 /* Called with the lock held. */
 static void enqueue(struct ledger *ledger, struct ledger_request *request)
 {
-    if (TAILQ_EMPTY(&ledger->requests) && ledger->since == 0)
+    bool first = TAILQ_EMPTY(&ledger->requests);
+    if (first && ledger->since == 0)
         ledger->moved = clock_now(); /* until now there was nothing to do */
     TAILQ_INSERT_TAIL(&ledger->requests, request, next);
     ledger->n_asking += !request->left;
-    pthread_cond_signal(&ledger->asked);
+    if (first || !request->left || ledger->n_waiting >= BACKLOG / 2)
+        pthread_cond_signal(&ledger->asked); /* others are gathered */
 }
 
 int ledger_ask(struct ledger *ledger, struct ledger_request *request, struct fault *fault)
@@ -315,13 +317,11 @@ static void *work(void *context)
         if (!request)
             break;
         uint64_t until = ledger->moved + GATHER;
-        if (ledger->n_asking == 0 && !ledger->closing && clock_now() < until &&
-            ledger->n_waiting < BACKLOG / 2) {
-            struct timespec at = {.tv_sec = (time_t)(until / SECOND),
-                                  .tv_nsec = (long)(until % SECOND)};
-            pthread_cond_timedwait(&ledger->asked, &ledger->lock, &at);
-            continue;
-        }
+        struct timespec at = {.tv_sec = (time_t)(until / SECOND),
+                              .tv_nsec = (long)(until % SECOND)};
+        if (ledger->n_asking == 0 && !ledger->closing && ledger->n_waiting < BACKLOG / 2 &&
+            pthread_cond_timedwait(&ledger->asked, &ledger->lock, &at) == 0)
+            continue; /* asked for more meanwhile */
         TAILQ_REMOVE(&ledger->requests, request, next);
         ledger->n_asking -= !request->left;
         do_request(ledger, request);

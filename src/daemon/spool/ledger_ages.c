@@ -68,7 +68,7 @@ static int tell_time(struct ledger *ledger, struct moment *now)
         before.ahead = sqlite3_column_int64(get, 5);
         go_on_from(now, &before);
     }
-    ledger_reset(get);
+    sqlite3_reset(get);
     return code == SQLITE_ROW ? SQLITE_DONE : code;
 }
 
@@ -100,7 +100,7 @@ static int date_file(struct ledger *ledger, struct ledger_dating *d, struct ledg
     int code = sqlite3_step(get);
     file->since = code == SQLITE_ROW ? sqlite3_column_int64(get, 0) : d->now.seen;
     *marked = code == SQLITE_ROW ? sqlite3_column_int64(get, 1) : -1;
-    ledger_reset(get);
+    sqlite3_reset(get);
     return code == SQLITE_ROW ? SQLITE_DONE : code;
 }
 

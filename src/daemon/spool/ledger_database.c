@@ -306,16 +306,10 @@ sqlite3_stmt *ledger_bind(struct ledger *ledger, enum statement which, const cha
     return s;
 }
 
-void ledger_reset(sqlite3_stmt *statement)
-{
-    sqlite3_reset(statement);
-    sqlite3_clear_bindings(statement);
-}
-
 int ledger_step(sqlite3_stmt *statement)
 {
     int code = sqlite3_step(statement);
-    ledger_reset(statement);
+    sqlite3_reset(statement);
     return code;
 }
 

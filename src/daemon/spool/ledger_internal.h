@@ -96,7 +96,6 @@ int ledger_blame(struct ledger *ledger, int code, struct fault *fault);
 /* A statement with its values: 't' a text, which must stay until the statement is reset, 'i' an
  * int64_t, 'f' a file's identity, which are three of its numbers. */
 sqlite3_stmt *ledger_bind(struct ledger *ledger, enum statement which, const char *kinds, ...);
-void ledger_reset(sqlite3_stmt *statement);
 /* One step, then a reset. Returns SQLITE_DONE, SQLITE_ROW or an error. */
 int ledger_step(sqlite3_stmt *statement);
 
