@@ -383,15 +383,6 @@ int claim_open(struct claim *claim, int *fd, struct fault *fault)
     return result;
 }
 
-bool claim_is_unchanged(const struct claim *claim, int fd)
-{
-    struct stat status;
-    if (fstat(fd, &status) != 0)
-        return false;
-    struct identity now = identity_of(&status);
-    return identity_equal(&now, &claim->identity);
-}
-
 /* For a file that was interrupted before, the mark is synced: the file may be the cause. */
 int claim_mark_begun(struct claim *claim, bool alone, struct fault *fault)
 {

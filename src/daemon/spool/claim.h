@@ -105,9 +105,6 @@ void claim_destroy(struct claim **claim);
 /* Opens the file for reading, and remembers its state. */
 int claim_open(struct claim *claim, int *fd, struct fault *fault);
 
-/* True while the file's size and time are as they were when it was opened. */
-bool claim_is_unchanged(const struct claim *claim, int fd);
-
 /* Marks that a worker reads the file, so that a death of the daemon counts as an interruption.
  * `alone`: it is the only job. The mark stays open, since it becomes the note that is written next;
  * claim_close_note closes it. */

@@ -224,16 +224,12 @@ void candidates_let_go(struct candidates *candidates, const char *name)
         candidates_remove(candidates, c);
 }
 
-uint64_t candidates_wake(struct candidates *candidates, uint64_t now)
+void candidates_wake(struct candidates *candidates, uint64_t now)
 {
     static const enum candidate_state states[] = {CANDIDATE_SETTLING, CANDIDATE_WAITING};
-    uint64_t next = 0;
     for (int i = 0; i < 2; i++) {
         struct candidate *c;
         while ((c = TAILQ_FIRST(&candidates->lists[states[i]])) != NULL && c->due <= now)
             candidates_move(candidates, c, CANDIDATE_HINTED);
-        if (c && (next == 0 || c->due < next))
-            next = c->due;
     }
-    return next;
 }

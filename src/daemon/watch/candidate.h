@@ -149,7 +149,15 @@ void candidates_stir(struct candidates *candidates);
 /* The file is looked at again after `stable`, or after `settle` if it may be complete by then. */
 void candidates_wait(struct candidates *candidates, struct candidate *candidate, uint64_t now);
 
-/* Names that are due are to be looked at. Returns when the next one is due; 0: none waits. */
-uint64_t candidates_wake(struct candidates *candidates, uint64_t now);
+/* When the next name is due to be looked at; 0: none waits. */
+static inline uint64_t candidates_due(const struct candidates *candidates)
+{
+    const struct candidate *soon = TAILQ_FIRST(&candidates->lists[CANDIDATE_SETTLING]);
+    const struct candidate *later = TAILQ_FIRST(&candidates->lists[CANDIDATE_WAITING]);
+    return !soon || (later && later->due < soon->due) ? later ? later->due : 0 : soon->due;
+}
+
+/* Names that are due are to be looked at. */
+void candidates_wake(struct candidates *candidates, uint64_t now);
 
 #endif

@@ -520,11 +520,15 @@ static void prepare(struct folder_thread *t, struct folder_job *fj)
 {
     struct claim *claim = fj->claim;
     struct note *note = &claim->note;
-    /* somebody wrote to the file while it was read, so its results mean nothing */
-    if ((fj->end == END_DONE || fj->end == END_FAILED) && fj->in_fd >= 0 &&
-        !claim_is_unchanged(claim, fj->in_fd)) {
-        fault_clear(&fj->job.fault);
-        fj->end = END_RETURNED;
+    struct stat status;
+    if ((fj->end == END_DONE || fj->end == END_FAILED) && fj->in_fd >= 0) {
+        bool told = fstat(fj->in_fd, &status) == 0;
+        struct identity now = told ? identity_of(&status) : (struct identity){0};
+        if (!told || !identity_equal(&now, &claim->identity)) {
+            /* somebody wrote to the file while it was read, so its results mean nothing */
+            fault_clear(&fj->job.fault);
+            fj->end = END_RETURNED;
+        }
     }
     file_close(&fj->in_fd);
     note->attempts = fj->job.attempts;
@@ -810,7 +814,7 @@ uint64_t folder_thread_moved(struct folder_thread *t)
 /* Sleeps until the next round is due, or there is news. */
 static void wait_for_news(struct folder_thread *t)
 {
-    uint64_t now = clock_now(), due = UINT64_MAX, wake;
+    uint64_t now = clock_now(), due = UINT64_MAX, names_due = 0;
     unsigned room;
     if ((t->seen & FOLDER_BEGIN) != 0 && !t->stopping) {
         if (!t->spool)
@@ -819,8 +823,9 @@ static void wait_for_news(struct folder_thread *t)
             due = now;
         else if (!t->scanning)
             due = t->now.next_try < t->now.next_check ? t->now.next_try : t->now.next_check;
-        wake = t->spool ? candidates_wake(&t->candidates, now) : 0;
-        due = wake != 0 && wake < due ? wake : due;
+        if (t->spool)
+            names_due = candidates_due(&t->candidates);
+        due = names_due != 0 && names_due < due ? names_due : due;
     }
     bool reads = t->watch_fd >= 0 && now >= t->read_after;
     if (t->watch_fd >= 0 && !reads && t->read_after < due)
@@ -882,7 +887,9 @@ static bool go_round(struct folder_thread *t)
     if (folder_thread_is_live(t))
         folder_scan_if_due(t, clock_now());
     if (folder_thread_is_live(t)) {
-        candidates_wake(&t->candidates, clock_now());
+        uint64_t now = clock_now(), due = candidates_due(&t->candidates);
+        if (due != 0 && due <= now)
+            candidates_wake(&t->candidates, now);
         if (has_names(t, &room))
             look_at_names(t, room);
         more = has_names(t, &room);
