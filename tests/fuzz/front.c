@@ -146,13 +146,8 @@ void child_forget(struct child **child)
 static void front_look(struct fuzz_front *front)
 {
     struct supervisor *s = &front->supervisor;
-    struct supervisor_news *news = &s->news;
     supervisor_turn(s);
-    if (news->ready || news->moved)
-        service_worker_ready(&front->service);
-    if (news->described)
-        service_described(&front->service);
-    *news = (struct supervisor_news){0};
+    s->news = (struct supervisor_news){0};
 }
 
 void front_workers_say(const struct message *message)

@@ -97,7 +97,6 @@ void front_sockets_reloaded(struct front *front)
     service->config_hashed = NULL;
     service->settings = now;
     service_limit(service);
-    service_worker_ready(service);
 }
 
 /* ---- stopping ---- */
@@ -233,7 +232,6 @@ static void on_turn(uv_check_t *check)
 {
     struct front *front = check->data;
     struct queue *queue = &front->queue;
-    struct service *service = &front->sockets.service;
     struct crew *crew, *following;
     for (crew = LIST_FIRST(&front->crews); crew; crew = following) {
         struct supervisor_news *news = &crew->supervisor.news;
@@ -251,12 +249,8 @@ static void on_turn(uv_check_t *check)
                 folder_start(folder, crew_extension(crew, folder_settings(folder)));
             }
         }
-        if ((news->ready || news->moved) && present)
-            service_worker_ready(service);
         if (news->ready && present)
             be_ready_if_scanned(front);
-        if (news->described && present)
-            service_described(service);
 
         /* A worker cannot be used: at the start that is the end, and a reload changes nothing. */
         if (faults_count(&news->refused) > 0 && (present || next)) {

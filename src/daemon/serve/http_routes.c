@@ -14,6 +14,7 @@
 #include "base/sealed.h"
 #include "base/text.h"
 #include "daemon/work/metrics.h"
+#include "daemon/work/supervise.h"
 #include "version.h"
 #include "worker/json_text.h"
 #include "worker/message.h"
@@ -466,7 +467,7 @@ static void version(struct http_request *request)
 
 static void answer_described(struct http_request *request, const char *what)
 {
-    json_t *list = json_object_get(service_of(request)->description, what);
+    json_t *list = json_object_get(service_of(request)->supervisor->description, what);
     if (list) {
         answer_json(request, json_incref(list));
         return;

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,8 +16,6 @@
 #include "daemon/work/metrics.h"
 #include "daemon/work/supervise.h"
 #include "worker/json_text.h"
-
-#define DESCRIPTION_MAX (4u << 20)
 
 #define TOLD_FOR (100 * MILLISECOND)
 
@@ -35,7 +32,6 @@ void service_init(struct service *service)
     service_limit(service);
     service->shares.queue = service->queue;
     shares_init(&service->shares, service->loop);
-    service->description_fd = -1;
     service->inquiries = (struct inquiries){
         .loop = service->loop, .queue = service->queue, .folders = &service->folders};
     inquiries_init(&service->inquiries);
@@ -57,45 +53,6 @@ void service_finish(struct service *service)
     text_finish(&service->short_status.text);
     text_finish(&service->figures.text);
     free(service->folder_states);
-    json_decref(service->description);
-    service->description = NULL;
-    file_close(&service->description_fd);
-}
-
-/* ---- stages and devices ---- */
-
-void service_worker_ready(struct service *service)
-{
-    file_close(&service->description_fd);
-    service->description_fd = memfd_create("sluice-description", MFD_CLOEXEC);
-    if (service->description_fd >= 0)
-        supervisor_describe(service->supervisor, service->description_fd);
-}
-
-void service_described(struct service *service)
-{
-    struct bytes bytes = {0};
-    struct fault fault = FAULT_INIT;
-    if (service->description_fd < 0)
-        return;
-    int result = file_read(service->description_fd, DESCRIPTION_MAX, &bytes, &fault);
-    if (result == 0 && bytes.size == 0) { /* the answer to an earlier question */
-        bytes_finish(&bytes);
-        return;
-    }
-    if (result == 0) {
-        json_t *all = json_loadb((const char *)bytes.data, bytes.size, 0, NULL);
-        if (json_is_object(all)) {
-            json_decref(service->description);
-            service->description = all;
-        } else {
-            log_error("the worker describes itself in no JSON");
-            json_decref(all);
-        }
-    }
-    bytes_finish(&bytes);
-    close(service->description_fd);
-    service->description_fd = -1;
 }
 
 /* ---- jobs ---- */

@@ -41,8 +41,6 @@ struct service {
 
     uint64_t started;    /* monotonic nanoseconds */
     double job_seconds;  /* mean time of recent jobs; 0: none yet */
-    json_t *description; /* stages and devices, as the worker last described them; NULL: not yet */
-    int description_fd;  /* the file that the worker describes them in */
     struct inquiries inquiries;
     struct shares shares;
     struct told status, short_status, figures;
@@ -60,11 +58,6 @@ void service_init(struct service *service);
 /* Its settings have changed, and with them what there is to share. */
 void service_limit(struct service *service);
 void service_finish(struct service *service);
-
-/* A worker is ready, or has a device that it had not: asks it for stages and devices.
- * service_described: the answer has come. */
-void service_worker_ready(struct service *service);
-void service_described(struct service *service);
 
 /* NULL when jobs are accepted; otherwise "starting", "draining" or "no-device". Jobs are accepted
  * while the daemon starts, too. */

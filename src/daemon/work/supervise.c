@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -37,6 +38,8 @@
 #define PING_EVERY  (5 * SECOND)
 #define LEAVE_LIMIT (5 * SECOND)
 #define KILL_LIMIT  (10 * SECOND)
+
+#define DESCRIPTION_MAX (4u << 20)
 
 #define RESIDENT_EVERY  SECOND
 #define GROWTH_FOR_FREE (UINT64_C(64) << 20) /* decoders, drivers and allocators keep so much */
@@ -315,6 +318,43 @@ static void count_tiers(struct supervisor *s, const struct worker *worker)
             metrics_count(s->metrics, METRIC_CHAINS, "tier", worker->tiers[i].kind);
 }
 
+/* Has the main worker write into a new file which stages and devices there are. */
+static void ask_for_description(struct supervisor *s)
+{
+    struct worker *worker = s->main.worker;
+    struct message message;
+    file_close(&s->description_fd);
+    s->description_fd = memfd_create("sluice-description", MFD_CLOEXEC);
+    if (s->description_fd < 0)
+        return;
+    message_init(&message, MESSAGE_DESCRIBE);
+    message.fds[0] = s->description_fd;
+    message.n_fds = 1;
+    worker->n_asked++;
+    child_send(worker->child, &message);
+}
+
+/* The worker has answered. Only what it was asked last counts. */
+static const char *take_description(struct supervisor *s, struct worker *worker)
+{
+    struct bytes bytes = {0};
+    if (worker->n_asked == 0)
+        return "describes stages and devices that nobody asked for";
+    if (--worker->n_asked > 0 || worker != s->main.worker || s->description_fd < 0)
+        return NULL;
+    if (file_read(s->description_fd, DESCRIPTION_MAX, &bytes, NULL) == 0) {
+        json_t *all = json_loadb((const char *)bytes.data, bytes.size, 0, NULL);
+        json_decref(json_is_object(all) ? s->description : all);
+        if (json_is_object(all))
+            s->description = all;
+        else
+            log_error("the worker describes itself in no JSON");
+    }
+    bytes_finish(&bytes);
+    file_close(&s->description_fd);
+    return NULL;
+}
+
 /* The worker's resident memory; 0: not known. /proc answers from memory, so this does not wait for
  * a disk. */
 static uint64_t resident_bytes(const struct worker *worker)
@@ -421,6 +461,7 @@ static void come_up(struct supervisor *s, struct worker *worker)
         s->on_fallback = below;
         metrics_set(s->metrics, METRIC_DEVICE_ON_FALLBACK, NULL, below);
         count_tiers(s, worker);
+        ask_for_description(s);
         s->news.ready = true;
     }
     if (worker->trouble.code) /* the device could not be opened, while native passed the checks */
@@ -502,7 +543,8 @@ static const char *take_moved(struct supervisor *s, struct worker *worker,
     }
     snprintf(worker->name, sizeof worker->name, "%s", message->device ? message->device : "");
     log_info("chain %s runs on device %s (%s) from now on", chain, worker->name, tier->kind);
-    s->news.moved = true;
+    if (worker == s->main.worker)
+        ask_for_description(s);
     return NULL;
 }
 
@@ -601,12 +643,7 @@ static void hear(struct supervisor *s, struct worker *worker, const struct messa
             end_job(s, worker, message);
         break;
     case MESSAGE_DESCRIBED:
-        if (worker->n_asked == 0) {
-            nonsense = "describes stages and devices that nobody asked for";
-            break;
-        }
-        worker->n_asked--;
-        s->news.described = true;
+        nonsense = take_description(s, worker);
         break;
     case MESSAGE_PONG:
         if (worker->n_pings == 0)
@@ -864,12 +901,16 @@ int supervisor_init(struct supervisor *s, struct fault *fault)
     TAILQ_INIT(&s->workers);
     fallback_init(&s->fallback, s->settings->device, s->settings->fallback);
     s->timer.data = s;
+    s->description_fd = -1;
     int error = uv_timer_init(s->loop, &s->timer);
     return error == 0 ? 0 : fault_set(fault, FAULT_INTERNAL, "libuv: %s", uv_strerror(error));
 }
 
 void supervisor_close(struct supervisor *supervisor, uv_close_cb closed)
 {
+    json_decref(supervisor->description);
+    supervisor->description = NULL;
+    file_close(&supervisor->description_fd);
     uv_close((uv_handle_t *)&supervisor->timer, closed);
 }
 
@@ -948,18 +989,6 @@ uint64_t supervisor_jobs(const struct supervisor *supervisor)
     return count;
 }
 
-void supervisor_describe(struct supervisor *supervisor, int fd)
-{
-    struct worker *worker = slot_ready(&supervisor->main);
-    struct message message;
-    if (!worker)
-        return;
-    message_init(&message, MESSAGE_DESCRIBE);
-    message.fds[0] = fd;
-    message.n_fds = 1;
-    worker->n_asked++;
-    child_send(worker->child, &message);
-}
 void supervisor_log_state(const struct supervisor *s)
 {
     const struct worker *worker = supervisor_at_work(s);

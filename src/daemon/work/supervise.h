@@ -22,6 +22,7 @@
 #include "daemon/work/fallback.h"
 #include "daemon/work/queue.h"
 #include "daemon/work/worker.h"
+#include <jansson.h>
 #include <uv.h>
 
 TAILQ_HEAD(worker_list, worker);
@@ -37,9 +38,7 @@ struct slot {
 
 /* What has happened since the owner last set this to {0}. */
 struct supervisor_news {
-    bool ready;     /* a main worker has passed all checks: the first, or a later one */
-    bool moved;     /* a chain has moved to the device, which is known from then on */
-    bool described; /* the answer to supervisor_describe is in its file */
+    bool ready; /* a main worker has passed all checks: the first, or a later one */
     /* A worker cannot be used: a check failed (`subject` is "chain", "format", "input", or "" where
      * it is none of them), or no worker can be started at all (`check` is NULL). There will be
      * another try unless the supervisor is stopped. None: everything is well. */
@@ -65,6 +64,9 @@ struct supervisor {
     bool stopping;
     bool stirred; /* something has been planned since the last turn */
     bool ever_ready;
+    json_t *
+        description; /* stages and devices, as the main worker last described them; NULL: not yet */
+    int description_fd;  /* the file that it describes them in */
     bool on_fallback;    /* another device than the configured one does the work */
     uint64_t down_since; /* when the main worker that is gone ceased to take jobs, or the start */
     bool wipe;           /* the next worker empties the kernel caches first */
@@ -124,10 +126,6 @@ const struct worker *supervisor_at_work(const struct supervisor *supervisor);
 
 /* How many jobs workers have finished. */
 uint64_t supervisor_jobs(const struct supervisor *supervisor);
-
-/* Asks the main worker for stages and devices. The answer is written to `fd`, which must stay open
- * until `news.described`, or until the worker ends. */
-void supervisor_describe(struct supervisor *supervisor, int fd);
 
 /* Logs the state, as SIGUSR1 asks for. */
 void supervisor_log_state(const struct supervisor *supervisor);
