@@ -3,7 +3,10 @@
 the list of all stages.
 
     contents.py            writes it where the marks are, or between the title and the text of a page
-    contents.py --check    1 when a page differs, a link leads nowhere, or a page is more than two clicks away from docs/README.md"""
+    contents.py --check [BUILD]    1 when a page differs, a link leads nowhere, a page is more than two clicks away from docs/README.md,
+                                   architecture.md or spool.md name a file or a function that is not there, or, with a folder that meson
+                                   has set up, reliability.md has a promise without a test, or with one that is not there"""
+import json
 import os
 import re
 import sys
@@ -87,7 +90,61 @@ def targets(path, complaints):
     return found
 
 
-def check():
+def sources():
+    """Every file of the source by its path, and every word of those that are code."""
+    paths, words = [], set()
+    for top in ('cl', 'cross', 'docs', 'include', 'src', 'tests'):
+        for folder, _, names in os.walk(os.path.join(ROOT, top)):
+            for name in names:
+                paths.append('/' + os.path.relpath(os.path.join(folder, name), ROOT))
+                if name.endswith(('.c', '.h', '.cl', '.py', '.sh', '.build')):
+                    words.update(re.findall(r'\w+', read(os.path.join(folder, name))))
+    return paths, words
+
+
+# What is no place of ours: patterns, the kernel's and libraries' files, and what spool.md tells of disks.
+FOREIGN = re.compile(r'NAME|INSTANCE|^(CL/cl\.h|microhttpd\.h|fs/ext4/.*|recently_deleted|_write)$')
+
+
+def names_of_code(complaints):
+    """Files and functions that the two pages about the code name are there, and so is each part of a room of the daemon."""
+    paths, words = sources()
+    for page in ('architecture.md', 'spool.md'):
+        room = None
+        for number, line in enumerate(read(os.path.join(HERE, page)).split('\n'), 1):
+            head = re.match(r'\| `(\w+)`: ', line)
+            room = head.group(1) if head else room if line.startswith('|') else None
+            first = set(re.findall(r'`(\w+)`', line.split('|')[1])) if room and not head else set()
+            for name in re.findall(r'`([^`]+)`', line):
+                bare = name.replace('()', '')
+                if FOREIGN.search(bare):
+                    continue
+                if bare in first:
+                    there = any('/src/daemon/%s/%s%s' % (room, bare, end) in paths for end in ('.c', '.h'))
+                elif re.fullmatch(r'[\w./-]+\.(c|h|cl|py|sh)', bare):
+                    there = any(path.endswith('/' + bare) for path in paths)
+                else:
+                    there = not (re.fullmatch(r'[A-Za-z_]\w*', bare) and ('_' in bare or '()' in name)) or bare in words
+                if not there:
+                    complaints.append('docs/%s:%d: %s is not there' % (page, number, name))
+
+
+def tests_of_promises(build, complaints):
+    """Each promise names a test or a suite, and those are there."""
+    with open(os.path.join(build, 'meson-info', 'intro-tests.json'), encoding='utf-8') as file:
+        tests = json.load(file)
+    known = {test['name'] for test in tests} | {suite.partition(':')[2] for test in tests for suite in test['suite']}
+    known |= set(re.findall(r'(?m)^#   (\w+) ', read(os.path.join(ROOT, 'tests', 'run.sh'))))
+    text = read(os.path.join(HERE, 'reliability.md'))
+    for row in re.findall(r'(?m)^\| .* \|$', text.split('## Promises')[1].split('\n## ')[0])[2:]:
+        names = [name for name in re.findall(r'`([\w-]+)`', row.split(' | ')[1]) if re.match('[a-z]', name) and not name.startswith('test_')]
+        complaints += ['docs/reliability.md: no test of "%s"' % row[2:60]] if not names else []
+        complaints += ['docs/reliability.md: there is no test %s' % name for name in names if name not in known]
+    for name in set(re.findall(r'`((?:daemon|endurance|cli|library|gst|unit)-[a-z_-]+)`', text)):
+        complaints += ['docs/reliability.md: there is no test %s' % name] if name not in known else []
+
+
+def check(build):
     complaints = ['%s: its navigation is old; run docs/contents.py' % os.path.relpath(path, ROOT)
                   for path in pages() if read(path) != with_navigation(path)]
     links = {path: targets(path, complaints) for path in (*pages(), *TOP)}
@@ -98,12 +155,15 @@ def check():
                    for path in pages() if path not in near and path != INDEX]
     if INDEX not in links[TOP[0]]:
         complaints.append('README.md: no link to docs/README.md')
+    names_of_code(complaints)
+    if build:
+        tests_of_promises(build, complaints)
     return complaints
 
 
 def main():
-    if sys.argv[1:] == ['--check']:
-        complaints = check()
+    if sys.argv[1:2] == ['--check']:
+        complaints = check(sys.argv[2] if len(sys.argv) > 2 else None)
         print('\n'.join(complaints) if complaints else '%d pages' % len(list(pages())))
         sys.exit(bool(complaints))
     for path in pages():
