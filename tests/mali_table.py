@@ -47,6 +47,7 @@ MORE = [
     ('dwt:db4:levels=1:mode=smooth', 'u8', SIZE),
     ('dwt:db4:levels=1,shrink:soft:threshold=bayes,idwt', 'u8', SIZE),
     ('dwt:db4:levels=1,shrink:soft:threshold=bayes,idwt', 'f32', SIZE),
+    ('dwt:db4:levels=1,shrink:soft:threshold=sure,idwt', 'f32', SIZE),
     *(('fir:' + '/'.join(['_'.join('123454321')] * 9), *kind) for kind in (
         ('u8', SIZE), ('u8', SIZE + 'x3'), ('u8', SIZE + 'x4'), ('u16', SIZE))),
     ('box:width=3_9', 'u8', SIZE),

@@ -173,6 +173,112 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), int parts)
             COUNTS(c, 0, part)[i] = 0;
 }
 
+#pragma kernel steps least
+/* Of the risk of thresholds, up to the universal one. */
+#define RISK_STEPS 256
+/* One of them; where it is too small to divide by, there is none. */
+inline WORK FN(step_of)(__global const KEY *found, WORK factor)
+{
+    WORK step = (MAGNITUDE(found[PREFIX]) + MAGNITUDE(found[PREFIX + 1])) * (WORK)0.5f * factor;
+    return step < (WORK)1e-30f ? 0 : step;
+}
+
+#pragma kernel steps
+/* For the threshold of least risk (SURE): counts how many magnitudes of a band lie in each of RISK_STEPS equal steps, the k-th
+ * from k · step, which is not in it, to (k + 1) · step; those beyond all are not counted. The median times `factor` is a
+ * step. Counts are those of the first rank, and all 0 before. */
+inline int FN(step_at)(WORK size, WORK step, WORK inverse)
+{
+    int k = (int)fmin(size * inverse, (WORK)RISK_STEPS); /* by one step wrong at most */
+    k -= k > 0 && size <= (WORK)k * step;
+    return k + (k < RISK_STEPS && size > (WORK)(k + 1) * step);
+}
+#define STEP_OF(c)     FN(step_of)((__global const KEY *)ROW(state, 0) + 4 * (c), factor)
+#define INVERSE(step)  ((step) > 0 ? 1 / (step) : 0)
+#define PLACE_OF(v)    FN(step_at)(fabs((WORK)(v)), step, inverse)
+
+#ifdef TOGETHER
+/* The grid counts work-items, and bands of rows for each channel. */
+__attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
+KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, int height, int parts, WORK factor, int width)
+{
+    __local int counts[RISK_STEPS];
+    int item = (int)get_local_id(0), c = GRID_Y % C, band = GRID_Y / C;
+    WORK step = STEP_OF(c), inverse = INVERSE(step);
+    for (int i = item; i < RISK_STEPS; i += ITEMS)
+        counts[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int y = band * rows; y < min(band * rows + rows, height); y++) {
+        __global const SRC *in = ROW(src, y);
+        for (int x = item * C + c; x < width; x += ITEMS * C) {
+            int k = PLACE_OF(in[x]);
+            if (k < RISK_STEPS)
+                atomic_inc(counts + k);
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = item; i < RISK_STEPS; i += ITEMS)
+        if (counts[i] > 0)
+            atomic_add(COUNTS(c, 0, 0) + i, counts[i]);
+}
+#else
+/* As `count`. */
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, int height, int parts, WORK factor)
+{
+    POSITION(begin, band)
+    int end = min(band * rows + rows, height);
+#ifdef FORM_ROWS
+    for (int c = 0; c < C; c++) {
+        WORK step = STEP_OF(c), inverse = INVERSE(step);
+        __global int *counts = COUNTS(c, 0, band);
+        for (int y = band * rows; y < end; y++) {
+            __global const SRC *in = ROW(src, y);
+            for (int x = begin + c; x < SPAN_END(begin); x += C) {
+                int k = PLACE_OF(in[x]);
+                if (k < RISK_STEPS)
+                    counts[k]++;
+            }
+        }
+    }
+#else
+    int c = begin % C;
+    WORK step = STEP_OF(c), inverse = INVERSE(step);
+    for (int y = band * rows; y < end; y++) {
+        int k = PLACE_OF(ROW(src, y)[begin]);
+        if (k < RISK_STEPS)
+            atomic_inc(COUNTS(c, 0, band % parts) + k);
+    }
+#endif
+}
+#endif
+
+#pragma kernel least
+/* The threshold of least risk of a band, one for each channel; the grid counts channels. With magnitudes in the middle of
+ * their steps, and risks in quarters of a step's square, the risk of k steps is beyond that of none
+ *     Σ over steps i < k of their counts · ((2i + 1)² − weight) + 4k² · how many magnitudes are not in these.
+ * All are whole numbers below 2^51. Of equal risks the smallest threshold is taken. Clears the counts. */
+__kernel void KERNEL(GRID, PLANE_OUT(int, state), PLANE_OUT(WORK, limits), int parts, WORK factor, int samples, int weight)
+{
+    int c = SPAN_BEGIN, best = 0;
+    IN_GRID(c, GRID_Y)
+    long below = 0, rest = samples, least = 0;
+    for (int k = 1; k <= RISK_STEPS; k++) {
+        long count = 0, middle = 2 * k - 1;
+        for (int part = 0; part < parts; part++) {
+            count += COUNTS(c, 0, part)[k - 1];
+            COUNTS(c, 0, part)[k - 1] = 0;
+        }
+        below += count * (middle * middle - weight);
+        rest -= count;
+        long risk = below + 4 * (long)k * k * rest;
+        if (risk < least) {
+            least = risk;
+            best = k;
+        }
+    }
+    ROW(limits, 0)[c] = (WORK)best * FN(step_of)((__global const KEY *)ROW(state, 0) + 4 * c, factor);
+}
+
 #pragma kernel squares gather limit
 /* Adds v to a sum in two parts, the second of which is the rounding error of the first (Knuth, The Art of Computer
  * Programming 2, 4.2.2, theorem B). */

@@ -154,6 +154,34 @@ class Wavelets(Peers):
                         cases += 1
         print('%d planes thresholded: worst %.1e' % (cases, self.worst[0]))
 
+    def test_sure(self):
+        """shrink:threshold=sure by its page, and beside the least risk over all coefficients as thresholds."""
+        picture = numpy.random.default_rng(7).normal(0, 20, (64, 80))
+        picture[20:40, 30:60] += 90
+        source, bands = os.path.join(self.dir, 'in.npy'), os.path.join(self.dir, 'bands.npz')
+        numpy.save(source, picture)
+        self.run_sluice('dwt:db3:levels=3:precision=double,shrink:soft:threshold=sure', source, bands)
+        planes = named(pywt.wavedec2(picture, 'db3', 'periodization', 3))
+        sigma = numpy.median(abs(planes['HH1'])) / 0.6745
+        self.worst = [0, 0]
+        with numpy.load(bands) as ours:
+            for name, plane in planes.items():
+                size, n = numpy.sort(abs(plane).ravel()), plane.size
+                step, weight = sigma * numpy.sqrt(2 * numpy.log(n)) / 256, round(262144 / numpy.log(n))
+                places = numpy.searchsorted(step * numpy.arange(1, 257), size)
+                counts = numpy.bincount(places, minlength=257)[:256]
+                k = numpy.arange(257)
+                below = numpy.concatenate([[0], numpy.cumsum(counts * ((2 * k[:256] + 1) ** 2 - weight))])
+                best = int(numpy.argmin(below + 4 * k ** 2 * (n - numpy.concatenate([[0], numpy.cumsum(counts)]))))
+                expected = plane if name == 'LL3' else pywt.threshold(plane, best * step, 'soft')
+                self.close('sure ' + name, ours[name], expected, abs(picture).max(), False)
+                if name == 'LL3':
+                    continue
+                risk = lambda t: n * sigma ** 2 - 2 * sigma ** 2 * (size <= t).sum() + (numpy.minimum(size, t) ** 2).sum()
+                least = min(risk(t) for t in size if t <= 256 * step)
+                self.assertLessEqual(risk(best * step), least + 0.02 * n * sigma ** 2, name)
+        print('thresholds of least risk: worst %.1e' % self.worst[0])
+
     def test_only(self):
         """Stages that change some bands alone, as NumPy does between wavedec2 and waverec2."""
         picture = numpy.random.default_rng(4).normal(0, 100, (61, 90))

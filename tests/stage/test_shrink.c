@@ -126,6 +126,24 @@ static void bayes(void **state)
            -8.490812521, 0.290812521, -0.690812521, 0);
 }
 
+/* Of 4 magnitudes steps are σ·sqrt(2·ln 4) / 256, and the weight is 262144 / ln 4 = 189097. With a
+ * median of 1, σ = 1.482579689, a step is 0.009643192. (Worked out by a program of its own from the
+ * formulas of docs/stages/shrink.md.) */
+static void sure(void **state)
+{
+    (void)state;
+    plane = "HH1";
+    /* steps of 9 0.8 1.2 0.5: beyond all, 82, 124, 51; risk falls with each: k = 125, T = 1.205399 */
+    EXPECT("dwt:haar:levels=1,shrink:threshold=sure", 8, 2, FOUR(9, -0.8, 1.2, 0.5), 4, 1,
+           7.794601019, 0, 0, 0);
+    EXPECT("dwt:haar:levels=1,shrink:hard:threshold=sure", 8, 2, FOUR(9, -0.8, 1.2, 0.5), 4, 1, 9,
+           0, 0, 0);
+    /* no noise, no change; and one coefficient has no threshold but 0 */
+    EXPECT("dwt:haar:levels=1,shrink:threshold=sure", 8, 2, FOUR(0, 0, 0, 7), 4, 1, 0, 0, 0, 7);
+    EXPECT("dwt:haar:levels=1,shrink:threshold=sure", 2, 2, ((const double[]){0, 0, 0, 8}), 1, 1,
+           4);
+}
+
 /* For cdf53 the synthesis filters are ½ 1 ½ and −⅛ −¼ ¾ −¼ −⅛: squared norms 1.5 and 0.71875. A row
  * of 5 has no vertical filters: HL1 is -5, 30 (test_dwt.c), and T = 10 becomes 10 / sqrt(0.71875).
  */
@@ -164,6 +182,10 @@ static void samples(void **state)
     harness_sweep("dwt:db2:levels=2,shrink", SAMPLE_F32, 1);
     harness_sweep("dwt:levels=2,shrink:threshold=bayes", SAMPLE_F32, 1);
     harness_few("dwt:haar:levels=1,shrink:garrote:threshold=bayes", SAMPLE_U8, 3);
+    harness_sweep("dwt:db2:levels=2,shrink:threshold=sure", SAMPLE_F32, 1);
+    harness_few("dwt:levels=2,shrink:hard:threshold=sure", SAMPLE_U8, 3);
+    harness_few("dwt:db2:levels=2:precision=double,shrink:threshold=sure", SAMPLE_U16, 1);
+    harness_few("dwt:cdf53:levels=2:precision=reversible,shrink:threshold=sure", SAMPLE_U8, 1);
     harness_few("dwt:cdf53:levels=2:precision=reversible,shrink:threshold=40", SAMPLE_U8, 1);
     harness_few("dwt:cdf53:levels=2:precision=reversible,shrink", SAMPLE_U8, 1);
     harness_few("dwt:db2:levels=1:precision=double,shrink:hard", SAMPLE_U8, 1);
@@ -185,6 +207,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rules),
         cmocka_unit_test(universal),
         cmocka_unit_test(bayes),
+        cmocka_unit_test(sure),
         cmocka_unit_test(norms),
         cmocka_unit_test(samples),
         cmocka_unit_test(harness_enough_vectors),

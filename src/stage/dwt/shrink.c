@@ -20,7 +20,7 @@ static const struct param_choice rule_choices[] = {{"soft", SHRINK_SOFT},
                                                    {NULL, 0}};
 
 static const struct param_choice threshold_choices[] = {
-    {"universal", SHRINK_UNIVERSAL}, {"bayes", SHRINK_BAYES}, {NULL, 0}};
+    {"universal", SHRINK_UNIVERSAL}, {"bayes", SHRINK_BAYES}, {"sure", SHRINK_SURE}, {NULL, 0}};
 
 static const struct param_choice levels_choices[] = {{"all", SHRINK_ALL}, {NULL, 0}};
 
@@ -32,8 +32,8 @@ static const struct param params[] = {
           "less drop those below and above it, by their sign",
           .choices = rule_choices, DEFAULT("soft")),
     PARAM(REAL_OR_CHOICE, "threshold", offsetof(struct shrink_config, threshold),
-          "for coefficients of an orthonormal transform; universal and bayes find it from the "
-          "picture's noise, one for all bands or one for each",
+          "for coefficients of an orthonormal transform; universal finds it from the picture's "
+          "noise, one for all bands, bayes and sure one for each",
           RANGE(0, 1e12), .choices = threshold_choices, DEFAULT("universal")),
     PARAM(REAL_OR_CHOICE, "levels", offsetof(struct shrink_config, levels),
           "how many levels to change, the finest first", RANGE(1, DWT_LEVELS_MAX),
@@ -111,6 +111,18 @@ double shrink_universal_factor(const struct dwt_config *dwt, const struct dwt_la
     return shrink_sigma_factor(dwt, layout, level, band) * sqrt(2 * log(n));
 }
 
+double shrink_step_factor(const struct dwt_config *dwt, const struct dwt_layout *layout,
+                          unsigned level, enum dwt_band band, uint64_t n)
+{
+    return shrink_sigma_factor(dwt, layout, level, band) * sqrt(2 * log((double)n)) / SHRINK_STEPS;
+}
+
+/* 8σ² in squares of a step. */
+int32_t shrink_step_weight(uint64_t n)
+{
+    return n > 1 ? (int32_t)lrint(4.0 * SHRINK_STEPS * SHRINK_STEPS / log((double)n)) : 0;
+}
+
 static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault)
 {
@@ -162,7 +174,14 @@ struct shrinking {
     int32_t places_at;                    /* its first number in `places` */
     unsigned state, columns, sums, limit; /* operands */
     unsigned places, values;              /* the same, where planes go together */
+    uint32_t parts;                       /* the most that a plane is counted in */
 };
+
+/* Whether each band has a threshold of its own, which is found from its coefficients. */
+static bool is_by_band(const struct shrink_config *config)
+{
+    return config->threshold.choice == SHRINK_BAYES || config->threshold.choice == SHRINK_SURE;
+}
 
 static bool is_fixed(const struct shrink_config *config)
 {
@@ -240,7 +259,7 @@ static void add_median(const struct shrinking *s)
     unsigned index = 0;
     const struct plane *plane = plane_of(s, 0, s->layout.finest, &index);
     struct cut cut = cut_plane(s->plan, plane);
-    uint32_t c = s->layout.channels, rows = 1 + 2 * c * cut.parts;
+    uint32_t c = s->layout.channels, rows = 1 + 2 * c * s->parts;
     uint32_t bins = 1u << (s->together ? BITS_TOGETHER : BITS);
     struct pass *pass = begin(s, "clear", cut.form, 0, bins, rows);
     pass->bytes_written = rows * UINT64_C(4) * bins;
@@ -264,7 +283,7 @@ static void add_median(const struct shrinking *s)
         pass_ints(pass, cut.rows, plane->height, cut.parts, shift);
         pass = begin(s, "pick", cut.form, 1, c, 1);
         pass->work = 1024.0 * cut.parts;
-        pass->bytes_read = rows * UINT64_C(1024);
+        pass->bytes_read = (1 + 2 * c * cut.parts) * UINT64_C(1024);
         pass_plane(pass, s->state, 0);
         pass_int(pass, (int32_t)cut.parts);
     }
@@ -297,10 +316,57 @@ unsigned shrink_value_at(unsigned level, enum dwt_band band)
     return (level * DWT_BANDS + band) * PLANE_CHANNELS_MAX;
 }
 
+/* Adds where a band's threshold goes. */
+static void pass_limit(const struct shrinking *s, struct pass *pass, unsigned level,
+                       enum dwt_band band)
+{
+    if (s->plan->out_of_memory)
+        return;
+    struct view limit = {s->limit, s->plan->scratch[s->limit - OPERAND_SCRATCH].planes[0]};
+    if (s->together)
+        limit.plane.offset += shrink_value_at(level, band) * sample_size(limit.plane.type);
+    pass_view(pass, &limit);
+}
+
+/* Counts a band's magnitudes by steps, and takes the threshold of least risk. */
+static void add_least(const struct shrinking *s, const struct plane *plane, unsigned index,
+                      unsigned level, enum dwt_band band)
+{
+    struct cut cut = cut_plane(s->plan, plane);
+    uint32_t c = plane->channels, width = plane->width * c;
+    uint64_t samples = (uint64_t)plane->width * plane->height;
+    double factor = shrink_step_factor(&s->dwt, &s->layout, level, band, samples);
+    bool rows = cut.form == FORM_ROWS;
+    uint32_t bands = (plane->height + ROWS_TOGETHER - 1) / ROWS_TOGETHER;
+    struct pass *pass = s->together ? begin_together(s, "steps", bands * c)
+                                    : begin(s, "steps", cut.form, rows ? PASS_WHOLE_ROW : 1, width,
+                                            cut.bands);
+    pass->work = 16.0 * (s->together ? ROWS_TOGETHER * plane->width / COUNT_ITEMS : cut.rows);
+    pass->bytes_read = plane_bytes(plane);
+    pass_plane(pass, OPERAND_IN, index);
+    pass_plane(pass, s->state, 0);
+    pass_ints(pass, s->together ? ROWS_TOGETHER : cut.rows, plane->height, cut.parts);
+    pass_work(s, pass, factor);
+    if (s->together)
+        pass_int(pass, (int32_t)width);
+    pass = begin(s, "least", cut.form, 1, c, 1);
+    pass->work = 4.0 * SHRINK_STEPS * (cut.parts + 4);
+    pass->bytes_read = c * cut.parts * UINT64_C(4) * SHRINK_STEPS;
+    pass_plane(pass, s->state, 0);
+    pass_limit(s, pass, level, band);
+    pass_int(pass, (int32_t)cut.parts);
+    pass_work(s, pass, factor);
+    pass_ints(pass, (int32_t)samples, shrink_step_weight(samples));
+}
+
 static void add_limit(const struct shrinking *s, const struct plane *plane, unsigned index,
                       unsigned level, enum dwt_band band)
 {
     bool bayes = s->config->threshold.choice == SHRINK_BAYES;
+    if (s->config->threshold.choice == SHRINK_SURE) {
+        add_least(s, plane, index, level, band);
+        return;
+    }
     struct cut cut = {.form = s->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR};
     if (bayes)
         cut = add_squares(s, plane, index);
@@ -312,12 +378,7 @@ static void add_limit(const struct shrinking *s, const struct plane *plane, unsi
     pass->work = 32.0 * (cut.bands + 1);
     pass_plane(pass, s->state, 0);
     pass_plane(pass, bayes ? s->sums : s->limit, 0);
-    if (s->plan->out_of_memory)
-        return;
-    struct view limit = {s->limit, s->plan->scratch[s->limit - OPERAND_SCRATCH].planes[0]};
-    if (s->together)
-        limit.plane.offset += shrink_value_at(level, band) * sample_size(limit.plane.type);
-    pass_view(pass, &limit);
+    pass_limit(s, pass, level, band);
     pass_int(pass, (int32_t)cut.bands);
     pass_work(s, pass, (double)plane->width * plane->height);
     pass_work(s, pass,
@@ -439,8 +500,8 @@ static void add_limits(const struct shrinking *s)
 
 static struct shrink_limits limits_of(const struct shrinking *s)
 {
-    bool bayes = s->config->threshold.choice == SHRINK_BAYES;
-    return (struct shrink_limits){s->config, bayes ? s->limit : s->values, s->state};
+    return (struct shrink_limits){s->config, is_by_band(s->config) ? s->limit : s->values,
+                                  s->state};
 }
 
 void shrink_define_limits(struct pass *pass, const struct shrink_limits *limits)
@@ -507,6 +568,7 @@ static void add_scratch(struct shrinking *s)
         width = samples > width ? samples : width;
     }
     enum sample_type type = s->layout.type == SAMPLE_F64 ? SAMPLE_F64 : SAMPLE_F32;
+    s->parts = parts;
     s->state = stage_plan_scratch(s->plan, 1u << (s->together ? BITS_TOGETHER : BITS),
                                   1 + 2 * PLANE_CHANNELS_MAX * parts, 1, SAMPLE_I32);
     s->limit = stage_plan_scratch(s->plan, s->together ? VALUES : PLANE_CHANNELS_MAX, 1, 1, type);
@@ -554,7 +616,7 @@ static int find_limits(struct shrinking *s, size_t i, struct fault *fault)
         add_scratch(s);
     if (!is_fixed(s->config) && s->layout.levels[0].plane[s->layout.finest] >= 0)
         add_median(s);
-    if (s->together && s->config->threshold.choice == SHRINK_BAYES)
+    if (s->together && is_by_band(s->config))
         add_limits(s);
     return 0;
 }
@@ -596,6 +658,7 @@ static struct tolerance tolerance(const void *config, enum sample_type in, enum 
 static const char *const chains[] = {
     "dwt:wavelet=cdf53,shrink",
     "dwt,shrink:threshold=bayes",
+    "dwt,shrink:threshold=sure",
     "dwt,shrink:rule=hard",
     "dwt,shrink:rule=garrote",
     "dwt,shrink:rule=firm",
@@ -608,9 +671,11 @@ static const char *const chains[] = {
     "dwt:wavelet=cdf53:precision=reversible,shrink:rule=greater",
     "dwt:wavelet=cdf53:precision=reversible,shrink:rule=less",
     "dwt:precision=double,shrink:threshold=bayes",
+    "dwt:precision=double,shrink:threshold=sure",
     "dwt:precision=double,shrink:rule=hard",
     "dwt:precision=double,shrink:rule=garrote",
     "dwt:wavelet=cdf53:precision=reversible,shrink:threshold=bayes",
+    "dwt:wavelet=cdf53:precision=reversible,shrink:threshold=sure",
     "dwt:wavelet=cdf53:precision=reversible,shrink:rule=hard",
     "dwt:wavelet=cdf53:precision=reversible,shrink:rule=garrote",
     NULL,

@@ -16,7 +16,8 @@ enum shrink_rule {
 
 enum {
     SHRINK_UNIVERSAL,
-    SHRINK_BAYES
+    SHRINK_BAYES,
+    SHRINK_SURE
 }; /* choices of threshold */
 enum {
     SHRINK_ALL = 0
@@ -48,6 +49,14 @@ double shrink_sigma_factor(const struct dwt_config *dwt, const struct dwt_layout
                            unsigned level, enum dwt_band band);
 double shrink_universal_factor(const struct dwt_config *dwt, const struct dwt_layout *layout,
                                unsigned level, enum dwt_band band);
+
+/* For `sure`: how many thresholds are compared, beside 0, at equal steps up to the universal
+ * threshold of a band of n coefficients; with the median of |HH1| times the factor such a step; and
+ * the weight of the count of coefficients below a threshold, in quarters of a step's square. */
+#define SHRINK_STEPS 256
+double shrink_step_factor(const struct dwt_config *dwt, const struct dwt_layout *layout,
+                          unsigned level, enum dwt_band band, uint64_t n);
+int32_t shrink_step_weight(uint64_t n);
 
 /* Where kernels find the thresholds, as cl/dwt/shrink_rule.cl says. */
 struct shrink_limits {

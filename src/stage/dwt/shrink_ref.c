@@ -68,6 +68,44 @@ struct transform {
     double median[PLANE_CHANNELS_MAX];
 };
 
+/* The threshold, of SHRINK_STEPS equal steps up to the universal one of the band and 0, that has
+ * the least of Stein's unbiased risk for soft thresholds (Donoho, Johnstone, J. Amer. Statist.
+ * Assoc. 90, 1995, equation 11), n·σ² − 2σ² · #{|c| ≤ T} + Σ min(|c|, T)², with each magnitude in
+ * the middle of its step; the smallest of equal ones. Risks are whole numbers in quarters of a
+ * step's square, beyond that of 0. */
+static double find_least(const struct transform *t, const struct picture *in, unsigned level,
+                         enum dwt_band band, size_t plane, uint32_t channel)
+{
+    const struct plane *p = &in->frame.planes[plane];
+    uint64_t n = (uint64_t)p->width * p->height;
+    double step = narrow(
+        p->type, t->median[channel] *
+                     narrow(p->type, shrink_step_factor(&t->dwt, &t->layout, level, band, n)));
+    int64_t counts[SHRINK_STEPS + 1] = {0}, below = 0, rest = (int64_t)n, least = 0;
+    int best = 0;
+    if (step < (double)1e-30f)
+        return 0;
+    for (uint32_t y = 0; y < p->height; y++)
+        for (uint32_t x = 0; x < p->width; x++) {
+            double size = fabs(narrow(p->type, coefficient(in, plane, x, y, channel)));
+            int k = (int)fmin(size / step, SHRINK_STEPS);
+            while (k > 0 && size <= narrow(p->type, k * step))
+                k--;
+            while (k < SHRINK_STEPS && !(size <= narrow(p->type, (k + 1) * step)))
+                k++;
+            counts[k]++;
+        }
+    for (int k = 1; k <= SHRINK_STEPS; k++) {
+        int64_t middle = 2 * k - 1;
+        below += counts[k - 1] * (middle * middle - shrink_step_weight(n));
+        rest -= counts[k - 1];
+        int64_t risk = below + 4 * (int64_t)k * k * rest;
+        best = risk < least ? k : best;
+        least = risk < least ? risk : least;
+    }
+    return narrow(p->type, best * step);
+}
+
 static double find_threshold(const struct transform *t, const struct picture *in, unsigned level,
                              enum dwt_band band, size_t plane, uint32_t channel)
 {
@@ -79,6 +117,8 @@ static double find_threshold(const struct transform *t, const struct picture *in
         return narrow(type,
                       t->median[channel] *
                           narrow(type, shrink_universal_factor(&t->dwt, &t->layout, level, band)));
+    if (t->config->threshold.choice == SHRINK_SURE)
+        return find_least(t, in, level, band, plane, channel);
     double sigma = t->median[channel] * shrink_sigma_factor(&t->dwt, &t->layout, level, band);
     const struct plane *p = &in->frame.planes[plane];
     double squares = 0;
