@@ -121,7 +121,8 @@ def check_only(folder):
                         ('dwt,resize:4:only=LL*', 'is for stages that keep them'),
                         ('dwt,dwt:only=LL*', 'is for stages that keep them'),
                         ('dwt,idwt:only=*', 'is for stages that keep them'),
-                        ('dwt,clahe:only=LL*', 'clahe takes samples of type u8, u16, not f32')):
+                        ('dwt,clahe:only=LL*', 'clahe takes samples of type u8, u16, not f32; put convert:type=u16:only=LL* in front'),
+                        ('dwt,clahe', 'put convert:type=u16 in front')):
         told = run(folder, chain, source, 65)
         assert says in told, (chain, told)
     # planes of several types beside each other, and back

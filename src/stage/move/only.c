@@ -94,6 +94,21 @@ static int check_result(const struct only_config *config, const struct frame *in
         config->stage->name, config->pattern, config->stage->name);
 }
 
+/* A stage that asks for another type knows nothing of the pattern; without it, convert would change
+ * all planes. */
+static void advise_pattern(const struct only_config *config, struct fault *fault)
+{
+    char rest[sizeof fault->text];
+    char *advice = fault ? strstr(fault->text, "put convert:type=") : NULL;
+    if (!advice)
+        return;
+    char *end = advice + strlen("put ");
+    end += strcspn(end, " ,;");
+    snprintf(rest, sizeof rest, "%s", end);
+    snprintf(end, (size_t)(fault->text + sizeof fault->text - end), ":only=%s%s", config->pattern,
+             rest);
+}
+
 static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault)
 {
@@ -111,6 +126,8 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
     if (result == 0)
         result =
             stage_find_shape(config->stage, config->config, &part.frame, alignment, &made, fault);
+    if (result == FAULT_SHAPE)
+        advise_pattern(config, fault);
     if (result == 0)
         result = check_result(config, &part.frame, &made, fault);
     for (size_t i = 0, n = 0; i < in->n_planes && result == 0; i++) {
