@@ -277,7 +277,7 @@ def run(job, fds):
         return
     if word == 'grow':
         kept.append(bytearray(b'x') * (64 << 20))
-    if word == 'slow':
+    if word == 'slow' or text.endswith(b' slow'):
         time.sleep(0.3)
     while word == 'waits' and count_lines(LOG + '.go') < int(text.split()[1]):
         time.sleep(0.01)

@@ -143,6 +143,21 @@ class Hanging(Folders):
         self.expect_well('bad')
         d.stop()
 
+    def test_several_results(self):
+        """As many jobs as there are slots have begun, and each is still to get the files for its other results."""
+        d = self.begin(start=False)
+        self.write(('good',), ('bad', 'outputs: [{chain: sobel}, {chain: invert, folder: b}, {chain: median, folder: c}]'))
+        d.start()
+        for i in range(8):
+            self.put('bad', 'x%d' % i, b'results 3 slow')
+        wait_for('the first to begin', self.fake_log)
+        self.hang('out')
+        self.expect_others('a')
+        self.answer()
+        for i in range(8):
+            self.expect_done('bad', 'x%d' % i, BACK)
+        d.stop()
+
     def test_questions(self):
         d = self.begin()
         self.put('good', 'a')

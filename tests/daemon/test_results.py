@@ -94,20 +94,20 @@ class Results(DaemonTest):
         with open(config, 'w', encoding='utf-8') as file:
             file.write('chains: {edges: "luminance,sobel"}\nwatch:\n  - {input: %s, output: %s, format: pgm, outputs: [\n'
                        '    {chain: edges, folder: e/f}, {chain: "luminance,box:radius=2", name: "{stem}-soft.{ext}"},\n'
-                       '    {chain: "crop:8:0:40:30", format: png}, {chain: "luminance,sobel:out=both", name: "{stem}-s.{ext}"}]}\n' % (watch, out))
+                       '    {chain: "luminance,sobel:out=both", name: "{stem}-s.{ext}"}, {chain: "crop:8:0:40:30", format: png}]}\n' % (watch, out))
         d = self.daemon()
         d.options = ['--config', config, '--state', d.state, '--http-socket', http, '--jobs-socket', jobs]
         d.start()
         data = picture(64, 48)
         d.drop('a.pgm', data)
         expected = {'e/f/a.pgm': ('luminance,sobel', 'pgm', ''), 'a-soft.pgm': ('luminance,box:radius=2', 'pgm', ''),
-                    'a.png': ('crop:8:0:40:30', 'png', ''), 'a-s.dx.pgm': ('luminance,sobel:out=both', 'pgm', 'dx'),
+                    'a-s.dx.pgm': ('luminance,sobel:out=both', 'pgm', 'dx'), 'a.png': ('crop:8:0:40:30', 'png', ''),
                     'a-s.dy.pgm': ('luminance,sobel:out=both', 'pgm', 'dy')}
         d.expect_done('a.pgm')
         for name, (chain, form, plane) in expected.items():
             self.assertEqual(d.result(name), self.by_sluice_run(data, chain, form)[plane], name)
         d.expect_done('a.pgm')
-        d.expect_line('a.pgm: done in .*: e/f/a.pgm, a-soft.pgm, a.png, a-s.dx.pgm, a-s.dy.pgm')
+        d.expect_line('a.pgm: done in .*: e/f/a.pgm, a-soft.pgm, a-s.dx.pgm, a.png, a-s.dy.pgm')
         why = json.loads(subprocess.run([SLUICE, 'why', '--json', os.path.join(watch, 'a.pgm')], capture_output=True, check=True, env={**os.environ, 'SLUICE_JOBS_SOCKET': jobs}).stdout)
         self.assertEqual([(os.path.relpath(r['path'], out), r['exists']) for r in why['results']], [(name, True) for name in list(expected)[:4]])
         for name in ('e/f/a.pgm', 'a.png'):
@@ -116,7 +116,7 @@ class Results(DaemonTest):
         # one that cannot be: none is published, and it is named
         d.drop('b.pgm', picture(20, 48))
         reason = d.expect_failed('b.pgm')
-        self.assertRegex(reason['message'], '^result 3: crop')
+        self.assertRegex(reason['message'], '^result 4: crop')
         metrics = sockets.ask(http, 'GET', '/metrics').body.decode()
         self.assertIn('\nsluice_results_total{source="watch",chain="edges"} 1\n', metrics)
         d.stop()

@@ -539,13 +539,15 @@ char *claim_print_results(const struct claim *claim, bool paths)
     for (size_t i = 0; i < note->n_results; i++) {
         const char *folder = note->names[note->results[i].of].folder;
         name_buffer name;
+        bool further = false; /* a plane of a result that has a file already */
+        for (size_t k = 0; k < i; k++)
+            further |= note->results[k].of == note->results[i].of;
         claim_file_name(note, i, note->number, name);
         if (paths) {
             text_printf(&list, "%s%s%.*s%s", folder, folder[0] ? "/" : "",
                         (int)(claim->base - claim->name), claim->name, name);
             text_append_bytes(&list, "", 1);
-        } else if ((i == 0 || note->results[i].of != note->results[i - 1].of) &&
-                   strcmp(note->results[i].plane, CLAIM_REPORT) != 0) {
+        } else if (!further && strcmp(note->results[i].plane, CLAIM_REPORT) != 0) {
             text_printf(&list, "%s%s%s%s", i ? LEDGER_NEXT : "", folder,
                         folder[0] ? LEDGER_BELOW : "", name);
         }

@@ -81,6 +81,11 @@ static void need_output(struct job *job, unsigned of, const char *plane)
         queue_give_output(fj->folder->queue, job, of, plane, -1, &fault);
         return;
     }
+    if (of == fj->n_given && of < WATCH_RESULTS_MAX && fj->out_fds[of] >= 0) {
+        fj->n_given++;
+        queue_give_output(fj->folder->queue, job, of, plane, fj->out_fds[of], &fault);
+        return;
+    }
     fj->of = of;
     snprintf(fj->plane, sizeof fj->plane, "%s", plane);
     hand_over(fj, LETTER_OUTPUT);
@@ -209,7 +214,8 @@ static void take_letter(struct letter *letter)
         job->owner = folder;
         job->stalled = &folder->stalled;
         job->in_fd = fj->in_fd;
-        job->out_fd = fj->out_fd;
+        job->out_fd = fj->out_fds[0];
+        fj->n_given = 1;
         job->ready = fj->in_fd >= 0;
         job->n_owned = &folder->n_jobs;
         if (folder->n_jobs == 0)
@@ -236,7 +242,8 @@ static void take_letter(struct letter *letter)
             queue_give_up(queue, job);
         } else {
             job->in_fd = fj->in_fd;
-            job->out_fd = fj->out_fd;
+            job->out_fd = fj->out_fds[0];
+            fj->n_given = 1;
             queue_opened(queue, job);
         }
         return;
@@ -536,7 +543,7 @@ void folder_start(struct folder *folder, const char *extensions)
 void folder_set_share(struct folder *folder, unsigned share, unsigned ahead)
 {
     folder->share = share;
-    folder->ahead = ahead;
+    folder->ahead = ahead * 2 / (1 + (unsigned)watch_count_results(folder->settings));
     folder->told_room = UINT_MAX;
     folder_pump(folder);
 }

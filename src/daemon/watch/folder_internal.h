@@ -72,12 +72,14 @@ struct folder_job {
     unsigned n_alone;      /* how often the daemon went down at it while it was the only job */
     struct letter letters[LETTERS];
     /* with LETTER_OPEN and LETTER_OUTPUT, from the thread */
-    int in_fd, out_fd; /* −1: not open */
-    int plane_fd;      /* an output for a further plane; −1: there is none */
+    int in_fd, out_fds[WATCH_RESULTS_MAX]; /* the first file of each result; −1: not open */
+    int plane_fd; /* an output for a further plane; −1: there is none */
     /* with LETTER_BEGAN and LETTER_OUTPUT, from the loop */
     bool alone;     /* it is the only job */
     unsigned of;    /* for which an output is wanted: the result, … */
     char plane[32]; /* … and its plane; "": its only file */
+    /* the loop's, from LETTER_OPEN on: results of which the worker has the first file */
+    unsigned n_given;
     /* with LETTER_END, from the loop and back */
     enum folder_end end;
     size_t n_files;

@@ -97,15 +97,18 @@ static bool hear(struct folder_thread *t)
 
 /* ---- looks: what is complete becomes a job ---- */
 
-/* Opens input and first output anew, whatever an earlier try left. `end` says so if the file has
- * ended without another try. */
+/* Opens the input and a file for each result anew, whatever an earlier try left: a worker that had
+ * to ask for them would wait for this thread's disk. `end` says so if the file has ended without
+ * another try. */
 static void open_job(struct folder_thread *t, struct folder_job *fj, struct fault *fault)
 {
     struct claim *claim = fj->claim;
     struct note *note = &claim->note;
     bool ended = false;
+    unsigned count = (unsigned)watch_count_results(claim->spool->rules);
     file_close(&fj->in_fd);
-    fj->out_fd = -1;
+    for (unsigned of = 0; of < WATCH_RESULTS_MAX; of++)
+        fj->out_fds[of] = -1;
     fj->end = END_NONE;
     if (claim->n_drafts > 0)
         drafts_discard(claim);
@@ -128,11 +131,12 @@ static void open_job(struct folder_thread *t, struct folder_job *fj, struct faul
         fj->end = ended ? END_BEFORE : END_GONE;
     if (result != 0 || ended)
         return;
-    result = drafts_add(claim, 0, "", t->extensions, fault);
+    for (unsigned of = 0; of < count && result == 0; of++) {
+        result = drafts_add(claim, of, "", t->extensions, fault);
+        fj->out_fds[of] = result == 0 ? claim->drafts[of].fd : -1;
+    }
     fj->unplaceable = result == FAULT_CREATE;
-    if (result == 0)
-        fj->out_fd = claim->drafts[0].fd;
-    else
+    if (result != 0)
         file_close(&fj->in_fd);
 }
 
@@ -141,7 +145,6 @@ static void close_job(struct folder_thread *t, struct folder_job *fj)
 {
     struct spool *spool = fj->claim->spool;
     file_close(&fj->in_fd);
-    fj->out_fd = -1;
     if (spool->in_place)
         candidates_let_go(&t->candidates, fj->name);
     claim_destroy(&fj->claim);
@@ -194,7 +197,7 @@ void folder_thread_add(struct folder_thread *t, struct claim *claim, bool last_c
     fj->name = name;
     fj->claim = claim;
     fj->last_chance = last_chance;
-    fj->in_fd = fj->out_fd = -1;
+    fj->in_fd = fj->out_fds[0] = -1;
     fj->n_alone = note->alone;
     fault_clear(&fj->end_fault);
     for (int i = 0; i < LETTERS; i++) {
@@ -534,19 +537,26 @@ static void prepare(struct folder_thread *t, struct folder_job *fj)
     note->attempts = fj->job.attempts;
     switch (fj->end) {
     case END_DONE: {
-        /* files are for the planes for which the worker asked, and the first, which it reports; and
-         * of all results that were asked for */
+        /* there is a file for each result, whose plane the worker tells now, and behind them one
+         * for each further plane, for which it has asked */
+        size_t further = watch_count_results(claim->spool->rules);
         bool same = fj->n_files == claim->n_drafts;
-        for (size_t i = 0; same && i < claim->n_drafts; i++)
-            same = fj->files[i].of == claim->drafts[i].of &&
-                   (i == 0 || strcmp(fj->files[i].plane, claim->drafts[i].plane) == 0);
-        if (!same || note->n_names != watch_count_results(claim->spool->rules)) {
+        for (size_t i = 0; same && i < fj->n_files; i++) {
+            const struct folder_written *file = &fj->files[i];
+            bool first = i == 0 || file->of != file[-1].of;
+            size_t at = first ? file->of : further++;
+            struct draft *draft = at < claim->n_drafts ? &claim->drafts[at] : NULL;
+            same =
+                draft && draft->of == file->of && (first || strcmp(draft->plane, file->plane) == 0);
+            if (same)
+                memcpy(draft->plane, file->plane, sizeof draft->plane);
+        }
+        if (!same) {
             fault_set(&fj->end_fault, FAULT_INTERNAL,
                       "the worker wrote %zu results and speaks of %zu", claim->n_drafts,
                       fj->n_files);
             break;
         }
-        memcpy(claim->drafts[0].plane, fj->files[0].plane, sizeof claim->drafts->plane);
         if (fj->report && (drafts_add(claim, 0, CLAIM_REPORT, t->extensions, &fj->end_fault) != 0 ||
                            file_write(claim->drafts[claim->n_drafts - 1].fd, fj->report,
                                       strlen(fj->report), &fj->end_fault) != 0))
