@@ -136,10 +136,14 @@ def tests_of_promises(build, complaints):
     known = {test['name'] for test in tests} | {suite.partition(':')[2] for test in tests for suite in test['suite']}
     known |= set(re.findall(r'(?m)^#   (\w+) ', read(os.path.join(ROOT, 'tests', 'run.sh'))))
     text = read(os.path.join(HERE, 'reliability.md'))
-    for row in re.findall(r'(?m)^\| .* \|$', text.split('## Promises')[1].split('\n## ')[0])[2:]:
+    for row in re.findall(r'(?m)^\| .* \|$', text.split('## Promises')[1].split('\n##')[0])[2:]:
         names = [name for name in re.findall(r'`([\w-]+)`', row.split(' | ')[1]) if re.match('[a-z]', name) and not name.startswith('test_')]
         complaints += ['docs/reliability.md: no test of "%s"' % row[2:60]] if not names else []
         complaints += ['docs/reliability.md: there is no test %s' % name for name in names if name not in known]
+    page = read(os.path.join(HERE, 'daemon.md'))
+    held = {section: set(re.findall(r'`([a-z][\w-]*)`', tests)) & known
+            for section, tests in re.findall(r'(?m)^\| \[[^\]]*\]\(daemon\.md#([^)]*)\) \| (.*) \|$', text)}
+    complaints += ['docs/reliability.md: no test of "%s" in daemon.md' % section for section in anchors(page)[1:] if not held.get(section)]
     for name in set(re.findall(r'`((?:daemon|endurance|cli|library|gst|unit)-[a-z_-]+)`', text)):
         complaints += ['docs/reliability.md: there is no test %s' % name] if name not in known else []
 
