@@ -304,11 +304,6 @@ void metrics_print(const struct metrics *metrics, struct text *text)
 
 /* ---- this process, from /proc, which needs no disk ---- */
 
-/* Seconds, bytes, counts and Unix time; −1 where it could not be read. */
-struct process_figures {
-    double cpu_seconds, resident, virtual, open_fds, max_fds, start_time;
-};
-
 /* descriptors that counting opens for /proc/self/fd */
 #define OWN 2
 
@@ -319,27 +314,26 @@ static double seconds_of(clockid_t clock)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Finds the start time, once, since the clock may be set later. The kernel gives it from the
- * machine's start. Field numbers are those of proc(5); the second field, the program's name, may
- * hold any character. */
-static void find_start(struct process_figures *figures)
+/* Unix time at which this process started; 0: not known. It is found once, since the clock may be
+ * set later. The kernel gives it from the machine's start. Field numbers are those of proc(5); the
+ * second field, the program's name, may hold any character. */
+static double start_time(void)
 {
     static double started;
     char text[1024];
     unsigned long long ticks;
-    if (started == 0) {
-        const char *from =
-            file_read_text("/proc/self/stat", text, sizeof text) ? strrchr(text, ')') : NULL;
-        if (!from || sscanf(from + 1,
-                            " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
-                            "%*d %*d %llu",
-                            &ticks) != 1)
-            return;
+    const char *from = started == 0 && file_read_text("/proc/self/stat", text, sizeof text)
+                           ? strrchr(text, ')')
+                           : NULL;
+    if (from && sscanf(from + 1,
+                       " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+                       "%*d %llu",
+                       &ticks) == 1) {
         started = seconds_of(CLOCK_REALTIME) - seconds_of(CLOCK_BOOTTIME) +
                   (double)ticks / (double)sysconf(_SC_CLK_TCK);
         started = round(started * 100) / 100;
     }
-    figures->start_time = started;
+    return started;
 }
 
 static int count_entry(void *context, const char *name, unsigned char kind)
@@ -348,47 +342,33 @@ static int count_entry(void *context, const char *name, unsigned char kind)
     return 0;
 }
 
-static void count_descriptors(struct process_figures *figures)
+static void set_or_clear(struct metrics *metrics, enum metric metric, bool known, double value)
 {
-    struct rlimit limit;
-    double entries = 0;
-    int fd = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0 && disk_list(fd, count_entry, &entries) == 0)
-        figures->open_fds = entries - OWN;
-    file_close(&fd);
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
-        figures->max_fds = (double)limit.rlim_cur;
+    if (known)
+        metrics_set(metrics, metric, NULL, value);
+    else
+        metrics_clear(metrics, metric);
 }
 
 void metrics_measure_process(struct metrics *metrics)
 {
-    struct process_figures figures = {-1, -1, -1, -1, -1, -1};
     char text[256];
-    unsigned long virtual, resident;
-    double page = (double)sysconf(_SC_PAGESIZE);
-    figures.cpu_seconds = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+    unsigned long virtual = 0, resident = 0;
+    double page = (double)sysconf(_SC_PAGESIZE), started = start_time(), entries = 0;
+    struct rlimit limit = {0};
     /* emulators make up most of /proc/self/stat */
-    if (file_read_text("/proc/self/statm", text, sizeof text) &&
-        sscanf(text, "%lu %lu", &virtual, &resident) == 2) {
-        figures.virtual = (double)virtual * page;
-        figures.resident = (double)resident * page;
-    }
-    find_start(&figures);
-    count_descriptors(&figures);
-    const struct {
-        enum metric metric;
-        double value;
-    } rows[] = {
-        {METRIC_CPU_SECONDS, figures.cpu_seconds}, {METRIC_RESIDENT_MEMORY, figures.resident},
-        {METRIC_VIRTUAL_MEMORY, figures.virtual},  {METRIC_OPEN_FDS, figures.open_fds},
-        {METRIC_MAX_FDS, figures.max_fds},         {METRIC_START_TIME, figures.start_time},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i].value >= 0)
-            metrics_set(metrics, rows[i].metric, NULL, rows[i].value);
-        else
-            metrics_clear(metrics, rows[i].metric);
-    }
+    bool known = file_read_text("/proc/self/statm", text, sizeof text) &&
+                 sscanf(text, "%lu %lu", &virtual, &resident) == 2;
+    set_or_clear(metrics, METRIC_VIRTUAL_MEMORY, known, (double)virtual * page);
+    set_or_clear(metrics, METRIC_RESIDENT_MEMORY, known, (double)resident * page);
+    metrics_set(metrics, METRIC_CPU_SECONDS, NULL, seconds_of(CLOCK_PROCESS_CPUTIME_ID));
+    set_or_clear(metrics, METRIC_START_TIME, started != 0, started);
+    int fd = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    known = fd >= 0 && disk_list(fd, count_entry, &entries) == 0;
+    file_close(&fd);
+    set_or_clear(metrics, METRIC_OPEN_FDS, known, entries - OWN);
+    known = getrlimit(RLIMIT_NOFILE, &limit) == 0;
+    set_or_clear(metrics, METRIC_MAX_FDS, known, (double)limit.rlim_cur);
 }
 
 /* ---- rates ---- */
