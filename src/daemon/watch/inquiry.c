@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/name.h"
 #include "daemon/spool/ledger.h"
@@ -21,9 +20,6 @@
 
 /* A file may be on its way from one folder to another while it is looked for. */
 #define TRIES_MAX 4
-
-/* Time after which further questions no longer wait for one that is being answered. */
-#define LONG SECOND
 
 #define HANGS "its folder does not answer; it is taken up again when it does"
 
@@ -49,7 +45,6 @@ struct inquiry {
     bool away;             /* a folder has the probe */
     bool answered;  /* it was answered while its folder hung: when the probe comes back the inquiry
                        is freed */
-    uint64_t begun; /* monotonic nanoseconds */
     size_t at;      /* the number of the folder that is asked */
 
     /* for one file: is it an input, or a result, of that folder? */
@@ -99,7 +94,7 @@ static unsigned count(const struct inquiries *inquiries, uid_t uid, bool with_wa
 /* NULL: none waits, or none may begin yet. */
 static struct inquiry *next_of(const struct inquiries *inquiries)
 {
-    struct inquiry *inquiry = inquiries->running ? NULL : TAILQ_FIRST(&inquiries->waiting);
+    struct inquiry *inquiry = TAILQ_FIRST(&inquiries->waiting);
     while (inquiry && count(inquiries, inquiry->uid, false) >= BEGUN_MAX)
         inquiry = TAILQ_NEXT(inquiry, next);
     return inquiry;
@@ -139,18 +134,10 @@ static void wait_for_turn(struct inquiry *inquiry)
     pump(inquiries);
 }
 
-static void leave_turn(struct inquiry *inquiry)
-{
-    struct inquiries *inquiries = inquiry->all;
-    TAILQ_REMOVE(&inquiries->begun, inquiry, next);
-    if (inquiries->running == inquiry)
-        inquiries->running = NULL;
-}
-
 /* Takes over the answer. */
 static void tell(struct inquiry *inquiry, json_t *answer, const struct fault *fault)
 {
-    leave_turn(inquiry);
+    TAILQ_REMOVE(&inquiry->all->begun, inquiry, next);
     if (inquiry->ended)
         inquiry->ended(inquiry->user, fault->code ? NULL : json_incref(answer), fault);
     inquiry->ended = NULL;
@@ -188,8 +175,6 @@ static void on_timer(uv_timer_t *timer)
         if (inquiry->away &&
             (!is_there(inquiries, inquiry->folder) || folder_hangs(inquiry->folder)))
             answer_without(inquiry);
-        else if (inquiries->running == inquiry && clock_now() - inquiry->begun > LONG)
-            inquiries->running = NULL;
     }
     if ((inquiry = next_of(inquiries)) == NULL) {
         pump(inquiries);
@@ -197,9 +182,7 @@ static void on_timer(uv_timer_t *timer)
     }
     TAILQ_REMOVE(&inquiries->waiting, inquiry, next);
     TAILQ_INSERT_TAIL(&inquiries->begun, inquiry, next);
-    inquiries->running = inquiry;
     inquiries->turn = inquiry->turn;
-    inquiry->begun = clock_now();
     struct probe *probe = inquiry->probe; /* of all that failed there may be one from before */
     if (!probe && (probe = calloc(1, sizeof *probe)) != NULL) {
         inquiry->probe = probe;
@@ -518,7 +501,7 @@ static void after_requeue_failed(struct inquiry *inquiry, bool asked)
     if (asked && !inquiry->probe->more)
         inquiry->at++;
     if (inquiry->at < all->folders->count && !all->queue->draining) {
-        leave_turn(inquiry);
+        TAILQ_REMOVE(&inquiry->all->begun, inquiry, next);
         wait_for_turn(inquiry);
         return;
     }

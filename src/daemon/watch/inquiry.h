@@ -1,5 +1,5 @@
 /* Inquiries: questions about files, and requeuing, for both sockets. What waits for a disk is asked
- * of the folders, one after the other (folder_ask), one inquiry at a time unless one takes long, of
+ * of the folders, one after the other (folder_ask), for two inquiries of a user at a time, and
  * users in turn; folders themselves tell what is under way. A folder that hangs is left out of the
  * answer. All on the loop's thread, but for probes on their way. */
 #ifndef SLUICE_DAEMON_WATCH_INQUIRY_H
@@ -40,7 +40,6 @@ struct inquiries {
     /* set by inquiry.c */
     uv_timer_t timer;
     TAILQ_HEAD(, inquiry) waiting, begun;
-    struct inquiry *running;
     uint64_t turn; /* of the inquiry that was begun last */
     bool closed;
 };
