@@ -1,5 +1,6 @@
 #include "base/name.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -188,11 +189,13 @@ bool name_unescape(const char *text, char *name, size_t size)
 {
     size_t length = 0;
     while (text && *text && length + 1 < size) {
-        unsigned byte;
-        if (*text == '%' && sscanf(text + 1, "%2X", &byte) != 1)
+        unsigned byte = (unsigned char)*text;
+        bool escaped = *text == '%';
+        if (escaped && (!isxdigit((unsigned char)text[1]) || !isxdigit((unsigned char)text[2]) ||
+                        sscanf(text + 1, "%2x", &byte) != 1 || byte == 0))
             return false;
-        name[length++] = *text == '%' ? (char)byte : *text;
-        text += *text == '%' ? strnlen(text, 3) : 1;
+        name[length++] = (char)byte;
+        text += escaped ? 3 : 1;
     }
     name[length] = '\0';
     return text && !*text;

@@ -62,8 +62,8 @@ void name_of_temporary(name_buffer name, const char *final, const char *tag);
 bool name_is_temporary_of(const char *name, const char *instance);
 
 /* A name as ASCII text for JSON: other bytes, and %, become %XX. What does not fit is left out;
- * three bytes of `text` for each byte of the name are enough. The reverse returns false for damaged
- * or too long text. */
+ * three bytes of `text` for each byte of the name are enough. The reverse takes any byte as an
+ * escape, returns false for damaged or too long text, and may write over it. */
 void name_escape(const char *name, char *text, size_t size);
 bool name_unescape(const char *text, char *name, size_t size);
 

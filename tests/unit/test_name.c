@@ -1,6 +1,7 @@
 #include "test.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/name.h"
@@ -81,6 +82,11 @@ static void test_escaped(void **state)
     assert_false(name_unescape(NULL, name, sizeof name));
     assert_false(name_unescape("a%", name, sizeof name));
     assert_false(name_unescape("a%x0", name, sizeof name));
+    assert_false(name_unescape("a%+5", name, sizeof name));
+    assert_false(name_unescape("a%00b", name, sizeof name));
+    snprintf(name, sizeof name, "%%41%%6a%%c3");
+    assert_true(name_unescape(name, name, sizeof name));
+    assert_string_equal(name, "Aj\xc3");
     assert_true(name_unescape("abc", name, 4));
     assert_false(name_unescape("abcd", name, 4));
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/name.h"
 #include "base/number.h"
 #include "worker/json_text.h"
 
@@ -118,36 +119,16 @@ int request_of_message(struct request *request, const char *bytes, size_t size, 
 
 /* ---- a request of HTTP ---- */
 
-static int digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Returns new text; NULL for a damaged escape, a NUL, or without memory. */
 static char *decode(const char *text, size_t length, char plus)
 {
-    char *decoded = malloc(length + 1);
-    size_t n = 0;
-    for (size_t i = 0; decoded && i < length; i++) {
-        int c = text[i] == '+' ? plus : (unsigned char)text[i];
-        if (c == '%') {
-            int high = length - i < 3 ? -1 : digit(text[i + 1]);
-            int low = high < 0 ? -1 : digit(text[i + 2]);
-            c = low < 0 ? 0 : high * 16 + low; /* 0: a damaged escape, or NUL */
-            i += 2;
-        }
-        if (c == 0) {
-            free(decoded);
-            return NULL;
-        }
-        decoded[n++] = (char)c;
-    }
-    if (decoded)
-        decoded[n] = '\0';
-    return decoded;
+    char *decoded = strndup(text, length);
+    for (char *c = decoded; c && *c; c++)
+        *c = *c == '+' ? plus : *c;
+    if (decoded && name_unescape(decoded, decoded, length + 1))
+        return decoded;
+    free(decoded);
+    return NULL;
 }
 
 char *request_path(const char *target)
