@@ -278,6 +278,8 @@ void reload_go_on(struct front *front)
         struct crew *old = front->crew;
         front->crew = front->next_crew;
         front->next_crew = NULL;
+        if (!front->crew->supervisor.description) /* its own comes in a moment */
+            front->crew->supervisor.description = json_incref(old->supervisor.description);
         supervisor_stop(&old->supervisor);
     }
     struct rulebook *old_book = front->book;
