@@ -115,6 +115,7 @@ static int run_once(struct run *run, const char *file, double spans[SPANS],
 {
     struct job job;
     begin_job(&job, run, 0);
+    unlink(job.path); /* ext4 writes a file that replaces another to the disk at once */
     int result = file_open_input(file, 0, &job.job.in_fd, &job.job.fault);
     uint64_t cpu = clock_cpu();
     if (result == 0)

@@ -103,13 +103,15 @@ void output_samples(struct output *output, const void *samples, size_t count, si
     }
 }
 
+/* Rows that lie one behind the other are written at once, and not copied before. */
 void output_rows(struct output *output, const struct picture *picture, size_t index, uint32_t y,
                  uint32_t end, bool swap)
 {
     const struct plane *plane = &picture->frame.planes[index];
-    for (; y < end && !output->fault.code; y++)
-        output_samples(output, picture_row(picture, index, y),
-                       (size_t)plane->width * plane->channels, sample_size(plane->type), swap);
+    size_t count = (size_t)plane->width * plane->channels, size = sample_size(plane->type);
+    uint32_t rows = plane->stride == count * size ? end - y : 1;
+    for (; y < end && !output->fault.code; y += rows)
+        output_samples(output, picture_row(picture, index, y), rows * count, size, swap);
 }
 
 int output_flush(struct output *output, struct fault *fault)
