@@ -1,15 +1,13 @@
-/* statistics and histogram: samples of each region and colour are counted by value, and numbers made of the counts.
+/* statistics and histogram: numbers that are made of counts (cl/count.cl) of the samples of each region and colour, a set.
  *
- * `state` holds for each row of regions, each part of it, each region in the row and each colour as many ints as there
- * are values; behind all of them, from `sums_at` on, four ulongs for each 256 values of a region and colour: how many samples,
- * their sum, the sum of their squares, and the greatest value times 2^32 plus the least. On CPUs each band of a row of
- * regions is a part of its own, elsewhere there is one part, to which all add.
+ * `state` holds for each region and part as many counts for each colour as there are `values`, from the least value on,
+ * LEVEL_MIN; behind all of them, from `sums_at` on, four ulongs for each 256 values of a set: how many samples, the sum of
+ * their distances from LEVEL_MIN, that of the squares, and the greatest distance times 2^32 plus the least.
  *
- * clear    sets counts to 0, on GPUs
- * count    counts a band of rows, of which a work-item on GPUs has a column
- * sum      adds parts up in the first one, and sums 256 values
- * numbers  what statistics tells of a region and colour, each number into a plane of its own (`table`)
+ * sum      makes of 256 counts their sums, and of each one how many samples there are up to it of these 256
+ * numbers  what statistics tells of a set, each number into a plane of its own (`table`)
  * bins     what histogram tells: sums of `each` neighbouring values */
+#include <together.cl>
 
 /* enum statistics_kind of src/stage/statistics/statistics.h */
 #define COUNT      0
@@ -20,121 +18,67 @@
 #define MEAN       5
 #define DEVIATION  6
 
-/* Where part i of n of a side begins: i * side / n. */
-#define PART_OF(i, n, side) ((i) * ((side) / (n)) + (i) * ((side) % (n)) / (n))
+/* The counts of a set in a part of its region. */
+#define COUNTS_OF(set, part) (state + (((set) / colours * parts + (part)) * colours + (set) % colours) * values)
 
-/* Where the counts of set number `set` are, of as many sets in a row of regions as `along`. */
-#define COUNTS_OF(set, along, part) (state + (((set) / (along) * parts + (part)) * (along) + (set) % (along)) * values)
-
-#pragma kernel clear
-__kernel void KERNEL(GRID, __global int *restrict state, int values)
-{
-    POSITION(v, set)
-    state[set * values + v] = 0;
-}
-#pragma kernel count
-#ifdef SRC_IS_float
-/* −1: it counts nowhere. The end of the last bin belongs to it. */
-inline int FN(bin)(float v, int values, float low, float scale)
-{
-    float t = (v - low) * scale;
-    return t >= 0.0f && t <= (float)values ? min((int)t, values - 1) : -1;
-}
-#define BIN(v) FN(bin)(v, values, low, scale)
-#else
-#define BIN(v) (int)(v)
-#endif
-
-__kernel void KERNEL(GRID, __global int *restrict state, PLANE_IN(SRC, src), int width, int height, int across, int down,
-                     int bands, int values, float low, float scale)
-{
-    POSITION(column, y)
-    int region = y / bands, band = y % bands, top = PART_OF(region, down, height);
-    int rows = PART_OF(region + 1, down, height) - top;
-    int first = top + PART_OF(band, bands, rows), last = top + PART_OF(band + 1, bands, rows);
-#ifdef FORM_ROWS
-    __global int *counts = state + y * across * COLOURS * values;
-    for (int tile = 0; tile < across; tile++, counts += COLOURS * values) {
-        int begin = PART_OF(tile, across, width), end = PART_OF(tile + 1, across, width);
-#ifdef SRC_IS_uchar
-        /* Neighbours are often alike, and adding to the same count twice takes longer. */
-#define TABLES (COLOURS == 1 ? 4 : 2)
-        int own[TABLES * COLOURS * 256];
-        for (int i = 0; i < TABLES * COLOURS * 256; i++)
-            own[i] = 0;
-        for (int row = first; row < last; row++) {
-            __global const SRC *in = ROW(src, row) + begin * CH;
-            int x = begin;
-            for (; x + TABLES <= end; x += TABLES)
-                UNROLLED for (int t = 0; t < TABLES; t++, in += CH)
-                    UNROLLED for (int c = 0; c < COLOURS; c++)
-                        own[(t * COLOURS + c) * 256 + in[c]]++;
-            for (; x < end; x++, in += CH)
-                for (int c = 0; c < COLOURS; c++)
-                    own[c * 256 + in[c]]++;
-        }
-        for (int i = 0; i < COLOURS * 256; i++) {
-            int sum = 0;
-            for (int t = 0; t < TABLES; t++)
-                sum += own[t * COLOURS * 256 + i];
-            counts[i] = sum;
-        }
-#else
-        for (int i = 0; i < COLOURS * values; i++)
-            counts[i] = 0;
-        for (int row = first; row < last; row++) {
-            __global const SRC *in = ROW(src, row);
-            for (int x = begin; x < end; x++)
-                for (int c = 0; c < COLOURS; c++) {
-                    int bin = BIN(in[x * CH + c]);
-                    if (bin >= 0)
-                        counts[c * values + bin]++;
-                }
-        }
-#endif
-    }
-#else
-    int tile = 0;
-    while (tile + 1 < across && PART_OF(tile + 1, across, width) <= column)
-        tile++;
-    for (int c = 0; c < COLOURS; c++) {
-        __global int *counts = state + ((region * across + tile) * COLOURS + c) * values;
-        int place = -1, run = 0;
-        for (int row = first; row < last; row++) {
-            int bin = BIN(ROW(src, row)[column * CH + c]);
-            if (bin != place) {
-                if (place >= 0)
-                    atomic_add(counts + place, run);
-                place = bin, run = 0;
-            }
-            run++;
-        }
-        if (place >= 0)
-            atomic_add(counts + place, run);
-    }
-#endif
-}
 #pragma kernel sum
-__kernel void KERNEL(GRID, __global int *restrict state, int values, int along, int parts, int sums_at)
+#ifdef TOGETHER
+/* By a work-group, a value by each work-item. */
+__attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void KERNEL(GRID, __global int *restrict state, int parts,
+                                                                        int colours, int sums_at)
 {
-    POSITION(block, set)
-    __global ulong *out = (__global ulong *)(state + sums_at) + (set * grid_width + block) * 4;
-    __global int *counts = COUNTS_OF(set, along, 0);
+    __local int sums[ITEMS], ends[2];
+    __local ulong moments[2][ITEMS];
+    int group = (int)get_group_id(0), item = (int)get_local_id(0), values = BINS, here = 0;
+    int set = group / (BINS / ITEMS), v = group % (BINS / ITEMS) * ITEMS + item;
+    for (int part = 0; part < parts; part++)
+        here += COUNTS_OF(set, part)[v];
+    if (item == 0)
+        ends[0] = INT_MAX, ends[1] = 0;
+    moments[0][item] = (ulong)(uint)here * (ulong)(uint)v;
+    moments[1][item] = moments[0][item] * (ulong)(uint)v;
+    int up_to = sum_up(sums, item, ITEMS, here);
+    COUNTS_OF(set, 0)[v] = up_to;
+    if (here > 0) {
+        atomic_min(&ends[0], v);
+        atomic_max(&ends[1], v);
+    }
+    for (int distance = ITEMS / 2; distance > 0; distance /= 2) {
+        if (item < distance) {
+            moments[0][item] += moments[0][item + distance];
+            moments[1][item] += moments[1][item + distance];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (item > 0)
+        return;
+    __global ulong *out = (__global ulong *)(state + sums_at) + group * 4;
+    out[0] = (ulong)(uint)sums[ITEMS - 1], out[1] = moments[0][0], out[2] = moments[1][0];
+    out[3] = (ulong)(uint)ends[1] << 32 | (ulong)(uint)ends[0];
+}
+#else
+__kernel void KERNEL(GRID, __global int *restrict state, int parts, int colours, int sums_at)
+{
+    POSITION(index, y)
+    int values = BINS, set = index / (BINS / 256), block = index % (BINS / 256);
+    __global ulong *out = (__global ulong *)(state + sums_at) + index * 4;
+    __global int *counts = COUNTS_OF(set, 0);
     ulong count = 0, sum = 0, squares = 0, least = 0, most = 0;
     for (int v = block * 256; v < block * 256 + 256; v++) {
         int here = counts[v];
         for (int part = 1; part < parts; part++)
-            here += COUNTS_OF(set, along, part)[v];
-        counts[v] = here;
+            here += COUNTS_OF(set, part)[v];
         ulong value = (ulong)(uint)v, times = (ulong)(uint)here;
         least = count == 0 ? value : least;
         most = here > 0 ? value : most;
         count += times;
         sum += times * value;
         squares += times * value * value;
+        counts[v] = (int)count;
     }
     out[0] = count, out[1] = sum, out[2] = squares, out[3] = most << 32 | least;
 }
+#endif
 #pragma kernel numbers
 /* The bits of the double nearest to (high * 2^64 + low) / by, ties to even; by is at most 2^62, the quotient below 2^53.
  * Digit by digit: 53 of the quotient, one more, and whether anything follows. */
@@ -173,12 +117,20 @@ inline ulong FN(root)(ulong bits)
     return ((ulong)(1023 + 26 + power / 2) << 52) + ((digits >> 1) + (digits & 1) - (1UL << 52));
 }
 
+/* The first of the 256 counts from `begin` on that is at least `rank`. */
+inline int FN(place)(__global const int *counts, int begin, int rank)
+{
+    for (int step = 128; step > 0; step /= 2)
+        begin += counts[begin + step - 1] < rank ? step : 0;
+    return begin;
+}
+
 __kernel void KERNEL(GRID, __global int *restrict state, __global uchar *restrict out, __global const int *restrict table,
                      int numbers, int values, int parts, int colours, int sums_at)
 {
     POSITION(x, y)
-    int set = y * grid_width + x, blocks = (values + 255) / 256;
-    __global const int *counts = COUNTS_OF(set, grid_width, 0);
+    int set = y * grid_width + x, blocks = values / 256;
+    __global const int *counts = COUNTS_OF(set, 0);
     __global const ulong *sums = (__global const ulong *)(state + sums_at) + set * blocks * 4;
     ulong count = 0, sum = 0, squares = 0;
     int least = -1, most = 0;
@@ -191,45 +143,42 @@ __kernel void KERNEL(GRID, __global int *restrict state, __global uchar *restric
     }
     ulong product = count * squares, square = sum * sum;
     ulong high = mul_hi(count, squares) - mul_hi(sum, sum) - (product < square ? 1 : 0);
+    long total = (long)sum + (long)count * LEVEL_MIN;
     for (int i = 0; i < numbers; i++, table += 4) {
         __global uchar *to = out + table[2] + y * table[3];
-        int kind = table[0], v = table[1];
+        int kind = table[0], v = clamp(table[1] - LEVEL_MIN, -1, values - 1);
         if (kind == MEAN || kind == DEVIATION) {
-            ulong bits = kind == MEAN ? FN(quotient)(0, sum, count)
+            ulong bits = kind == MEAN ? FN(quotient)(0, (ulong)(total < 0 ? -total : total), count) | (total < 0 ? 1UL << 63 : 0)
                                       : FN(root)(FN(quotient)(high, product - square, count * count));
             ((__global ulong *)to)[x] = bits;
             continue;
         }
         int number = kind == COUNT ? (int)count : kind == LEAST ? least : most;
         if (kind == PERCENTILE) {
-            ulong rank = max((count * (ulong)(uint)v + 99999) / 100000, (ulong)1), below = 0;
+            ulong rank = max((count * (ulong)(uint)table[1] + 99999) / 100000, (ulong)1), below = 0;
             int b = 0;
             while (below + sums[b * 4] < rank)
                 below += sums[b++ * 4];
-            number = b * 256;
-            for (; below + (ulong)(uint)counts[number] < rank; number++)
-                below += (ulong)(uint)counts[number];
+            number = FN(place)(counts, b * 256, (int)(rank - below));
         } else if (kind == OVER) {
-            number = 0;
-            for (int b = (v + 1) / 256 + ((v + 1) % 256 > 0 ? 1 : 0); b < blocks; b++)
+            number = v < 0 ? (int)count : (int)sums[v / 256 * 4] - counts[v];
+            for (int b = v / 256 + 1; b < blocks && v >= 0; b++)
                 number += (int)sums[b * 4];
-            for (int i = v + 1; i < values && i % 256 != 0; i++)
-                number += counts[i];
         }
         if (kind == COUNT || kind == OVER)
             ((__global int *)to)[x] = number;
         else
-            ((__global SRC *)to)[x] = (SRC)number;
+            ((__global SRC *)to)[x] = (SRC)(number + LEVEL_MIN);
     }
 }
 #pragma kernel bins
 __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_OUT(int, dst), int values, int each, int parts,
-                     int across, int colours)
+                     int colours)
 {
     POSITION(x, region)
-    int set = region * colours + x % colours, along = across * colours, sum = 0;
+    int set = region * colours + x % colours, sum = 0;
     for (int part = 0; part < parts; part++) {
-        __global const int *counts = COUNTS_OF(set, along, part) + x / colours * each;
+        __global const int *counts = COUNTS_OF(set, part) + x / colours * each;
         for (int i = 0; i < each; i++)
             sum += counts[i];
     }

@@ -8,9 +8,12 @@
 #define SUMS 256
 
 /* Where its items work together a work-group counts so many samples, or pixels, of each row; of a
- * tile all, and about so many in all. */
+ * mirrored tile all; and about so many in all. */
 #define STRIP       (16 * COUNT_ITEMS)
 #define OF_ONE_TILE 16384
+
+/* Ints that a plane's regions may have: the limit of stages is no higher. */
+#define REGIONS_ROOM (1u << 24)
 
 static uint32_t parts_of(uint32_t whole, uint32_t part)
 {
@@ -36,10 +39,12 @@ void count_plane(const struct stage_plan *plan, const struct plane *plane, bool 
     *count = (struct count){
         .pixel = luma || plane->channels == 2 ? plane->channels : 1,
         .bins = bins,
+        .colours = 1,
         .levels = size == 1 || (size == 2 && (bins > 256 || on_cpu)),
         .tiles = 1,
         .across = 1,
         .tile_height = plane->height,
+        .strip = STRIP,
         .form = on_cpu ? FORM_ROWS : FORM_SCALAR,
         .together = size == 1 && count_together(plan) && pass_is_aligned(plane),
     };
@@ -65,12 +70,14 @@ void count_tiles(const struct stage_plan *plan, const struct plane *plane, uint3
     *count = (struct count){
         .pixel = plane->channels,
         .bins = (uint32_t)sample_max(plane->type) + 1,
+        .colours = 1,
         .levels = true,
         .tiled = true,
         .tiles = across * down,
         .across = across,
         .tile_width = width,
         .tile_height = height,
+        .strip = width,
         .parts = 1,
         .apart = apart,
         .form = on_cpu ? FORM_ROWS : FORM_SCALAR,
@@ -84,6 +91,50 @@ void count_tiles(const struct stage_plan *plan, const struct plane *plane, uint3
         count->parts = count->bands;
         count->apart = 256;
     }
+}
+
+void count_regions(const struct stage_plan *plan, const struct plane *plane, uint32_t across,
+                   uint32_t down, uint32_t bins, struct count *count)
+{
+    bool on_cpu = plan->profile->form == FORM_ROWS;
+    size_t size = sample_size(plane->type);
+    *count = (struct count){
+        .pixel = plane->channels,
+        .bins = plane->type == SAMPLE_F32 ? bins : size == 1 || bins <= 256 ? 256 : 65536,
+        .colours = plane->channels - plane_has_alpha(plane),
+        .levels = true,
+        .scaled = plane->type == SAMPLE_F32,
+        .tiled = true,
+        .regions = true,
+        .tiles = across * down,
+        .across = across,
+        .tile_width = parts_of(plane->width, across),
+        .tile_height = parts_of(plane->height, down),
+        .strip = STRIP,
+        .form = on_cpu ? FORM_ROWS : FORM_SCALAR,
+    };
+    uint32_t sets = count->tiles * count->colours * count->bins;
+    uint32_t strip = count->tile_width < STRIP ? count->tile_width : STRIP;
+    count->shift = plane->type != SAMPLE_F32 && size == 2 && count->bins == 256 ? 8 : 0;
+    count->together = count->bins <= COUNT_ITEMS / 32 * 256 && count_together(plan);
+    count->apart = count->colours * count->bins;
+    if (on_cpu) {
+        count->rows =
+            parts_of(count->tile_height, parts_of(2 * plan->profile->units, count->tiles));
+        if (parts_of(count->tile_height, count->rows) > REGIONS_ROOM / sets)
+            count->rows = parts_of(count->tile_height, REGIONS_ROOM / sets);
+    } else if (count->together) {
+        uint32_t least = count->colours > 1 ? 4 : 16;
+        count->rows = rows_of(count, strip * least > OF_ONE_TILE ? count->tile_width * least
+                                                                : OF_ONE_TILE);
+    } else {
+        count->rows = rows_of(count, 32 * count->tile_width);
+    }
+    count->bands = parts_of(count->tile_height, count->rows);
+    count->parts = on_cpu                            ? count->bands
+                   : count->together || sets > 32768 ? 1
+                   : sets < 4096                     ? 16
+                                                     : 65536 / sets;
 }
 
 uint64_t count_bytes(const struct count *count)
@@ -111,9 +162,10 @@ static struct pass *begin(struct stage_plan *plan, const char *source, const cha
 {
     struct pass *pass = pass_begin(plan, source, part, form, span, grid_width, grid_height);
     pass_define_type(pass, "SRC", plane->type);
-    pass_define(pass, "BINS", "%u", count->bins);
+    bool values = count->levels && !count->scaled;
+    pass_define(pass, "BINS", "%u", count->scaled ? 1 : count->bins);
     pass_define(pass, "LEVELS", "%d", count->levels);
-    pass_define(pass, "LEVEL_MIN", "%d", count->levels ? (int)sample_min(plane->type) : 0);
+    pass_define(pass, "LEVEL_MIN", "%d", values ? (int)sample_min(plane->type) : 0);
     pass_name(pass, kernel_form_name(form));
     pass_buffer(pass, state);
     return pass;
@@ -145,12 +197,13 @@ static void add_scan(struct stage_plan *plan, const char *part, unsigned index, 
 {
     const struct plane *plane = &plan->in->planes[index];
     bool on_cpu = count->form == FORM_ROWS;
+    uint32_t strips = parts_of(count->tile_width, count->strip);
     uint32_t alpha = count->pixel == 1 && plane_has_alpha(plane) ? plane->channels : 0;
     bool words = !on_cpu && !count->together && count->pixel != 2 && !alpha &&
                  plan->profile->takes_columns && sample_size(plane->type) == 1 &&
                  pass_is_aligned(plane);
     uint32_t columns = on_cpu                  ? 1
-                       : count->together       ? count->across * COUNT_ITEMS
+                       : count->together       ? count->across * strips * COUNT_ITEMS
                        : words && count->tiled ? count->across * (count->tile_width / 16 + 2) * 16
                                                : count->across * count->tile_width;
     uint32_t down = on_cpu ? count->tiles : count->tiles / count->across;
@@ -160,31 +213,47 @@ static void add_scan(struct stage_plan *plan, const char *part, unsigned index, 
     pass_define(pass, "ALPHA", "%u", alpha);
     pass_define(pass, "UNIT", "%s",
                 pass_type_name(sample_size(plane->type) == 1 ? SAMPLE_U8 : plane->type));
+    pass_define(pass, "COLOURS", "%u", count->colours);
+    pass_define(pass, "SHIFT", "%u", count->shift);
     pass_define(pass, "TILED", "%d", count->tiled);
+    pass_define(pass, "REGIONS", "%d", count->regions);
     if (count->tiled)
-        pass_name(pass, "tiled");
+        pass_name(pass, count->regions ? "regions" : "tiled");
+    if (count->shift)
+        pass_name(pass, "256");
     if (count->together) {
         work_together(pass);
         pass_define(pass, "ALIGNED", "%d", pass_is_aligned(plane));
     }
     if (plane->channels > 1)
         pass_name(pass, (const char *const[]){"c2", "c3", "c4"}[plane->channels - 2]);
-    double samples = (double)count->rows * (count->tiled || on_cpu ? count->tile_width : STRIP);
-    pass->work = 8.0 * (on_cpu ? samples : count->together ? samples / COUNT_ITEMS : count->rows);
+    double samples = (double)count->rows * count->colours *
+                     (on_cpu || count->strip > count->tile_width ? count->tile_width : count->strip);
+    pass->work = 8.0 * (on_cpu            ? samples
+                        : count->together ? samples / COUNT_ITEMS
+                                          : (double)count->rows * count->colours);
     pass->bytes_read = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);
     pass_ints(pass, count->counts_at, count->apart, count->parts,
               plane->width * plane->channels / count->pixel, plane->height, count->across,
-              count->tile_width, count->tile_height, count->rows, count->bands);
+              count->tiles / count->across, count->tile_width, count->tile_height, count->rows,
+              count->bands, count->strip, strips);
+    if (count->scaled) {
+        pass_numbers(pass, "int values, float low, float scale", "values, low, scale");
+        pass_int(pass, (int32_t)count->bins);
+        pass_float(pass, count->low);
+        pass_float(pass, count->scale);
+    }
 }
 
 void count_add(struct stage_plan *plan, unsigned index, unsigned state, const struct count *count)
 {
     const struct plane *plane = &plan->in->planes[index];
-    if (!count->tiled || !count->together) {
+    if (count->regions || !count->tiled || !count->together) {
         uint32_t span = count->form == FORM_ROWS ? PASS_WHOLE_ROW : 1;
         struct pass *clear = begin(plan, "count", "clear", count->form, span, plane, state, count,
-                                   count->counts_at + count->bins, count->parts * count->tiles);
+                                   count->counts_at + count->colours * count->bins,
+                                   count->parts * count->tiles);
         clear->bytes_written = count_bytes(count);
         pass_ints(clear, count->counts_at, count->apart);
     }

@@ -13,10 +13,16 @@ enum {
 struct count {
     uint32_t pixel; /* samples of what counts once: 1, or those of a pixel */
     uint32_t bins;  /* counts of a part */
+    uint32_t colours; /* of a pixel, which are counted each by itself; else 1 */
     bool levels;    /* each value has a bin; else bins lie between the least and the greatest */
-    bool tiled;     /* by tiles, `across` in a row; else the plane is one */
+    uint32_t shift; /* with `levels`: so many values as 1 << shift have a bin together */
+    bool scaled;    /* bins of `scale` lie from `low` on (count_regions) */
+    float low, scale;
+    bool tiled;   /* by tiles, `across` in a row; else the plane is one */
+    bool regions; /* tiles are parts of the plane that differ in size by a pixel */
     uint32_t tiles, across;
-    uint32_t tile_width, tile_height; /* in samples, or pixels */
+    uint32_t tile_width, tile_height; /* in samples, or pixels; of regions the most */
+    uint32_t strip;                   /* a work-group that works together counts so much of a row */
     uint32_t rows, bands, parts;      /* of a tile: bands of so many rows are counted in `parts` */
     uint32_t counts_at, apart;        /* ints in front of the first part, and from part to part */
     enum kernel_form form;
@@ -39,6 +45,14 @@ void count_plane(const struct stage_plan *plan, const struct plane *plane, bool 
 void count_tiles(const struct stage_plan *plan, const struct plane *plane, uint32_t across,
                  uint32_t down, uint32_t width, uint32_t height, uint32_t apart,
                  struct count *count);
+
+/* Regions of a plane, in pixels, each colour by itself: region i of n along a side of s pixels
+ * begins at floor(i * s / n). Values of integers each have a bin; or, of 16 bits, each 256 of them
+ * if `bins` is no more than 256. Of f32 bin i of `bins` has the samples v for which
+ * (v - low) * scale is in [i, i + 1), or, for the last one, is `bins`; others do not count. Part p
+ * of region r has `bins` counts for each colour, from int (r * parts + p) * apart of `state` on. */
+void count_regions(const struct stage_plan *plan, const struct plane *plane, uint32_t across,
+                   uint32_t down, uint32_t bins, struct count *count);
 
 /* Bytes of `state`. */
 uint64_t count_bytes(const struct count *count);

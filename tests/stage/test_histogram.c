@@ -48,6 +48,15 @@ static void test_words(void **state)
     ROW_OF("", SAMPLE_U16, 2, 1, 2, (9, 9, 50000, 9), 1, 1);
 }
 
+static void test_signed(void **state)
+{
+    (void)state;
+    ROW_OF("", SAMPLE_I8, 1, 1, 2, (-128, -1, 0, 127), 2, 2);
+    ROW_OF("", SAMPLE_I8, 3, 3, 1, (-128, -1, 0), 1, 1, 1);
+    ROW_OF("", SAMPLE_I16, 1, 1, 4, (-32768, -16385, -16384, 0, 32767), 2, 1, 1, 1);
+    ROW_OF("", SAMPLE_I16, 2, 1, 2, (-1, 0, 1, 0, 2, -5), 1, 2);
+}
+
 static void test_floats(void **state)
 {
     (void)state;
@@ -88,6 +97,11 @@ static void test_against_reference(void **state)
     harness_check("histogram:bins=65536", SAMPLE_U16, 300, 211, 1, HARNESS_RAMP);
     harness_check("histogram:across=2:down=16", SAMPLE_F32, 65, 65, 4, HARNESS_EXTREMES);
     harness_check("histogram", SAMPLE_U8, 1025, 400, 1, HARNESS_EXTREMES);
+    harness_check("histogram", SAMPLE_U8, 9001, 19, 1, HARNESS_RAMP); /* several work-groups a row */
+    harness_check("histogram:bins=2048:down=2", SAMPLE_U16, 130, 77, 2, HARNESS_RANDOM);
+    harness_check("histogram:bins=4096:low=-9:high=300", SAMPLE_F32, 130, 77, 1, HARNESS_RANDOM);
+    harness_check("histogram:bins=512", SAMPLE_I16, 130, 77, 3, HARNESS_EXTREMES);
+    harness_check("histogram:across=3", SAMPLE_I8, 130, 77, 4, HARNESS_RANDOM);
 }
 
 static void test_refusals(void **state)
@@ -98,7 +112,7 @@ static void test_refusals(void **state)
     harness_refuses("histogram:bins=0", SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "bins");
     harness_refuses("histogram:low=2:high=1", SAMPLE_F32, 3, 3, 1, FAULT_CHAIN, "not above");
     harness_refuses("histogram:down=4", SAMPLE_U8, 3, 3, 1, FAULT_SHAPE, "1×4 regions");
-    harness_refuses("histogram", SAMPLE_I16, 3, 3, 1, FAULT_SHAPE, "convert");
+    harness_refuses("histogram", SAMPLE_I32, 3, 3, 1, FAULT_SHAPE, "convert");
 }
 
 int main(int argc, char **argv)
@@ -106,6 +120,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_signed),
         cmocka_unit_test(test_floats),
         cmocka_unit_test(test_regions),
         cmocka_unit_test(test_against_reference),

@@ -62,6 +62,17 @@ static void test_numbers(void **state)
           EXPECT(NUMBER("over255", 2), NUMBER("over256", 1)));
     check("statistics:40", SAMPLE_U16, 3, 1, 1, SAMPLES(300, 256, 70), SAMPLE_U16,
           EXPECT(NUMBER("min", 70), NUMBER("max", 300), NUMBER("p40", 256)));
+    /* Values below zero: the sum is -7, that of the squares 16453, the variance 6 · 16453 - 7² over 36. */
+    const double below[] = {-128, -3, -2, -1, 0, 127};
+    check("statistics:0_50_100:over=-2_-200", SAMPLE_I8, 3, 2, 1, below, SAMPLE_I8,
+          EXPECT(NUMBER("min", -128), NUMBER("max", 127), NUMBER("p0", -128), NUMBER("p50", -2),
+                 NUMBER("p100", 127)));
+    check("statistics:over=-2_-200_3", SAMPLE_I8, 3, 2, 1, below, SAMPLE_I32,
+          EXPECT(NUMBER("count", 6), NUMBER("over-2", 3), NUMBER("over-200", 6), NUMBER("over3", 1)));
+    check("statistics", SAMPLE_I8, 3, 2, 1, below, SAMPLE_F64,
+          EXPECT(NUMBER("mean", -7 / 6.0), NUMBER("deviation", sqrt((6 * 32527 - 49) / 36.0))));
+    check("statistics", SAMPLE_I16, 3, 1, 1, SAMPLES(-32768, -32768, 32767), SAMPLE_F64,
+          EXPECT(NUMBER("mean", -32769 / 3.0), NUMBER("deviation", sqrt(2 * 65535.0 * 65535.0 / 9))));
     /* Each colour has its own; alpha has none. */
     harness_vector("statistics", SAMPLE_U8, 2, 1, 4, SAMPLES(1, 60, 100, 9, 3, 80, 90, 8),
                    SAMPLE_I32, 1, 1, 3, SAMPLES(2, 2, 2), 0);
@@ -93,6 +104,9 @@ static void test_against_reference(void **state)
     harness_check("statistics:0.001_1_99.999:over=700", SAMPLE_U16, 130, 77, 1, HARNESS_RANDOM);
     harness_check("statistics:across=2:down=2", SAMPLE_U16, 130, 77, 3, HARNESS_EXTREMES);
     harness_check("statistics:across=16:down=16", SAMPLE_U8, 33, 300, 1, HARNESS_RAMP);
+    harness_check("statistics:over=-9_20000", SAMPLE_I16, 130, 77, 1, HARNESS_EXTREMES);
+    harness_check("statistics:down=2:over=-9", SAMPLE_I8, 130, 77, 3, HARNESS_RANDOM);
+    harness_check("statistics:across=2:down=2", SAMPLE_U8, 9001, 37, 1, HARNESS_RANDOM);
     harness_check("statistics", SAMPLE_U8, 700, 400, 1, HARNESS_EXTREMES);
 }
 
@@ -105,7 +119,7 @@ static void test_refusals(void **state)
     harness_refuses("statistics:50_50", SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "p50 is asked for twice");
     harness_refuses("statistics:50.0001", SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "three digits");
     harness_refuses("statistics:101", SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "percentiles");
-    harness_refuses("statistics:over=-1", SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "65535");
+    harness_refuses("statistics:over=-32769", SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "65535");
     harness_refuses("statistics:across=16:down=16", SAMPLE_U16, 99, 99, 3, FAULT_SHAPE,
                     "fewer regions");
 }

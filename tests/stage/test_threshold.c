@@ -116,6 +116,19 @@ static void test_otsu_u8(void **state)
         90); /* bins 0, 113, 255: 12·184² = 406272 > 7·(255 − 16.1)² = 399377 */
 }
 
+/* Of a row that several work-groups share, all counts: without what is behind its first part 10
+ * would be high. */
+static void test_otsu_wide(void **state)
+{
+    static double in[9000], out[9000];
+    (void)state;
+    for (int i = 0; i < 9000; i++) {
+        in[i] = i < 4096 ? i % 2 * 10 : 200;
+        out[i] = i < 4096 ? 0 : 255;
+    }
+    harness_vector("threshold:otsu", SAMPLE_U8, 9000, 1, 1, in, SAMPLE_U8, 9000, 1, 1, out, 0);
+}
+
 static void test_otsu_types(void **state)
 {
     static const double i8[4] = {-128, -127, 100, 127};
@@ -283,6 +296,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_f32),
         cmocka_unit_test(test_alpha),
         cmocka_unit_test(test_otsu_u8),
+        cmocka_unit_test(test_otsu_wide),
         cmocka_unit_test(test_otsu_types),
         cmocka_unit_test(test_otsu_channels),
         cmocka_unit_test(test_local),

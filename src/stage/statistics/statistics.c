@@ -1,6 +1,6 @@
-/* statistics and histogram count the samples of each region and colour by value, and make numbers
- * of the counts, or sums of neighbouring ones. Counts and sums are whole numbers, whatever the
- * order in which work-items add. */
+/* statistics and histogram count the samples of each region and colour by value (stage/count.h), and
+ * make numbers of the counts, or sums of neighbouring ones. Counts and sums are whole numbers,
+ * whatever the order in which work-items add. */
 #include "stage/statistics/statistics.h"
 
 #include <math.h>
@@ -9,6 +9,7 @@
 
 #include "base/number.h"
 #include "stage/common.h"
+#include "stage/count.h"
 
 #define REGION_PARAMS(config)                                                                      \
     PARAM(INTEGER, "across", offsetof(config, regions.across),                                     \
@@ -25,7 +26,7 @@ static const struct param statistics_params[] = {
         "for each of these shares, in percent, the least value that as many samples do not exceed",
         RANGE(0, 100), .choices = no_numbers, DEFAULT("5_50_95")),
     PARAM(REALS, "over", offsetof(struct statistics_config, over),
-          "for each of these values, how many samples are above it", RANGE(0, 65535),
+          "for each of these values, how many samples are above it", RANGE(-32768, 65535),
           .choices = no_numbers, DEFAULT("none")),
     REGION_PARAMS(struct statistics_config),
     {0},
@@ -144,7 +145,7 @@ static uint32_t colours_of(const struct plane *plane)
 
 static uint32_t values_of(const struct plane *plane, uint32_t bins)
 {
-    return sample_is_integer(plane->type) ? (uint32_t)sample_max(plane->type) + 1 : bins;
+    return sample_is_integer(plane->type) ? 1u << 8 * sample_size(plane->type) : bins;
 }
 
 static int check(const char *stage, const struct regions *regions, const struct plane *plane,
@@ -224,99 +225,25 @@ static int histogram_shape(const void *config_, const struct frame *in, size_t a
 
 /* ---- passes ---- */
 
-/* The counts of a plane: for each band of rows of a region, region and colour `values` ints; and
- * behind them, four 64-bit numbers for each 256 values. */
-struct tally {
-    struct stage_plan *plan;
-    unsigned index, state;
-    const struct plane *in;
-    const struct regions *regions;
-    uint32_t values, colours, across, down, bands;
-    bool on_cpu;
-};
+#define BLOCK 256 /* values that are summed up together */
 
-static void set_tally(struct tally *tally, struct stage_plan *plan, unsigned index,
-                      const struct regions *regions, uint32_t bins)
+/* How a plane is counted; `bins`: how many counts of a set are wanted. */
+static void set_count(const struct stage_plan *plan, unsigned index, const struct regions *regions,
+                      uint32_t bins, struct count *count)
 {
     const struct plane *in = &plan->in->planes[index];
-    *tally = (struct tally){.plan = plan,
-                            .index = index,
-                            .in = in,
-                            .regions = regions,
-                            .values = values_of(in, bins),
-                            .colours = colours_of(in),
-                            .across = (uint32_t)regions->across,
-                            .down = (uint32_t)regions->down,
-                            .on_cpu = plan->profile->form == FORM_ROWS};
-    /* A CPU's bands have counts of their own; a GPU's work-items add to those of the region. */
-    uint32_t height = (in->height + tally->down - 1) / tally->down;
-    uint32_t most = tally->on_cpu ? (2 * plan->profile->units + tally->down - 1) / tally->down
-                                  : (height + 63) / 64;
-    uint32_t room =
-        STATISTICS_COUNTS_MAX / (tally->across * tally->down * tally->colours * tally->values);
-    if (tally->on_cpu && most > room)
-        most = room;
-    tally->bands = most < 1 ? 1 : most > height ? height : most;
+    count_regions(plan, in, (uint32_t)regions->across, (uint32_t)regions->down, bins, count);
 }
 
-static uint32_t sets_of(const struct tally *tally)
+static uint32_t sets_of(const struct count *count)
 {
-    return tally->across * tally->down * tally->colours;
+    return count->tiles * count->colours;
 }
 
-static uint32_t parts_of(const struct tally *tally)
+/* Ints in front of the blocks' numbers, four 64-bit ones of each. */
+static uint32_t sums_at(const struct count *count)
 {
-    return tally->on_cpu ? tally->bands : 1;
-}
-
-static uint32_t blocks_of(const struct tally *tally)
-{
-    return (tally->values + 255) / 256;
-}
-
-/* Ints in front of the blocks' numbers, an even count. */
-static uint32_t counts_of(const struct tally *tally)
-{
-    return (sets_of(tally) * parts_of(tally) * tally->values + 1) / 2 * 2;
-}
-
-static uint64_t bytes_of(const struct tally *tally)
-{
-    return sizeof(int32_t) * (uint64_t)counts_of(tally) +
-           32 * (uint64_t)sets_of(tally) * blocks_of(tally);
-}
-
-static struct pass *begin(const struct tally *tally, const char *part, enum kernel_form form,
-                          uint32_t grid_width, uint32_t grid_height)
-{
-    struct pass *pass = pass_begin(tally->plan, "statistics", part, form,
-                                   form == FORM_ROWS ? PASS_WHOLE_ROW : 1, grid_width, grid_height);
-    pass_name(pass, kernel_form_name(form));
-    pass_buffer(pass, tally->state);
-    return pass;
-}
-
-static void add_counting(const struct tally *tally, const struct histogram_config *histogram)
-{
-    const struct plane *in = tally->in;
-    if (!tally->on_cpu) {
-        struct pass *clear = begin(tally, "clear", FORM_SCALAR, tally->values, sets_of(tally));
-        clear->bytes_written = bytes_of(tally);
-        pass_int(clear, (int32_t)tally->values);
-    }
-    struct pass *pass = begin(tally, "count", tally->on_cpu ? FORM_ROWS : FORM_SCALAR,
-                              tally->on_cpu ? 1 : in->width, tally->down * tally->bands);
-    pass_define_type(pass, "SRC", in->type);
-    pass_define(pass, "CH", "%u", in->channels);
-    pass_define(pass, "COLOURS", "%u", tally->colours);
-    pass_name(pass, (const char *const[]){"c1", "c2", "c3", "c4"}[in->channels - 1]);
-    double rows = (double)in->height / tally->down / tally->bands;
-    pass->work = 6.0 * in->channels * rows * (tally->on_cpu ? in->width : 1);
-    pass->bytes_read = plane_bytes(in);
-    pass_plane(pass, OPERAND_IN, tally->index);
-    pass_ints(pass, in->width, in->height, tally->across, tally->down, tally->bands, tally->values);
-    pass_float(pass, histogram ? histogram_low(histogram) : 0);
-    pass_float(pass, histogram && in->type == SAMPLE_F32 ? histogram_scale(histogram, in) : 0);
+    return (uint32_t)((count_bytes(count) / sizeof(int32_t) + 1) / 2 * 2);
 }
 
 static int add_statistics(const void *config_, struct stage_plan *plan, struct fault *fault)
@@ -324,18 +251,18 @@ static int add_statistics(const void *config_, struct stage_plan *plan, struct f
     const struct statistics_config *config = config_;
     struct statistics_number numbers[5 + 2 * STATISTICS_NUMBERS_MAX];
     unsigned n = statistics_numbers(config, numbers), state = 0;
-    struct tally tally;
+    struct count count;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        set_tally(&tally, plan, i, &config->regions, 0);
-        stage_plan_memory(plan, &state, bytes_of(&tally));
+        set_count(plan, i, &config->regions, 65536, &count);
+        stage_plan_memory(plan, &state,
+                          sizeof(int32_t) * (uint64_t)sums_at(&count) +
+                              32 * (uint64_t)sets_of(&count) * count.bins / BLOCK);
     }
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        const struct plane *in = &plan->in->planes[i];
         int32_t table[4 * (5 + 2 * STATISTICS_NUMBERS_MAX)];
-        uint32_t blocks;
-        set_tally(&tally, plan, i, &config->regions, 0);
-        tally.state = state;
-        blocks = blocks_of(&tally);
-        add_counting(&tally, NULL);
+        set_count(plan, i, &config->regions, 65536, &count);
+        count_add(plan, i, state, &count);
         for (unsigned k = 0; k < n; k++) {
             const struct plane *out = &plan->out->planes[i * n + k];
             table[4 * k] = (int32_t)numbers[k].kind;
@@ -343,19 +270,23 @@ static int add_statistics(const void *config_, struct stage_plan *plan, struct f
             table[4 * k + 2] = (int32_t)out->offset;
             table[4 * k + 3] = (int32_t)out->stride;
         }
-        struct pass *sum = begin(&tally, "sum", FORM_SCALAR, blocks, sets_of(&tally));
-        sum->work = 256.0 * 8 * parts_of(&tally);
-        sum->bytes_read = bytes_of(&tally);
-        pass_ints(sum, tally.values, tally.across * tally.colours, parts_of(&tally),
-                  counts_of(&tally));
-        struct pass *pass =
-            begin(&tally, "numbers", FORM_SCALAR, tally.across * tally.colours, tally.down);
-        pass_define_type(pass, "SRC", tally.in->type);
+        uint32_t blocks = count.bins / BLOCK;
+        struct pass *sum =
+            count_pass(plan, "statistics", "sum", in, state, &count, blocks * sets_of(&count));
+        sum->work = 256.0 * 8 * count.parts / (count_together(plan) ? COUNT_ITEMS : 1);
+        sum->bytes_read = count_bytes(&count);
+        pass_ints(sum, count.parts, count.colours, sums_at(&count));
+        struct pass *pass = pass_begin(plan, "statistics", "numbers", FORM_SCALAR, 1,
+                                       (uint32_t)config->regions.across * count.colours,
+                                       (uint32_t)config->regions.down);
+        pass_define_type(pass, "SRC", in->type);
+        pass_define(pass, "LEVEL_MIN", "%d", (int)sample_min(in->type));
         pass->work = 500.0 * n + 4.0 * blocks * n;
-        pass->bytes_read = 32 * (uint64_t)blocks * sets_of(&tally);
+        pass->bytes_read = 32 * (uint64_t)blocks * sets_of(&count);
+        pass_buffer(pass, state);
         pass_buffer(pass, OPERAND_OUT);
         pass_buffer(pass, stage_plan_table(plan, table, 4 * n * sizeof *table));
-        pass_ints(pass, n, tally.values, parts_of(&tally), tally.colours, counts_of(&tally));
+        pass_ints(pass, n, count.bins, count.parts, count.colours, sums_at(&count));
     }
     return 0;
 }
@@ -365,33 +296,36 @@ static int add_histogram(const void *config_, struct stage_plan *plan, struct fa
     const struct histogram_config *config = config_;
     uint32_t bins = (uint32_t)config->bins;
     unsigned state = 0;
-    struct tally tally;
+    struct count count;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        set_tally(&tally, plan, i, &config->regions, bins);
-        stage_plan_memory(plan, &state, bytes_of(&tally));
+        set_count(plan, i, &config->regions, bins, &count);
+        stage_plan_memory(plan, &state, count_bytes(&count));
     }
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        set_tally(&tally, plan, i, &config->regions, bins);
-        tally.state = state;
-        add_counting(&tally, config);
-        struct pass *pass =
-            begin(&tally, "bins", FORM_SCALAR, bins * tally.colours, tally.across * tally.down);
-        pass->work = 2.0 * parts_of(&tally) * tally.values / bins;
-        pass->bytes_read = bytes_of(&tally);
+        set_count(plan, i, &config->regions, bins, &count);
+        count.low = histogram_low(config);
+        count.scale = count.scaled ? histogram_scale(config, &plan->in->planes[i]) : 0;
+        count_add(plan, i, state, &count);
+        struct pass *pass = pass_begin(plan, "statistics", "bins", FORM_SCALAR, 1,
+                                       bins * count.colours, count.tiles);
+        pass->work = 2.0 * count.parts * count.bins / bins;
+        pass->bytes_read = count_bytes(&count);
         pass->bytes_written = plane_bytes(&plan->out->planes[i]);
+        pass_buffer(pass, state);
         pass_plane(pass, OPERAND_OUT, i);
-        pass_ints(pass, tally.values, tally.values / bins, parts_of(&tally), tally.across,
-                  tally.colours);
+        pass_ints(pass, count.bins, count.bins / bins, count.parts, count.colours);
     }
     return 0;
 }
+
+#define COUNTED_TYPES (1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16)
 
 const struct stage stage_statistics = {
     .name = "statistics",
     .summary = "numbers in place of the picture: how many samples, mean, deviation, percentiles",
     .params = statistics_params,
     .config_size = sizeof(struct statistics_config),
-    .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16,
+    .types = COUNTED_TYPES,
     .complete = complete_statistics,
     .shape = statistics_shape,
     .passes = add_statistics,
@@ -403,7 +337,7 @@ const struct stage stage_histogram = {
     .summary = "in place of the picture, how many samples there are of each value",
     .params = histogram_params,
     .config_size = sizeof(struct histogram_config),
-    .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32,
+    .types = COUNTED_TYPES | 1u << SAMPLE_F32,
     .complete = complete_histogram,
     .shape = histogram_shape,
     .passes = add_histogram,

@@ -55,37 +55,41 @@ static uint64_t up_to(const uint64_t counts[65536], uint32_t v)
     return n;
 }
 
-static double number_of(const struct statistics_number *number, const uint64_t counts[65536])
+/* Count i is that of value least_value + i. */
+static double number_of(const struct statistics_number *number, const uint64_t counts[65536],
+                        int64_t least_value)
 {
-    uint64_t n = up_to(counts, 65535), sum = 0, below;
+    uint64_t n = up_to(counts, 65535), below;
+    int64_t sum = 0, least = 0, most = 65535, v = 0, t = number->value - least_value;
     wide squares = 0;
-    uint32_t least = 0, most = 65535, v = 0;
     while (counts[least] == 0)
         least++;
     while (counts[most] == 0)
         most--;
-    for (uint64_t i = 0; i < 65536; i++) {
-        sum += counts[i] * i;
-        squares += (wide)counts[i] * i * i;
+    for (int64_t i = 0; i < 65536; i++) {
+        int64_t value = i + least_value;
+        sum += (int64_t)counts[i] * value;
+        squares += (wide)counts[i] * (wide)(value * value);
     }
+    uint64_t size = (uint64_t)llabs(sum);
     switch (number->kind) {
     case STATISTICS_COUNT:
         return (double)n;
     case STATISTICS_LEAST:
-        return least;
+        return (double)(least + least_value);
     case STATISTICS_MOST:
-        return most;
+        return (double)(most + least_value);
     case STATISTICS_PERCENTILE:
         below = counts[0];
         while (below == 0 || below * (100 * STATISTICS_PARTS) < n * (uint64_t)number->value)
             below += counts[++v];
-        return v;
+        return (double)(v + least_value);
     case STATISTICS_OVER:
-        return (double)(n - up_to(counts, (uint32_t)number->value));
+        return (double)(t < 0 ? n : t > 65535 ? 0 : n - up_to(counts, (uint32_t)t));
     case STATISTICS_MEAN:
-        return quotient(sum, n);
+        return (sum < 0 ? -1 : 1) * quotient(size, n);
     case STATISTICS_DEVIATION:
-        return sqrt(quotient(n * squares - (wide)sum * sum, n * n));
+        return sqrt(quotient(n * squares - (wide)size * size, n * n));
     }
     return 0;
 }
@@ -115,10 +119,11 @@ int statistics_reference(const void *config_, const struct picture *in, struct p
                                         sample % plane->channels);
             for (uint32_t v = 0; v < 65536; v++)
                 counts[v] = 0;
+            int64_t least = (int64_t)sample_min(in->frame.planes[k / n].type);
             for (uint32_t y = r.top; y < r.bottom; y++)
                 for (uint32_t x = r.left; x < r.right; x++)
-                    counts[(uint32_t)at(&r, x, y)]++;
-            store(out, k, row, sample, number_of(&numbers[k % n], counts));
+                    counts[(int64_t)at(&r, x, y) - least]++;
+            store(out, k, row, sample, number_of(&numbers[k % n], counts, least));
         }
     }
     free(counts);
@@ -129,7 +134,8 @@ int statistics_reference(const void *config_, const struct picture *in, struct p
 static int64_t bin_of(const struct histogram_config *config, const struct plane *plane, double v)
 {
     if (sample_is_integer(plane->type))
-        return (int64_t)(v * (double)config->bins / (sample_max(plane->type) + 1));
+        return (int64_t)((v - sample_min(plane->type)) * (double)config->bins /
+                         (sample_max(plane->type) - sample_min(plane->type) + 1));
     float from_low = (float)v - histogram_low(config);
     float t = from_low * histogram_scale(config, plane);
     if (!(t >= 0 && t <= (float)config->bins))
