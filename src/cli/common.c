@@ -144,7 +144,8 @@ int cli_find_chain(const struct common_options *options, const struct config *co
     return 0;
 }
 
-int cli_read_config(const struct common_options *options, struct config *config, const char **chain)
+static int read_config(const struct common_options *options, struct config *config,
+                       const char **chain, bool files)
 {
     struct text errors = {0};
     struct fault fault = FAULT_INIT;
@@ -153,7 +154,7 @@ int cli_read_config(const struct common_options *options, struct config *config,
     if (!path || !path[0])
         return 0;
     int status = 0;
-    int result = config_read(config, path, &errors, &fault);
+    int result = (files ? config_read : config_read_settings)(config, path, &errors, &fault);
     if (result == FAULT_CONFIG) {
         cli_complain_lines(text_string(&errors));
         status = fault_exit_status(result);
@@ -166,11 +167,16 @@ int cli_read_config(const struct common_options *options, struct config *config,
     return status;
 }
 
-int cli_read_settings(const struct common_options *options, struct config *config)
+int cli_read_config(const struct common_options *options, struct config *config, const char **chain)
+{
+    return read_config(options, config, chain, true);
+}
+
+int cli_read_settings(const struct common_options *options, struct config *config, bool files)
 {
     const char *no_chain = NULL;
     struct text errors = {0};
-    int status = cli_read_config(options, config, &no_chain);
+    int status = read_config(options, config, &no_chain, files);
     if (status != 0)
         return status;
     if (!config->source)

@@ -54,9 +54,9 @@ char *cli_format_rough_time(double seconds, char *buffer);
 int cli_read_config(const struct common_options *options, struct config *config,
                     const char **chain);
 
-/* Reads the settings from that file, if there is one, and from the environment. Returns as
- * cli_read_config does. */
-int cli_read_settings(const struct common_options *options, struct config *config);
+/* Reads the settings from that file, if there is one, and from the environment; and with `files`
+ * those of cameras and pictures. Returns as cli_read_config does. */
+int cli_read_settings(const struct common_options *options, struct config *config, bool files);
 
 /* Adds the pictures of the command line to those of the configuration, and decodes all. Returns as
  * cli_read_config does. */

@@ -334,7 +334,7 @@ static int run(int argc, char **argv)
     cli_common_apply(&o->common);
     if (first == argc)
         return cli_refuse(64, "enqueue: no input (see sluice enqueue --help)");
-    int status = cli_read_settings(&o->common, &config);
+    int status = cli_read_settings(&o->common, &config, false);
     if (status != 0)
         return status;
     enqueue.settings = config.settings.relay;

@@ -170,7 +170,7 @@ static int warm_config(void *options_, char **operands, size_t count)
     unsetenv("POCL_CACHE_DIR");
     if (o->cache)
         setenv("SLUICE_CACHE_DIR", o->cache, 1);
-    int status = cli_read_settings(&o->common, &config);
+    int status = cli_read_settings(&o->common, &config, true);
     if (status == 0)
         status = cli_read_pictures(&o->common, &config);
     if (status != 0)

@@ -179,9 +179,10 @@ static void read_camera(struct reader *reader, const char *name, yaml_node_t *no
     struct fault fault = FAULT_INIT;
     int result;
     snprintf(camera.name, sizeof camera.name, "%s", name);
-    if (definitions_camera(to, name))
+    bool is_file = node->type == YAML_SCALAR_NODE;
+    if (definitions_camera(to, name) || (is_file && reader->without_files))
         return; /* a worker has it from the front, which has read the file */
-    if (node->type == YAML_SCALAR_NODE) {
+    if (is_file) {
         struct text path = {0};
         const char *file = text_of(node), *slash = strrchr(reader->file, '/');
         if (file[0] != '/' && slash) /* from the configuration's folder */

@@ -478,7 +478,8 @@ void config_resolve_chains(struct config *config)
 
 /* `known`, which the config takes over: definitions that need not be read again. */
 static int read_file(struct config *config, const char *name, const char *text, size_t length,
-                     struct definitions *known, struct text *errors, struct fault *fault)
+                     struct definitions *known, bool without_files, struct text *errors,
+                     struct fault *fault)
 {
     struct reader reader;
     int result = 0;
@@ -493,6 +494,7 @@ static int read_file(struct config *config, const char *name, const char *text, 
     else
         errors->failed = true;
     if (reader_begin(&reader, name, text, length, &config->settings, errors)) {
+        reader.without_files = without_files;
         yaml_node_t *root = yaml_document_get_root_node(&reader.document);
         if (root)
             reader_mapping(&reader, root, "the configuration", sections, config);
@@ -509,14 +511,15 @@ static int read_file(struct config *config, const char *name, const char *text, 
 int config_read_text(struct config *config, const char *name, const char *text, size_t length,
                      struct text *errors, struct fault *fault)
 {
-    int result = read_file(config, name, text, length, &(struct definitions){0}, errors, fault);
+    int result =
+        read_file(config, name, text, length, &(struct definitions){0}, false, errors, fault);
     if (result != 0)
         config_finish(config);
     return result;
 }
 
-int config_read_partly(struct config *config, const char *path, struct text *errors,
-                       struct fault *fault)
+static int open_file(struct config *config, const char *path, bool without_files,
+                     struct text *errors, struct fault *fault)
 {
     struct bytes bytes = {0};
     *config = (struct config){0};
@@ -528,14 +531,29 @@ int config_read_partly(struct config *config, const char *path, struct text *err
     close(fd);
     if (result == 0)
         result = read_file(config, path, (const char *)bytes.data, bytes.size,
-                           &(struct definitions){0}, errors, fault);
+                           &(struct definitions){0}, without_files, errors, fault);
     bytes_finish(&bytes);
     return result;
 }
 
+int config_read_partly(struct config *config, const char *path, struct text *errors,
+                       struct fault *fault)
+{
+    return open_file(config, path, false, errors, fault);
+}
+
 int config_read(struct config *config, const char *path, struct text *errors, struct fault *fault)
 {
-    int result = config_read_partly(config, path, errors, fault);
+    int result = open_file(config, path, false, errors, fault);
+    if (result != 0)
+        config_finish(config);
+    return result;
+}
+
+int config_read_settings(struct config *config, const char *path, struct text *errors,
+                         struct fault *fault)
+{
+    int result = open_file(config, path, true, errors, fault);
     if (result != 0)
         config_finish(config);
     return result;
@@ -632,7 +650,7 @@ int config_read_worker(struct config *config, const char *text, size_t length, s
     for (const char *line = text; line < end && result == 0; line += strlen(line) + 1)
         result = take_definition(&known, line, fault);
     if (result == 0 && file < text + length) {
-        result = read_file(config, "configuration", file, (size_t)(text + length - file), &known,
+        result = read_file(config, "configuration", file, (size_t)(text + length - file), &known, false,
                            &errors, fault);
     } else {
         settings_defaults(&config->settings);

@@ -36,7 +36,12 @@ struct config {
  * is wrong" for each mistake, and the fault is the first. After any fault the config is empty. */
 int config_read(struct config *config, const char *path, struct text *errors, struct fault *fault);
 
-/* The same for text in memory; `name` stands for the file in errors. */
+/* The same for those who need its settings alone: files of cameras and pictures, which they may not
+ * be allowed to read, stay closed, and definitions are without these. */
+int config_read_settings(struct config *config, const char *path, struct text *errors,
+                         struct fault *fault);
+
+/* As config_read for text in memory; `name` stands for the file in errors. */
 int config_read_text(struct config *config, const char *name, const char *text, size_t length,
                      struct text *errors, struct fault *fault);
 

@@ -47,7 +47,7 @@ static void read_picture(struct reader *reader, const char *name, yaml_node_t *n
     struct fault fault = FAULT_INIT;
     struct text path = {0}, what = {0};
     const char *file = reader_scalar(reader, node, "pictures"), *slash = strrchr(reader->file, '/');
-    if (!file || definitions_picture(to, name))
+    if (!file || reader->without_files || definitions_picture(to, name))
         return; /* a worker has it from the front, which has read the file */
     if (!has_room(to)) {
         reader_complain(reader, node, "pictures: there are more than %d", DEFINITION_PICTURES_MAX);

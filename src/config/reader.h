@@ -17,6 +17,7 @@ struct reader {
     struct settings *settings; /* keeps texts, since they outlive the document */
     struct text *errors;       /* one on each line */
     unsigned n_errors;
+    bool without_files; /* those that definitions name are not read */
 };
 
 /* A key of a mapping: a parameter of a table, as for chains and command lines, or a key that a

@@ -71,7 +71,7 @@ static int load(const struct relay_options *options, struct config *config)
         fputs("sluice-relay: which configuration? --config FILE is missing\n", stderr);
         return 64;
     }
-    if (config_read(config, path, &errors, &fault) != 0) {
+    if (config_read_settings(config, path, &errors, &fault) != 0) {
         if (errors.length == 0)
             text_printf(&errors, "%s: %s\n", path, fault.text);
         return complain_all(&errors, &fault);

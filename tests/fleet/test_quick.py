@@ -317,6 +317,9 @@ class Enqueue(FleetTest):
             file.truncate(8000001)
         self.assertIn('8000000 bytes', self.enqueue('-c', 'sobel', 'large', status=65).stderr)
         self.assertIn('-c CHAIN is missing', self.enqueue(names[0], status=64).stderr)
+        with open(os.path.join(self.dir, 'sluice.yaml'), 'w', encoding='utf-8') as file:
+            file.write('pictures: {dark: /missing/dark.png}\ncameras: {front: /missing/front.yaml}\n')  # nor need it read them
+        self.enqueue('--config', 'sluice.yaml', '-c', 'sobel', names[0])
         self.assertIn('no server answers', self.enqueue('-c', 'sobel', names[0], status=69, server='nats://127.0.0.1:1').stderr)
         self.assertIn('-s: expected nats://', self.enqueue('-c', 'sobel', names[0], status=64, server='hub:4222').stderr)
         run = self.enqueue('-c', 'sobel', names[0], status=64, server='nats://me:%s@hub' % SECRET)
