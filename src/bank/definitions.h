@@ -36,7 +36,7 @@ struct definition_camera {
 /* A second picture, for stages that take one: at first the file's bytes, then (codec/pictures.h)
  * its samples. */
 #define DEFINITION_PICTURES_MAX 16
-#define PICTURE_FORMS           4
+#define PICTURE_FORMS           28
 struct definition_picture {
     char name[PARAM_WORD_MAX];
     char *what;         /* for messages: "sluice.yaml:7:9: picture 'dark': dark.png"; owned */

@@ -16,6 +16,20 @@ const struct param_choice stage_type_choices[] = {
         {"symmetric", BORDER_SYMMETRIC}, {"wrap", BORDER_WRAP}, {"periodic", BORDER_WRAP},         \
         {"zero", BORDER_ZERO}, {"constant", BORDER_ZERO}
 
+const struct param_choice stage_gravity_choices[] = {
+    {"centre", GRAVITY_CENTRE},
+    {"center", GRAVITY_CENTRE},
+    {"north", GRAVITY_NORTH},
+    {"northeast", GRAVITY_NORTHEAST},
+    {"east", GRAVITY_EAST},
+    {"southeast", GRAVITY_SOUTHEAST},
+    {"south", GRAVITY_SOUTH},
+    {"southwest", GRAVITY_SOUTHWEST},
+    {"west", GRAVITY_WEST},
+    {"northwest", GRAVITY_NORTHWEST},
+    {NULL, 0},
+};
+
 const struct param_choice stage_border_choices[] = {
     CHOICES_BUT_CROP,
     {"crop", BORDER_CROP},

@@ -18,6 +18,21 @@ extern const struct param_choice stage_border_choices_but_crop[];
                 "lies inside"                                                                      \
     }
 
+/* A place in a picture. In rows of three: gravity % 3 is 0 on the left, 1 in the middle, 2 on the
+ * right; gravity / 3 the same from the top. */
+enum gravity {
+    GRAVITY_NORTHWEST,
+    GRAVITY_NORTH,
+    GRAVITY_NORTHEAST,
+    GRAVITY_WEST,
+    GRAVITY_CENTRE,
+    GRAVITY_EAST,
+    GRAVITY_SOUTHWEST,
+    GRAVITY_SOUTH,
+    GRAVITY_SOUTHEAST,
+};
+extern const struct param_choice stage_gravity_choices[];
+
 /* "u8" to "f64": for parameters that name a plane's former type. */
 extern const struct param_choice stage_type_choices[];
 

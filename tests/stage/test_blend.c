@@ -9,6 +9,14 @@ static const struct vector vectors[] = {
      (const double[]){0, 37, 74, 111, 91, 76, 128, 179, 182, 142, 76, 58}},
     {"@u8-1-3x2:x=-1:y=1:opacity=0.3", SAMPLE_U8, 4, 3, 1, 256, 1, 4, 3,
      (const double[]){0, 37, 74, 111, 83, 134, 191, 241, 157, 172, 52, 115}},
+    {"@u8-1-4x3:x=-1:y=-1:opacity=0.5:gravity=southeast", SAMPLE_U8, 4, 3, 1, 256, 1, 4, 3,
+     (const double[]){0, 37, 74, 111, 91, 76, 128, 179, 182, 142, 76, 58}},
+    {"@u8-1-3x2:x=-1:y=1:opacity=0.3:gravity=centre", SAMPLE_U8, 4, 3, 1, 256, 1, 4, 3,
+     (const double[]){0, 37, 74, 111, 83, 134, 191, 241, 157, 172, 52, 115}},
+    {"@u8-1-3x2:x=2:y=0:opacity=0.3:gravity=southeast", SAMPLE_U8, 4, 3, 1, 256, 1, 4, 3,
+     (const double[]){0, 37, 74, 111, 83, 134, 191, 241, 157, 172, 52, 115}},
+    {"@u8-1-3x2:x=-1:opacity=0.3:gravity=southwest", SAMPLE_U8, 4, 3, 1, 256, 1, 4, 3,
+     (const double[]){0, 37, 74, 111, 83, 134, 191, 241, 157, 172, 52, 115}},
     {"@u8-2-3x2", SAMPLE_U8, 4, 3, 1, 256, 1, 4, 3,
      (const double[]){2, 47, 99, 111, 77, 120, 191, 241, 182, 245, 52, 115}},
     {"@u8-2-3x2", SAMPLE_U8, 4, 3, 2, 256, 1, 4, 3,
@@ -465,6 +473,17 @@ static void test_against_reference(void **state)
     (void)state;
     second_check_all("blend", ":x=17:y=-5:opacity=0.7");
     second_check_all("blend", ":x=-40:y=30");
+    for (uint32_t channels = 1; channels <= 4; channels++) {
+        harness_check("blend:@u8-1-133x97:3:5:gravity=southeast", SAMPLE_U8, 150, 99, channels,
+                      HARNESS_RANDOM);
+        harness_check("blend:@u8-2-133x97:gravity=north", SAMPLE_U8, 60, 45, channels,
+                      HARNESS_RANDOM); /* larger than the picture */
+        harness_check("blend:@u8-2-3x2:-1:1:gravity=centre", SAMPLE_U8, 70, 3, channels,
+                      HARNESS_RANDOM);
+        /* Shares are of the second picture's own white. */
+        harness_check("blend:@u16-2-133x97:gravity=southwest", SAMPLE_F32, 140, 97, channels,
+                      HARNESS_RANDOM);
+    }
 }
 
 static void test_refusals(void **state)

@@ -6,20 +6,6 @@
 
 #include "stage/common.h"
 
-static const struct param_choice gravity_choices[] = {
-    {"centre", CROP_CENTRE},
-    {"center", CROP_CENTRE},
-    {"north", CROP_NORTH},
-    {"northeast", CROP_NORTHEAST},
-    {"east", CROP_EAST},
-    {"southeast", CROP_SOUTHEAST},
-    {"south", CROP_SOUTH},
-    {"southwest", CROP_SOUTHWEST},
-    {"west", CROP_WEST},
-    {"northwest", CROP_NORTHWEST},
-    {NULL, 0},
-};
-
 enum {
     X,
     Y,
@@ -40,7 +26,7 @@ static const struct param params[] = {
           RANGE(1, INT32_MAX), .required = true),
     PARAM(CHOICE, "gravity", offsetof(struct crop_config, gravity),
           "in place of x and y: the middle, an edge or a corner of the picture that it lies at",
-          .choices = gravity_choices),
+          .choices = stage_gravity_choices),
     {0},
 };
 

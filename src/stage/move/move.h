@@ -9,24 +9,11 @@
 
 #define MOVE_BACKGROUND (-1) /* used instead of an enum border */
 
+#define CROP_AT (-1) /* used instead of an enum gravity */
+
 struct crop_config {
     int64_t x, y, w, h;
-    int gravity; /* enum crop_gravity; CROP_AT: by x and y */
-};
-
-/* In rows of three: gravity % 3 is 0 on the left, 1 in the middle, 2 on the right; gravity / 3 the
- * same from the top. */
-enum crop_gravity {
-    CROP_NORTHWEST,
-    CROP_NORTH,
-    CROP_NORTHEAST,
-    CROP_WEST,
-    CROP_CENTRE,
-    CROP_EAST,
-    CROP_SOUTHWEST,
-    CROP_SOUTH,
-    CROP_SOUTHEAST,
-    CROP_AT,
+    int gravity; /* enum gravity; CROP_AT: by x and y */
 };
 
 /* The first pixel of the rectangle in a plane; FAULT_SHAPE if the rectangle is not inside the

@@ -1,9 +1,10 @@
-/* What kernels are given is not always the second picture as it is:
+/* Kernels are given the second picture with as many channels as the picture has:
  *
  *     the same samples      subtract, difference and blend of pictures of its type
  *     as f32                the same, of f32 pictures and second ones of integers
- *     factors, f32          divide: the mean, or 1, divided by each sample, so that no device
- * divides 0 or 255, u8          mask: whether a sample is not 0
+ *     its alpha             blend, of either type: what each sample's share is made of
+ *     factors, f32          divide: the mean, or 1, divided by each sample, so that no device divides
+ *     0 or 255, u8          mask: whether a sample is not 0
  *
  * Each is made when a plan needs it first, and stays with the definition: all plans have it in
  * common, and a device has it once (stage_plan_lend). Of a number they are a single row, which a
@@ -53,12 +54,17 @@ static const struct param mask_params[] = {
 static const struct param blend_params[] = {
     PICTURE("the picture that is laid over: @NAME, with alpha or without, or a number"),
     PARAM(INTEGER, "x", offsetof(struct second_config, x),
-          "column of the picture at which its left edge lies", RANGE(-PLACE_MAX, PLACE_MAX),
-          DEFAULT("0")),
-    PARAM(INTEGER, "y", offsetof(struct second_config, y), "row at which its upper edge lies",
+          "how many pixels its left edge lies to the right of the picture's; with gravity of an "
+          "east, its right edge to the left of that one's; in the middle, from there to the right",
+          RANGE(-PLACE_MAX, PLACE_MAX), DEFAULT("0")),
+    PARAM(INTEGER, "y", offsetof(struct second_config, y),
+          "the same down from the upper edge, with gravity of a south up from the lower one",
           RANGE(-PLACE_MAX, PLACE_MAX), DEFAULT("0")),
     PARAM(REAL, "opacity", offsetof(struct second_config, opacity),
           "from 0, not seen, to 1; where it has alpha, times that", RANGE(0, 1), DEFAULT("1")),
+    PARAM(CHOICE, "gravity", offsetof(struct second_config, gravity),
+          "the corner, edge or middle of the picture from which x and y count",
+          .choices = stage_gravity_choices, DEFAULT("northwest")),
     {0},
 };
 
@@ -146,14 +152,18 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
 
 /* ---- what kernels are given ---- */
 
-/* In the order of definition_picture.forms, then the samples as they are. */
+/* A picture's forms are those of one channel, of two, and so on. */
 enum form {
+    FORM_SAMES,
     FORM_FLOATS,
     FORM_FACTORS,
     FORM_RECIPROCALS,
     FORM_SELECTS,
-    FORM_SAME,
+    FORM_ALPHAS,
+    FORM_FLOAT_ALPHAS,
+    FORMS
 };
+_Static_assert(FORMS * PLANE_CHANNELS_MAX == PICTURE_FORMS, "a definition has room for each form");
 
 static enum form form_of(const struct second_config *config, const struct plane *in,
                          enum sample_type type)
@@ -161,13 +171,15 @@ static enum form form_of(const struct second_config *config, const struct plane 
     bool by_mean = config->scale.choice != PARAM_IS_NUMBER;
     return config->operation == SECOND_DIVIDE ? by_mean ? FORM_FACTORS : FORM_RECIPROCALS
            : config->operation == SECOND_MASK ? FORM_SELECTS
-           : in->type == type                 ? FORM_SAME
+           : in->type == type                 ? FORM_SAMES
                                               : FORM_FLOATS;
 }
 
 static enum sample_type type_of(enum form form, const struct plane *in)
 {
-    return form == FORM_SELECTS ? SAMPLE_U8 : form == FORM_SAME ? in->type : SAMPLE_F32;
+    return form == FORM_SELECTS                          ? SAMPLE_U8
+           : form == FORM_SAMES || form == FORM_ALPHAS ? in->type
+                                                         : SAMPLE_F32;
 }
 
 /* One sample of the form; the mean is that for factors. */
@@ -181,10 +193,13 @@ static double change(enum form form, double sample, double mean)
     return sample != 0 && isfinite(factor) ? factor : 0;
 }
 
-/* Samples as doubles: by sample_load a picture of a camera would take a second. */
+/* Samples as doubles, and back: by sample_load a picture of a camera would take a second. */
 #define LOAD_EACH(type)                                                                            \
     for (size_t i = 0; i < count; i++)                                                             \
     to[i] = ((const type *)at)[i]
+#define STORE_EACH(type)                                                                           \
+    for (size_t i = 0; i < count; i++)                                                             \
+    ((type *)at)[i] = (type)from[i]
 static void load(enum sample_type type, const void *at, size_t count, double *to)
 {
     switch (type) {
@@ -200,6 +215,24 @@ static void load(enum sample_type type, const void *at, size_t count, double *to
     default:
         for (size_t i = 0; i < count; i++)
             to[i] = sample_load(type, (const uint8_t *)at + i * sample_size(type));
+    }
+}
+
+static void store(enum sample_type type, const double *from, size_t count, void *at)
+{
+    switch (type) {
+    case SAMPLE_U8:
+        STORE_EACH(uint8_t);
+        break;
+    case SAMPLE_U16:
+        STORE_EACH(uint16_t);
+        break;
+    case SAMPLE_F32:
+        STORE_EACH(float);
+        break;
+    default:
+        for (size_t i = 0; i < count; i++)
+            sample_store(type, (uint8_t *)at + i * sample_size(type), from[i]);
     }
 }
 
@@ -220,39 +253,43 @@ double second_mean(const struct plane *plane, const uint8_t *samples, uint32_t c
     return sum / ((double)plane->width * plane->height);
 }
 
-/* Makes a form of the definition's samples, under its lock. */
-static bool make_form(struct definition_picture *second, enum form form,
+/* Makes a form of so many channels of the definition's samples, under its lock. */
+static bool make_form(struct definition_picture *second, enum form form, uint32_t channels,
                       struct definition_form *made)
 {
+    enum { AT_ONCE = 64 };
     struct frame frame = {0};
     struct picture picture = {0};
     const struct plane *from = &second->plane;
     struct plane plane = {.width = from->width,
                           .height = from->height,
-                          .channels = from->channels,
+                          .channels = channels,
                           .type = type_of(form, from)};
-    double means[PLANE_CHANNELS_MAX], part[256];
+    bool of_alpha = form == FORM_ALPHAS || form == FORM_FLOAT_ALPHAS;
+    uint32_t last = from->channels - 1, colours = colours_of(from), sources[PLANE_CHANNELS_MAX];
+    double means[PLANE_CHANNELS_MAX], part[AT_ONCE * PLANE_CHANNELS_MAX],
+        spread[AT_ONCE * PLANE_CHANNELS_MAX];
     bool good =
         frame_add_plane(&frame, &plane, FRAME_ALIGNMENT) && picture_create(&picture, &frame);
     frame_finish(&frame);
     if (!good)
         return false;
-    for (uint32_t c = 0; c < from->channels; c++)
-        means[c] = form == FORM_FACTORS ? second_mean(from, second->samples, c) : 0;
-    uint32_t whole = 256 / from->channels * from->channels, count = from->width * from->channels;
+    for (uint32_t c = 0; c < channels; c++) { /* what stands for the picture's alpha is not used */
+        sources[c] = of_alpha ? last : colours > 1 && c < colours ? c : 0;
+        means[c] = form == FORM_FACTORS ? second_mean(from, second->samples, sources[c]) : 0;
+    }
     for (uint32_t y = 0; y < from->height; y++) {
         const uint8_t *row = second->samples + from->offset + y * from->stride;
         uint8_t *to = picture_row(&picture, 0, y);
-        for (uint32_t x = 0; x < count; x += whole) {
-            uint32_t n = count - x < whole ? count - x : whole;
-            load(from->type, row + x * sample_size(from->type), n, part);
-            for (uint32_t i = 0; i < n; i++) {
-                double v = change(form, part[i], means[i % from->channels]);
-                if (form == FORM_SELECTS)
-                    to[x + i] = (uint8_t)v;
-                else
-                    ((float *)to)[x + i] = (float)v;
-            }
+        for (uint32_t x = 0; x < from->width; x += AT_ONCE) {
+            uint32_t n = from->width - x < AT_ONCE ? from->width - x : AT_ONCE;
+            load(from->type, row + x * from->channels * sample_size(from->type),
+                 n * from->channels, part);
+            for (uint32_t i = 0; i < n; i++)
+                for (uint32_t c = 0; c < channels; c++)
+                    spread[i * channels + c] =
+                        change(form, part[i * from->channels + sources[c]], means[c]);
+            store(plane.type, spread, n * channels, to + x * channels * sample_size(plane.type));
         }
     }
     *made = (struct definition_form){picture.frame.planes[0], picture.data, picture.frame.size};
@@ -261,56 +298,76 @@ static bool make_form(struct definition_picture *second, enum form form,
     return true;
 }
 
-/* A row for a number, or for a definition that suits all pictures, of which there are no samples.
- */
-static unsigned add_row(struct stage_plan *plan, const struct second_config *config,
-                        const struct plane *in, enum form form, struct plane *plane)
+/* The plane of a row that stands for each row of a picture as `in`. */
+static struct plane row_plane(const struct plane *in, enum sample_type type)
 {
-    bool is_one = config->operation == SECOND_BLEND || config->operation == SECOND_MASK;
-    *plane = (struct plane){.width = in->width,
-                            .height = in->height,
-                            .channels = config->defined ? config->defined->plane.channels
-                                        : is_one        ? 1
-                                                        : in->channels,
-                            .type = type_of(form, in)};
-    double number = sample_is_integer(in->type) && form == FORM_SAME
-                        ? (double)sample_saturate(in->type, config->number)
-                        : config->number;
-    size_t size = sample_size(plane->type), count = (size_t)in->width * plane->channels;
-    uint8_t *row = malloc(count * size);
-    for (size_t i = 0; row && i < count; i++)
-        sample_store(plane->type, row + i * size, change(form, number, number));
-    unsigned operand = OPERAND_TABLE;
-    if (row)
-        operand = stage_plan_table(plan, row, count * size);
-    plan->out_of_memory |= !row;
-    free(row);
-    return operand;
+    return (struct plane){
+        .width = in->width, .height = in->height, .channels = in->channels, .type = type};
 }
 
-/* Adds the table with the second picture for such a plane; sets where it lies in it. */
-static struct view add_second(struct stage_plan *plan, const struct second_config *config,
-                              const struct plane *in)
+/* Adds a row of pixels that are all alike. */
+static struct view add_row(struct stage_plan *plan, const struct plane *in, enum sample_type type,
+                           const double pixel[PLANE_CHANNELS_MAX])
+{
+    struct view view = {.operand = OPERAND_TABLE, .plane = row_plane(in, type)};
+    size_t size = sample_size(type), count = (size_t)in->width * in->channels;
+    uint8_t *row = malloc(count * size);
+    for (size_t i = 0; row && i < count; i++)
+        sample_store(type, row + i * size, pixel[i % in->channels]);
+    if (row)
+        view.operand = stage_plan_table(plan, row, count * size);
+    plan->out_of_memory |= !row;
+    free(row);
+    return view;
+}
+
+/* A row for a number, or for a definition that suits all pictures, of which there are no samples.
+ */
+static struct view add_number(struct stage_plan *plan, const struct second_config *config,
+                              const struct plane *in, enum form form)
+{
+    double number = sample_is_integer(in->type) && form == FORM_SAMES
+                        ? (double)sample_saturate(in->type, config->number)
+                        : config->number;
+    double one = change(form, number, number);
+    const double pixel[PLANE_CHANNELS_MAX] = {one, one, one, one};
+    return add_row(plan, in, type_of(form, in), pixel);
+}
+
+/* Adds the table with a form of the second picture for such a plane. */
+static struct view add_form(struct stage_plan *plan, const struct second_config *config,
+                            const struct plane *in, enum form form)
 {
     struct definition_picture *second = config->defined;
     struct view view = {0};
-    enum form form = form_of(config, in, second && second->samples ? second->plane.type : in->type);
-    if (!second || !second->samples) {
-        view.operand = add_row(plan, config, in, form, &view.plane);
-        return view;
-    }
+    if (!second || !second->samples)
+        return add_number(plan, config, in, form);
     struct definition_form same = {second->plane, second->samples, second->n_bytes}, *made = &same;
-    if (form != FORM_SAME) {
-        made = &second->forms[form];
+    bool as_it_is = form == FORM_SAMES && second->plane.channels == in->channels;
+    if (!as_it_is) {
+        made = &second->forms[form * PLANE_CHANNELS_MAX + in->channels - 1];
         pthread_mutex_lock(&second->lock);
-        plan->out_of_memory |= !made->samples && !make_form(second, form, made);
+        plan->out_of_memory |= !made->samples && !make_form(second, form, in->channels, made);
         pthread_mutex_unlock(&second->lock);
     }
     if (plan->out_of_memory)
         return view;
     view.plane = made->plane;
-    view.operand = stage_plan_lend(plan, made->samples, made->n_bytes, form == FORM_SAME);
+    view.operand = stage_plan_lend(plan, made->samples, made->n_bytes, as_it_is);
     return view;
+}
+
+void second_place(const struct second_config *config, const struct plane *in, uint32_t width,
+                  uint32_t height, int32_t *left, int32_t *top)
+{
+    int64_t across = (int64_t)in->width - width, down = (int64_t)in->height - height;
+    bool blends = config->operation == SECOND_BLEND;
+    int column = config->gravity % 3, row = config->gravity / 3;
+    /* Shifted, a half goes down below zero, too. */
+    int64_t x = column == 2 ? across - config->x : (column == 1 ? across >> 1 : 0) + config->x;
+    int64_t y = row == 2 ? down - config->y : (row == 1 ? down >> 1 : 0) + config->y;
+    *left = blends ? (int32_t)x : 0;
+    *top = blends ? (int32_t)y : 0;
 }
 
 /* ---- passes ---- */
@@ -318,35 +375,31 @@ static struct view add_second(struct stage_plan *plan, const struct second_confi
 static const char *const words[] = {"SUBTRACT", "DIFFERENCE", "DIVIDE", "MASK", "BLEND"};
 
 /* The number that the kernels of divide and blend take. */
-static float number_of(const struct second_config *config, const struct view *with, bool has_alpha)
+static float number_of(const struct second_config *config, bool shares)
 {
+    const struct definition_picture *second = config->defined;
     if (config->operation == SECOND_BLEND)
-        return (float)(has_alpha ? config->opacity / plane_white(&with->plane) : config->opacity);
+        return (float)(shares && second->samples ? config->opacity / plane_white(&second->plane)
+                                                 : config->opacity);
     return config->scale.choice == PARAM_IS_NUMBER ? (float)config->scale.value : 1;
 }
 
-static uint32_t bits_of(enum sample_type type, double value)
+static void define_types(struct pass *pass, const struct second_config *config,
+                         const struct plane *in, const struct plane *with, bool shares)
 {
-    union {
-        float f;
-        uint32_t u;
-    } both = {.f = (float)value};
-    return type == SAMPLE_F32 ? both.u : (uint32_t)(int32_t)value;
-}
-
-static void begin_types(struct pass *pass, const struct second_config *config,
-                        const struct plane *in, const struct view *with)
-{
-    bool has_number =
-        config->operation != SECOND_SUBTRACT && config->operation != SECOND_DIFFERENCE;
     pass_name(pass, names[config->operation]);
     pass_define(pass, words[config->operation], "1");
     pass_define_type(pass, "SRC", in->type);
     pass_define(pass, "DST", "SRC");
-    if (with->plane.type == in->type)
+    if (with->type == in->type)
         pass_define(pass, "WITH", "SRC");
     else
-        pass_define_type(pass, "WITH", with->plane.type);
+        pass_define_type(pass, "WITH", with->type);
+    pass_define(pass, "EXTRA", "%s", config->operation == SECOND_MASK ? "SRC" : "WITH");
+    if (shares) {
+        pass_define(pass, "SHARES", "1");
+        pass_name(pass, "shares");
+    }
     if (config->operation == SECOND_MASK) {
         pass_define(pass, "BITS", "%s",
                     in->type == SAMPLE_U8    ? "uchar"
@@ -357,87 +410,62 @@ static void begin_types(struct pass *pass, const struct second_config *config,
                     : in->type == SAMPLE_F32 ? 0x1010101u
                                              : 0x101u);
     }
-    if (has_number)
-        pass_define(pass, "BY", "%s", config->operation == SECOND_MASK ? "uint" : "float");
-    pass->goes_on = true;
 }
 
-static void add_samples_pass(const struct second_config *config, struct stage_plan *plan,
-                             unsigned index, const struct view *with)
+static void add_pass(const struct second_config *config, struct stage_plan *plan, unsigned index,
+                     const struct view *with, const struct view *extra, bool shares)
 {
     const struct plane *in = &plan->in->planes[index], *out = &plan->out->planes[index];
     uint32_t width = in->width * in->channels;
+    bool masks = config->operation == SECOND_MASK, keeps = plane_has_alpha(in) && !masks;
     enum kernel_form form = pass_form_for(plan->profile, in, out);
     struct device_profile wide = *plan->profile;
     wide.vector_bytes = 16; /* without a window that needs few registers on any device */
     unsigned span = pass_vector_length(&wide, in->type, with->plane.type);
-    double background[PLANE_CHANNELS_MAX] = {0};
+    int32_t left, top;
     if (form == FORM_VECTOR && (width < span || !pass_is_aligned(&with->plane)))
         form = FORM_SCALAR;
-    struct pass *pass = pass_begin(plan, "second", "samples", form, form == FORM_VECTOR ? span : 0,
-                                   width, in->height);
+    struct pass *pass = pass_begin(plan, "second", "", form, form == FORM_VECTOR ? span : 0, width,
+                                   in->height);
     if (form == FORM_ROWS)
         pass->lanes = 16;
-    begin_types(pass, config, in, with);
-    pass_define(pass, "ALPHA", "%u", plane_has_alpha(in) ? in->channels : 0);
-    if (plane_has_alpha(in))
+    define_types(pass, config, in, &with->plane, shares);
+    pass_define(pass, "ALPHA", "%u", keeps ? in->channels : 0);
+    if (keeps)
         pass_name(pass, in->channels == 2 ? "c2" : "c4");
     pass_name(pass, kernel_form_name(form));
     pass->work = 4;
+    pass->goes_on = true;
     pass_planes(pass, plan, index);
     pass_view(pass, with);
-    pass->bytes_read += plane_bytes(&with->plane);
-    stage_background("mask", &config->background, in, background, NULL);
-    if (config->operation == SECOND_MASK)
-        pass_uint(pass, bits_of(in->type, background[0]));
-    else if (config->operation == SECOND_DIVIDE)
-        pass_float(pass, number_of(config, with, false));
-}
-
-static void add_pixels_pass(const struct second_config *config, struct stage_plan *plan,
-                            unsigned index, const struct view *with)
-{
-    const struct plane *in = &plan->in->planes[index];
-    bool blends = config->operation == SECOND_BLEND, has_alpha = plane_has_alpha(&with->plane);
-    double background[PLANE_CHANNELS_MAX] = {0};
-    enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    struct pass *pass = pass_begin(plan, "second", "pixels", form, 0, in->width, in->height);
-    begin_types(pass, config, in, with);
-    pass_channels(pass, in->channels, in->channels);
-    pass_name(pass, kernel_form_name(form));
-    pass->work = 4 * in->channels;
-    pass_planes(pass, plan, index);
-    pass_view(pass, with);
-    pass->bytes_read += plane_bytes(&with->plane);
-    pass_ints(pass, blends ? (int32_t)config->x : 0, blends ? (int32_t)config->y : 0,
-              (int32_t)with->plane.width, (int32_t)with->plane.height,
-              (int32_t)with->plane.channels, colours_of(&with->plane) > 1);
-    if (config->operation == SECOND_MASK) {
-        stage_background("mask", &config->background, in, background, NULL);
-        for (int c = 0; c < PLANE_CHANNELS_MAX; c++)
-            pass_uint(pass, bits_of(in->type, background[c]));
-    } else if (blends || config->operation == SECOND_DIVIDE) {
-        pass_float(pass, number_of(config, with, has_alpha));
-    }
-    if (blends)
-        pass_int(pass, has_alpha ? (int32_t)with->plane.channels - 1 : -1);
+    pass_view(pass, extra);
+    pass->bytes_read += plane_bytes(&with->plane) * (shares ? 2 : 1);
+    second_place(config, in, with->plane.width, with->plane.height, &left, &top);
+    pass_float(pass, number_of(config, shares));
+    pass_ints(pass, left * (int32_t)in->channels, top,
+              (int32_t)(with->plane.width * in->channels), (int32_t)with->plane.height);
 }
 
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
     const struct second_config *config = config_;
-    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+    const struct definition_picture *second = config->defined;
+    bool blends = config->operation == SECOND_BLEND;
+    bool shares = blends && second && plane_has_alpha(&second->plane);
+    for (unsigned i = 0; i < plan->in->n_planes && !plan->out_of_memory; i++) {
         const struct plane *in = &plan->in->planes[i];
-        struct view with = add_second(plan, config, in);
-        if (plan->out_of_memory)
-            return 0; /* the caller looks */
-        bool suits_all = config->defined && !config->defined->plane.width;
-        bool whole = config->operation != SECOND_BLEND && with.plane.channels == in->channels &&
-                     !suits_all && (config->operation != SECOND_MASK || in->channels == 1);
-        if (whole)
-            add_samples_pass(config, plan, i, &with);
-        else
-            add_pixels_pass(config, plan, i, &with);
+        enum form form = form_of(config, in, second && second->samples ? second->plane.type : in->type);
+        struct view with = add_form(plan, config, in, form), extra = with;
+        if (shares)
+            extra = add_form(plan, config, in,
+                             form == FORM_SAMES ? FORM_ALPHAS : FORM_FLOAT_ALPHAS);
+        if (config->operation == SECOND_MASK) {
+            double background[PLANE_CHANNELS_MAX] = {0};
+            stage_background("mask", &config->background, in, background, NULL);
+            extra = add_row(plan, in, in->type, background);
+        }
+        if (!plan->out_of_memory)
+            add_pass(config, plan, i, &with, &extra, shares);
     }
     return 0;
 }
@@ -483,7 +511,7 @@ static int complete_blend(void *config, param_given *given, struct fault *fault)
 }
 
 /* "@grey", which the build defines (src/kernels/walk.c), suits pictures of any size and type, and
- * takes the kernels that the number does not. */
+ * has alpha. */
 #define SECOND_STAGE(word, table, text)                                                            \
     {                                                                                              \
         .name = #word, .summary = text, .params = table,                                           \

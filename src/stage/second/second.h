@@ -21,8 +21,9 @@ struct second_config {
     char picture[PARAM_WORD_MAX];       /* "@NAME", or a number */
     struct param_scalar scale;          /* of divide */
     struct param_matrix background;     /* of mask */
-    int64_t x, y;                       /* of blend, in pixels of the picture; … */
+    int64_t x, y;                       /* of blend, in pixels from where gravity says; … */
     double opacity;                     /* … and this */
+    int gravity;                        /* … and enum gravity */
     int operation;                      /* enum second_operation */
     struct definition_picture *defined; /* NULL: there is none of that name, or it is a number */
     double number;
@@ -31,6 +32,11 @@ struct second_config {
 /* FAULT_SHAPE unless the second picture suits such a plane. */
 int second_check(const char *stage, const struct second_config *config, const struct plane *in,
                  struct fault *fault);
+
+/* Where a second picture of that size lies in the picture: column and row of its upper left corner,
+ * 0 but for blend. */
+void second_place(const struct second_config *config, const struct plane *in, uint32_t width,
+                  uint32_t height, int32_t *left, int32_t *top);
 
 /* The mean of a colour of a second picture's samples: the exact sum of integers, and that of floats
  * row by row, as a double, divided by their number. */

@@ -70,18 +70,20 @@ static void compute(const struct second_config *config, const struct other *othe
 {
     const struct plane *plane = &in->frame.planes[index];
     const struct plane *second = other->plane, *size_of = second ? second : plane;
-    bool masks = config->operation == SECOND_MASK, blends = config->operation == SECOND_BLEND;
+    bool masks = config->operation == SECOND_MASK;
+    int32_t left, top;
     bool has_alpha = second && plane_has_alpha(second);
     uint32_t colours = second ? second->channels - has_alpha : 1;
     size_t size = sample_size(plane->type);
     double background[PLANE_CHANNELS_MAX] = {0};
     stage_background("mask", &config->background, plane, background, NULL);
+    second_place(config, plane, size_of->width, size_of->height, &left, &top);
     for (uint32_t y = 0; y < plane->height; y++) {
         const uint8_t *from = picture_row(in, index, y);
         uint8_t *to = picture_row(out, index, y);
-        int64_t row = (int64_t)y - (blends ? config->y : 0);
+        int64_t row = (int64_t)y - top;
         for (uint32_t x = 0; x < plane->width; x++) {
-            int64_t column = (int64_t)x - (blends ? config->x : 0);
+            int64_t column = (int64_t)x - left;
             bool inside =
                 column >= 0 && column < size_of->width && row >= 0 && row < size_of->height;
             float t = (float)config->opacity;

@@ -279,6 +279,7 @@ static int add_statistics(const void *config_, struct stage_plan *plan, struct f
         struct pass *pass = pass_begin(plan, "statistics", "numbers", FORM_SCALAR, 1,
                                        (uint32_t)config->regions.across * count.colours,
                                        (uint32_t)config->regions.down);
+        pass_name(pass, kernel_form_name(FORM_SCALAR));
         pass_define_type(pass, "SRC", in->type);
         pass_define(pass, "LEVEL_MIN", "%d", (int)sample_min(in->type));
         pass->work = 500.0 * n + 4.0 * blocks * n;
@@ -308,6 +309,7 @@ static int add_histogram(const void *config_, struct stage_plan *plan, struct fa
         count_add(plan, i, state, &count);
         struct pass *pass = pass_begin(plan, "statistics", "bins", FORM_SCALAR, 1,
                                        bins * count.colours, count.tiles);
+        pass_name(pass, kernel_form_name(FORM_SCALAR));
         pass->work = 2.0 * count.parts * count.bins / bins;
         pass->bytes_read = count_bytes(&count);
         pass->bytes_written = plane_bytes(&plan->out->planes[i]);
