@@ -1,6 +1,7 @@
 /* resize of bytes without alpha for GPUs with few registers (Mali): computes the same as resize_across.cl and
  * resize_down.cl. A work-item computes two neighbouring results at once, because their windows have most samples in
- * common: each is loaded and converted once for both.
+ * common: each is loaded and converted once for both. If along rows the first result stands ALONE, pairs are of an odd
+ * result and the next: where that makes fewer steps, as at half the size.
  *
  * A step takes four samples. The table holds, from index `at` on, the first sample for each of `n` pairs of results;
  * then, for each of `steps` steps, n times four words: four weights of 16 bits for the first result, and four for the
@@ -110,14 +111,25 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
             blues[r] = FN(add_pair)(blues[r], FN(blue)(v), first, second);
         }
     }
-    uint to = (uint)(middle_offset + row * middle_stride + 6 * pair) * 2u;
+    uint to = (uint)(middle_offset + row * middle_stride + 6 * pair - 3 * ALONE) * 2u;
     UNROLLED for (int r = 0; r < ROWS; r++)
     {
-        __global uchar *out = (__global uchar *)middle_base + to;
+        __global uchar *out = (__global uchar *)middle_base;
         float2 red = reds[r], green = greens[r], blue = blues[r];
-        UNALIGNED_OUT(uint, 2, out) =
-            (uint2)(FN(two_in_64ths)(red.s0, green.s0), FN(two_in_64ths)(blue.s0, red.s1));
-        *(__global uint *)(out + 8) = FN(two_in_64ths)(green.s1, blue.s1);
+        if (!ALONE) {
+            UNALIGNED_OUT(uint, 2, out + to) =
+                (uint2)(FN(two_in_64ths)(red.s0, green.s0), FN(two_in_64ths)(blue.s0, red.s1));
+            *(__global uint *)(out + (to + 8u)) = FN(two_in_64ths)(green.s1, blue.s1);
+        } else {
+            if (pair > 0) {
+                *(__global ushort *)(out + to) = IN_64THS(red.s0);
+                UNALIGNED_OUT(uint, 2, out + (to + 2u)) =
+                    (uint2)(FN(two_in_64ths)(green.s0, blue.s0), FN(two_in_64ths)(red.s1, green.s1));
+            } else {
+                *(__global uint *)(out + (to + 6u)) = FN(two_in_64ths)(red.s1, green.s1);
+            }
+            *(__global ushort *)(out + (to + 10u)) = IN_64THS(blue.s1);
+        }
         to += 2u * (uint)middle_stride;
     }
 }
@@ -162,11 +174,18 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
         ADD_STEP(s2)
         ADD_STEP(s3)
     }
-    uint to = (uint)(middle_offset + row * middle_stride + 2 * pair) * 2u;
+    uint to = (uint)(middle_offset + row * middle_stride + 2 * pair - ALONE) * 2u;
     UNROLLED for (int r = 0; r < ROWS; r++)
     {
-        *(__global ushort2 *)((__global uchar *)middle_base + to) =
-            (ushort2)(IN_64THS(sums[r].s0), IN_64THS(sums[r].s1));
+        __global uchar *out = (__global uchar *)middle_base;
+        ushort first = IN_64THS(sums[r].s0), second = IN_64THS(sums[r].s1);
+        if (!ALONE) {
+            *(__global ushort2 *)(out + to) = (ushort2)(first, second);
+        } else {
+            if (pair > 0)
+                *(__global ushort *)(out + to) = first;
+            *(__global ushort *)(out + (to + 2u)) = second;
+        }
         to += 2u * (uint)middle_stride;
     }
 }

@@ -291,6 +291,10 @@ static void test_bands(void **state)
     harness_check("resize:w=100:h=90:fit=exact", SAMPLE_U8, 700, 530, 3, HARNESS_RANDOM);
     harness_check("resize:w=19:h=300:fit=exact", SAMPLE_U8, 1033, 130, 1, HARNESS_EXTREMES);
     harness_check("resize:by=0.25", SAMPLE_U8, 301, 203, 1, HARNESS_EXTREMES);
+    for (uint32_t width = 124; width <= 131; width++) { /* on Mali, pairs behind a first result that stands alone */
+        harness_check("resize:by=0.5", SAMPLE_U8, width, 41, 1, HARNESS_RANDOM);
+        harness_check("resize:by=0.5", SAMPLE_U8, width, 36, 3, HARNESS_EXTREMES);
+    }
     harness_check("resize:w=33:h=17:fit=exact", SAMPLE_U16, 301, 200, 1, HARNESS_RANDOM);
     harness_check("resize:w=3:h=2:fit=exact", SAMPLE_F32, 900, 500, 1, HARNESS_RAMP);
     harness_check("resize:w=50:h=41:fit=exact", SAMPLE_U8, 301, 200, 4, HARNESS_RANDOM);

@@ -45,6 +45,7 @@ struct sums {
     struct plane plane;
     uint32_t first_row; /* of source, within the plane */
     struct view source, middle, out;
+    bool alone;  /* pairs of results along rows begin behind the first one */
     double work; /* for a pixel of a row */
 };
 
@@ -208,6 +209,13 @@ static bool takes_pairs(const struct task *task, const struct sums *sums)
            sums->arithmetic == FIXED;
 }
 
+/* Along rows: a load has four steps of one channel. */
+static uint32_t pair_steps(const struct sums *sums, bool alone)
+{
+    uint32_t steps = resize_table_pair_steps(&sums->layout->x, 4, alone);
+    return stage_round_up(steps, sums->plane.channels == 1 ? 4 : 1);
+}
+
 /* Along rows by pairs; NULL for planes that cannot be read so, as in add_wide. */
 static struct pass *add_pairs_across(struct task *task, const struct sums *sums)
 {
@@ -215,23 +223,26 @@ static struct pass *add_pairs_across(struct task *task, const struct sums *sums)
     const struct resize_axis *axis = &sums->layout->x;
     if (!takes_pairs(task, sums) || !pass_is_aligned(source))
         return NULL;
-    /* A load has four steps of one channel; it must stay within the row and its padding. */
-    bool grey = source->channels == 1;
+    /* Loads must stay within the row and its padding. */
+    bool grey = source->channels == 1, alone = sums->alone;
     uint32_t bytes = stage_round_up(source->width * source->channels, 16);
-    uint32_t steps = stage_round_up(resize_table_pair_steps(axis, 4), grey ? 4 : 1);
+    uint32_t steps = pair_steps(sums, alone);
     uint32_t end = grey ? bytes : stage_round_up(source->width, 4);
     if (4 * steps > end)
         return NULL;
-    struct pass *pass =
-        pass_begin(task->plan, "resize_pairs", "across", FORM_SCALAR, 1, (axis->count + 1) / 2,
-                   (source->height + PAIR_ROWS - 1) / PAIR_ROWS);
+    struct pass *pass = pass_begin(task->plan, "resize_pairs", "across", FORM_SCALAR, 1,
+                                   resize_table_pair_count(axis, alone),
+                                   (source->height + PAIR_ROWS - 1) / PAIR_ROWS);
     describe_pass(pass, sums);
     pass_define(pass, "ROWS", "%d", PAIR_ROWS);
+    pass_define(pass, "ALONE", "%d", alone);
+    if (alone)
+        pass_name(pass, "alone");
     pass->work = 2 * sums->work * PAIR_ROWS;
     pass_views(pass, &sums->source, &sums->middle);
     pass_set_rows(pass, PAIR_ROWS, 0, 0, BORDER_EDGE, 0);
     pass_buffer(pass, task->table_operand);
-    pass_axis(pass, resize_table_pairs(&task->table, axis, steps, 4, end));
+    pass_axis(pass, resize_table_pairs(&task->table, axis, steps, 4, alone, end));
     pass_int(pass, (int32_t)source->height);
     if (!grey)
         pass_int(pass, (int32_t)bytes);
@@ -352,7 +363,7 @@ static struct pass *add_pairs_down(struct task *task, const struct sums *sums)
     const uint32_t lanes = 8, end = sums->first_row + sums->source.plane.height;
     if (!takes_pairs(task, sums) || !pass_is_aligned(&sums->out.plane))
         return NULL;
-    uint32_t steps = resize_table_pair_steps(axis, 1);
+    uint32_t steps = resize_table_pair_steps(axis, 1, false);
     if (4 * steps > sums->source.plane.height)
         return NULL;
     struct pass *pass =
@@ -363,14 +374,15 @@ static struct pass *add_pairs_down(struct task *task, const struct sums *sums)
     pass_views(pass, &sums->middle, &sums->out);
     scale_rows(pass, sums, 2, 4 * steps);
     pass_buffer(pass, task->table_operand);
-    pass_axis(pass, resize_table_pairs(&task->table, axis, steps, 1, end));
+    pass_axis(pass, resize_table_pairs(&task->table, axis, steps, 1, false, end));
     pass_ints(pass, sums->first_row, axis->count);
     return pass;
 }
 
 static struct view middle_of(struct task *task, const struct sums *sums)
 {
-    struct plane shape = {.width = stage_round_up(sums->layout->x.count, RESIZE_AT_ONCE),
+    struct plane shape = {.width =
+                              stage_round_up(sums->layout->x.count + sums->alone, RESIZE_AT_ONCE),
                           .height = stage_round_up(sums->source.plane.height, ROWS_AT_ONCE),
                           .channels = middle_channels(sums),
                           .type = middle_type(sums)};
@@ -397,6 +409,7 @@ static void add_sums(struct task *task, const struct view *in, const struct view
     resize_support(y, y->begin, &sums.first_row);
     sums.source.plane.height = last + count - sums.first_row;
     sums.source.plane.offset += sums.first_row * in->plane.stride;
+    sums.alone = takes_pairs(task, &sums) && pair_steps(&sums, true) < pair_steps(&sums, false);
     sums.middle = middle_of(task, &sums);
     if (!add_pairs_across(task, &sums) && !add_wide(task, &sums))
         add_across(task, &sums);

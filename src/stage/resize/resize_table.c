@@ -148,20 +148,35 @@ struct resize_part resize_table_steps(struct resize_table *table, const struct r
     return part;
 }
 
-/* The support of pair i, and both results of it: the last may stand alone. */
-static uint32_t pair_support(const struct resize_axis *axis, uint32_t i, uint32_t *first)
+/* The results of pair i: of the first pair and of the last one, one may be missing. */
+static void pair_results(const struct resize_axis *axis, bool alone, uint32_t i, uint32_t *begin,
+                         uint32_t *end)
 {
-    uint32_t last, second = 2 * i + 1 < axis->count ? 2 * i + 1 : 2 * i;
-    resize_support(axis, axis->begin + 2 * i, first);
-    uint32_t count = resize_support(axis, axis->begin + second, &last);
+    *begin = i == 0 ? 0 : 2 * i - alone;
+    *end = 2 * i + 2 - alone < axis->count ? 2 * i + 2 - alone : axis->count;
+}
+
+uint32_t resize_table_pair_count(const struct resize_axis *axis, bool alone)
+{
+    return (axis->count + alone + 1) / 2;
+}
+
+/* The support of pair i. */
+static uint32_t pair_support(const struct resize_axis *axis, bool alone, uint32_t i,
+                             uint32_t *first)
+{
+    uint32_t last, begin, end;
+    pair_results(axis, alone, i, &begin, &end);
+    resize_support(axis, axis->begin + begin, first);
+    uint32_t count = resize_support(axis, axis->begin + end - 1, &last);
     return last + count - *first;
 }
 
-uint32_t resize_table_pair_steps(const struct resize_axis *axis, uint32_t multiple)
+uint32_t resize_table_pair_steps(const struct resize_axis *axis, uint32_t multiple, bool alone)
 {
     uint32_t first, steps = 0;
-    for (uint32_t i = 0; 2 * i < axis->count; i++) {
-        uint32_t count = pair_support(axis, i, &first) + first % multiple;
+    for (uint32_t i = 0; i < resize_table_pair_count(axis, alone); i++) {
+        uint32_t count = pair_support(axis, alone, i, &first) + first % multiple;
         steps = (count + 3) / 4 > steps ? (count + 3) / 4 : steps;
     }
     return steps;
@@ -180,25 +195,27 @@ static void store_steps(struct row *row, const struct resize_axis *axis, uint32_
 }
 
 struct resize_part resize_table_pairs(struct resize_table *table, const struct resize_axis *axis,
-                                      uint32_t steps, uint32_t multiple, uint32_t end)
+                                      uint32_t steps, uint32_t multiple, bool alone,
+                                      uint32_t end)
 {
     uint32_t first, last = (end - 4 * steps) / multiple * multiple;
-    uint32_t largest = resize_table_largest(axis);
-    struct resize_part part = {.taps = steps, .n = (axis->count + 1) / 2};
+    uint32_t largest = resize_table_largest(axis), pairs = resize_table_pair_count(axis, alone);
+    struct resize_part part = {.taps = steps, .n = pairs};
     struct row row = {malloc(largest * sizeof(double)), malloc(largest * sizeof(int32_t))};
     part.n = (part.n + 3) / 4 * 4; /* weights lie at multiples of 16 bytes */
     grow(table, (4 - table->count % 4) % 4);
     part.at = (uint32_t)table->count;
     int32_t *to = grow(table, (1 + 4 * (size_t)steps) * part.n);
     table->out_of_memory |= !row.weights || !row.fixed;
-    for (uint32_t i = 0; !table->out_of_memory && 2 * i < axis->count; i++) {
-        pair_support(axis, i, &first);
+    for (uint32_t i = 0; !table->out_of_memory && i < pairs; i++) {
+        uint32_t begin, behind;
+        pair_support(axis, alone, i, &first);
         first = first / multiple * multiple < last ? first / multiple * multiple : last;
         to[i] = (int32_t)first;
         int32_t *step = to + part.n + 4 * (size_t)i;
-        store_steps(&row, axis, 2 * i, first, step, 4 * (size_t)part.n);
-        if (2 * i + 1 < axis->count)
-            store_steps(&row, axis, 2 * i + 1, first, step + 2, 4 * (size_t)part.n);
+        pair_results(axis, alone, i, &begin, &behind);
+        for (uint32_t k = begin; k < behind; k++)
+            store_steps(&row, axis, k, first, step + 2 * ((k + alone) % 2), 4 * (size_t)part.n);
     }
     row_finish(&row);
     return part;

@@ -37,12 +37,15 @@ struct resize_part resize_table_steps(struct resize_table *table, const struct r
 
 /* The same for pairs of neighbouring results: in each step of n pairs four weights for the first
  * result, then four for the second. First samples are multiples of `multiple`; all steps end at
- * sample `end` or before it, so 4 * steps may not be more. */
+ * sample `end` or before it, so 4 * steps may not be more. `alone`: result 0 is the second one of the
+ * first pair. */
 struct resize_part resize_table_pairs(struct resize_table *table, const struct resize_axis *axis,
-                                      uint32_t steps, uint32_t multiple, uint32_t end);
+                                      uint32_t steps, uint32_t multiple, bool alone, uint32_t end);
+
+uint32_t resize_table_pair_count(const struct resize_axis *axis, bool alone);
 
 /* How many steps cover both of any pair. */
-uint32_t resize_table_pair_steps(const struct resize_axis *axis, uint32_t multiple);
+uint32_t resize_table_pair_steps(const struct resize_axis *axis, uint32_t multiple, bool alone);
 
 /* The weights as matrices (stage/weighted.h), for each `results` neighbouring results, a multiple of
  * 16. After n first samples, which are multiples of 16 if `along`, up to a multiple of 4 words: for
