@@ -4,12 +4,13 @@
     mali_table.py SLUICE COMPILER            counts the kernels that have changed since, or are new, and writes both
     mali_table.py SLUICE COMPILER WORD ...   only those of chains that hold such a WORD (sobel, "gauss:sigma=1.5")
     mali_table.py SLUICE COMPILER --check    compares a few rows of the page with what is compiled now
-    mali_table.py SLUICE - --list            says which kernels have changed or are new
+    mali_table.py SLUICE - --list            says which kernels have changed or are new, and fails if there are any
 
 --jobs N compiles and counts N programs' kernels at once, without it as many as there are processors.
 
 The kernels are those of all chains of one stage (tests/mali_cases.py) and of a few more (MORE). A row of the header
-ends with a hash of the kernel's text and of how it is launched, by which the next run knows what it need not count.
+ends with a hash of what the kernel's text is to a compiler (Clang's preprocessor tells it) and of how it is launched, by
+which the next run knows what it need not count.
 
 COMPILER is called as `COMPILER FILE.cl ... --gpu g52` (g57, g610), and prints what Mesa's Panfrost does under
 BIFROST_MESA_DEBUG=shaders,shaderdb, and "FILE FILE.cl" behind each file; tests/mali_compile.sh is one. --check is
@@ -98,6 +99,7 @@ AIMS = [
 ]
 LINE = re.compile(r'(?P<spills>\d+:\d+) spills:fills')
 PART = re.compile(r'_f\d+$')  # the name of a part of another kernel
+WORD = re.compile(r'\w+|[^\w\s]')
 
 
 # ---- a compiler -----------------------------------------------------------------------------------------------
@@ -295,8 +297,45 @@ class Launch:
         kept = [text for text in kernels if text.split('\n', 1)[0] == self.name or PART.search(text.split('\n', 1)[0])]
         self.program = '\n#define KERNEL '.join([prelude, *kept])
         known = sorted(known_words(self.launch).items()) or ''
-        self.hash = hashlib.sha256(f'{self.program}{self.launch}{known}'.encode()).hexdigest()[:12]
+        code = what_is_compiled(self.program, self.name)
+        self.hash = hashlib.sha256(f'{code}{self.launch}{known}'.encode()).hexdigest()[:12]
         return self
+
+
+def what_is_compiled(program, kernel):
+    """A program's words after its preprocessor, of what the kernel uses: what else stands in the text, and where, does not
+    matter."""
+    done = subprocess.run(['clang', '-x', 'cl', '-cl-std=CL1.2', '-E', '-P', '-'], input=program, capture_output=True, text=True, check=True)
+    of_names = {}
+    for item in items_of_text(re.sub(r'(?m)^\s*#pragma OPENCL.*$', '', done.stdout)):
+        of_names.setdefault(name_of(item), []).append(' '.join(WORD.findall(item)))
+    used, found = {kernel}, []
+    while used:
+        items = of_names.pop(used.pop(), [])
+        found += items
+        used |= {word for item in items for word in re.findall(r'[A-Za-z_]\w*', item) if word in of_names}
+    return '\n'.join(sorted(found + of_names.get('', [])))
+
+
+def items_of_text(text):
+    """Functions with their bodies, and other declarations."""
+    begin = depth = 0
+    for found in re.finditer(r'[{};]', text):
+        depth += {'{': 1, '}': -1}.get(found[0], 0)
+        is_function = re.match(r'[^{;]*\(', text[begin:found.end()]) and '=' not in text[begin:found.end()].split('{')[0]
+        if depth == 0 and (found[0] == ';' or found[0] == '}' and is_function):
+            yield text[begin:found.end()]
+            begin = found.end()
+
+
+def name_of(item):
+    """What an item declares; '' where that is not plain."""
+    head = re.sub(r'__attribute__\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)', '', item)
+    for form in r'\s*struct (\w+)\s*\{', r'\s*typedef [^;]*?(\w+)\s*;', r'[^{(=]*?(\w+)\s*(?:\[[^\]]*\]\s*)*=', r'[^{(=]*?(\w+)\s*\(':
+        found = re.match(form, head, flags=re.S)
+        if found:
+            return found[1]
+    return ''
 
 
 def launches_of(planner, cases):
@@ -520,12 +559,12 @@ def main():
     cases = [*map(aim_case, AIMS), *stages.simplest_cases(), *MORE, *stages.all_cases()]
     points = points_of(launches_of(planner, cases))
     header, page = Header(), Page()
-    counted_at = [launch.read_program(planner) for launches in points.values() for launch in launches]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        counted_at = list(pool.map(lambda launch: launch.read_program(planner), itertools.chain(*points.values())))
     stale = [one for one in counted_at if not header.knows(one) and (not words or any(w in ' '.join(one.case) for w in words))]
     stale.sort(key=lambda launch: cases.index(launch.case))
     if '--list' in more:
-        print(''.join(f'{launch.name} {launch.work:g}: {" ".join(launch.case)}\n' for launch in stale), end='')
-        return
+        sys.exit(''.join(f'{launch.name} {launch.work:g}: {" ".join(launch.case)}\n' for launch in stale)[:-1] or 0)
     failed = []
     for at, (launch, counted) in enumerate(count(compiler, stale, jobs)):
         if isinstance(counted, str):
