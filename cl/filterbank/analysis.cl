@@ -4,7 +4,7 @@
  *
  * Taps are a table, so all filter banks use the same program. SRC is the type of the signal's samples, DST (float or
  * double) that of bands and sums. */
-#include <border.cl>
+#include <ends.cl>
 #ifdef DST_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
@@ -20,7 +20,7 @@
 #endif
 #define COMMON                                                                                     \
     __global const DST *restrict all_taps, int taps_at, int n_taps, int factor, int base,          \
-        int length, int cyclic
+        int length, int border
 
 #ifdef FORM_ROWS
 typedef CAT(SRC, 16) __attribute__((aligned(sizeof(SRC)))) FN(samples);
@@ -31,11 +31,11 @@ typedef CAT(DST, 16) __attribute__((aligned(sizeof(DST)))) FN(results);
 #endif
 
 /* The index of position i in the signal of n samples; -1: a zero. */
-inline int FN(inside)(int i, int n, int cyclic)
+inline int FN(inside)(int i, int n, int border, int factor)
 {
-    if (i >= 0 && i < n)
-        return i;
-    return cyclic ? modulo(i, n) : -1;
+    if (border != PERIODIZATION || (i >= 0 && i < n))
+        return border_index(i, n, border);
+    return min(modulo(i, (n + factor - 1) / factor * factor), n - 1);
 }
 
 #define CLEAR_SUM(b)        DST a##b = 0;
@@ -90,7 +90,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON,
             }
         } else {
             for (int t = 0; t < n_taps; t++) {
-                int i = FN(inside)(at + t, length, cyclic);
+                int i = FN(inside)(at + t, length, border, factor);
                 DST v = i < 0 ? (DST)0 : (DST)in[max(i, 0) * src_channels + c];
                 EACH_BAND(ADD)
             }
@@ -127,7 +127,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
     for (; x + 16 <= end; x += 16) {
         EACH_BAND(SUM_WIDE)
         for (int t = 0; t < n_taps; t++) {
-            int i = FN(inside)(at + t, length, cyclic);
+            int i = FN(inside)(at + t, length, border, factor);
             if (i < 0)
                 continue;
             CAT(DST, 16) v = TO_DST16(LOAD16(ROW(src, i) + x));
@@ -139,7 +139,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
     for (; x < end; x++) {
         EACH_BAND(CLEAR_SUM)
         for (int t = 0; t < n_taps; t++) {
-            int i = FN(inside)(at + t, length, cyclic);
+            int i = FN(inside)(at + t, length, border, factor);
             DST v = i < 0 ? (DST)0 : (DST)ROW(src, max(i, 0))[x];
             EACH_BAND(ADD)
         }
@@ -204,7 +204,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON,
     for (int end = min(g + 4, grid_width); g < end; g++) {
         EACH_BAND(CLEAR_SUM)
         for (int t = 0; t < n_taps; t++) {
-            int i = FN(inside)(factor * g + base + t, length, cyclic);
+            int i = FN(inside)(factor * g + base + t, length, border, factor);
             DST v = i < 0 ? (DST)0 : (DST)in[max(i, 0)];
             EACH_BAND(ADD)
         }
@@ -257,7 +257,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
         for (int i = x; i < min(x + 4, grid_width); i++) {
             EACH_BAND(CLEAR_SUM)
             for (int t = 0; t < n_taps; t++) {
-                int row = FN(inside)(factor * y + base + t, length, cyclic);
+                int row = FN(inside)(factor * y + base + t, length, border, factor);
                 DST v = row < 0 ? (DST)0 : ROW(src, max(row, 0))[i];
                 EACH_BAND(ADD)
             }

@@ -4,6 +4,7 @@
  *
  * Taps are a table, so all filter banks use the same program. SRC0 and SRC1 are the types of the bands, ACC (float or
  * double) that of sums, DST that of the result. */
+#include <border.cl>
 #include <round.cl>
 #ifdef ACC_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -35,7 +36,10 @@
 #define SUM_ROW
 #define FOUR_SUMS(x, y) (float4)0
 #endif
-#define COMMON __global const ACC *restrict all_taps, int taps_at, int n_taps, int factor
+#define COMMON __global const ACC *restrict all_taps, int taps_at, int n_taps, int factor, int cyclic
+
+/* The index of sample i of a band; -1: it has none there. */
+#define SAMPLE_OF(i, length) ((i) >= 0 && (i) < (length) ? (i) : cyclic ? modulo(i, length) : -1)
 
 #ifndef ACC_IS_double
 #define FINISH16(v) WIDE_SATURATE(DST, v)
@@ -70,8 +74,8 @@ typedef CAT(ACC, 16) __attribute__((aligned(sizeof(ACC)))) FN(sums);
 #define ADD(b)                                                                                     \
     if (has##b)                                                                                    \
         for (int t = 0; t < n_taps; t++) {                                                         \
-            int i = g + base##b + t;                                                               \
-            if (i >= 0 && i < length##b)                                                           \
+            int i = SAMPLE_OF(g + base##b + t, length##b);                                         \
+            if (i >= 0)                                                                            \
                 a += taps[(b * factor + r) * n_taps + t] * (ACC)in##b[i * channels + c];           \
         }
 
@@ -119,15 +123,15 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int channels, int inner, in
 #define INSIDE(b)    && x >= move##b && x + 16 <= move##b + size##b
 #define ADD_WIDE(b)                                                                                \
     for (int t = 0; t < n_taps; t++) {                                                             \
-        int i = g + base##b + t;                                                                   \
-        if (i >= 0 && i < length##b)                                                               \
+        int i = SAMPLE_OF(g + base##b + t, length##b);                                             \
+        if (i >= 0)                                                                                \
             a += taps##b[t] * LOAD16(b, ROW(src##b, i) + x - move##b);                             \
     }
 #define ADD(b)                                                                                     \
     if (x >= move##b && x < move##b + size##b)                                                     \
         for (int t = 0; t < n_taps; t++) {                                                         \
-            int i = g + base##b + t;                                                               \
-            if (i >= 0 && i < length##b)                                                           \
+            int i = SAMPLE_OF(g + base##b + t, length##b);                                         \
+            if (i >= 0)                                                                            \
                 a += taps##b[t] * (ACC)ROW(src##b, i)[x - move##b];                                \
         }
 
@@ -215,8 +219,8 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
     __global const ACC *taps = all_taps + taps_at;
 #define ADD_AT_EDGE(b)                                                                             \
     for (int t = 0; t < n_taps && y >= move##b && y - move##b < size##b; t++) {                    \
-        int i = x / FACTOR + base##b + t;                                                          \
-        if (i >= 0 && i < length##b)                                                               \
+        int i = SAMPLE_OF(x / FACTOR + base##b + t, length##b);                                    \
+        if (i >= 0)                                                                                \
             a += taps[(b * factor + x % FACTOR) * n_taps + t] * ROW(src##b, y - move##b)[i];       \
     }
     for (int end = min(x + POSITIONS * FACTOR, grid_width); x < end; x++) {
@@ -267,8 +271,8 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int height)
     __global const ACC *taps = all_taps + taps_at;
 #define ADD_AT_EDGE(b)                                                                             \
     for (int t = 0; t < n_taps && i >= move##b && i - move##b < size##b; t++) {                    \
-        int row = y / FACTOR + base##b + t;                                                        \
-        if (row >= 0 && row < length##b)                                                           \
+        int row = SAMPLE_OF(y / FACTOR + base##b + t, length##b);                                  \
+        if (row >= 0)                                                                              \
             a += taps[(b * factor + y % FACTOR) * n_taps + t] * ROW(src##b, row)[i - move##b];     \
     }
     for (int end = min(y + POSITIONS * FACTOR, height); y < end; y++) {

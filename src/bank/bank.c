@@ -78,14 +78,14 @@ static int64_t most(int64_t a, int64_t b)
 }
 
 struct bank_span bank_analysis_span(struct bank_span in, const struct bank_filter *filter,
-                                    const struct bank_filter *back, unsigned factor, bool cyclic)
+                                    const struct bank_filter *back, unsigned factor, bool all)
 {
     int64_t m = factor, shift = filter->shift;
     int64_t whole = in.length + filter->n_taps - 1; /* of the convolution */
     int64_t lead = in.zero + filter->zero + shift;
     int64_t zero = bank_floor(lead, m), ignored = lead - zero * m;
     int64_t length = most(bank_ceil(whole - ignored, m), 0);
-    if (cyclic) {
+    if (all) {
         int64_t after = (int64_t)back->n_taps - back->zero - 1;
         int64_t first = -most(zero, -bank_ceil(-in.zero - shift - after, m));
         int64_t last =
@@ -94,6 +94,11 @@ struct bank_span bank_analysis_span(struct bank_span in, const struct bank_filte
         length = most(last - first + 1, 0);
     }
     return (struct bank_span){length, zero};
+}
+
+struct bank_span bank_period(struct bank_span in, unsigned factor)
+{
+    return (struct bank_span){bank_ceil(in.length, factor), 0};
 }
 
 struct bank_span bank_synthesis_span(const struct bank_span *bands,

@@ -48,10 +48,15 @@ struct bank_span {
 const struct bank *bank_builtin(const char *name, size_t length);
 const char *bank_builtin_name(size_t index);
 
-/* The range of the band that the filter makes of `in`; length 0 for an empty one. With `cyclic` it
- * also contains the samples that `back`, the band's synthesis filter, needs. */
+/* The range of the band that the filter makes of `in`; length 0 for an empty one. With `all` it also
+ * contains the samples that `back`, the band's synthesis filter, needs, for a signal that goes on
+ * beyond its ends. */
 struct bank_span bank_analysis_span(struct bank_span in, const struct bank_filter *filter,
-                                    const struct bank_filter *back, unsigned factor, bool cyclic);
+                                    const struct bank_filter *back, unsigned factor, bool all);
+
+/* One period of a band, where the signal is repeated with a period of the next multiple of the
+ * factor. */
+struct bank_span bank_period(struct bank_span in, unsigned factor);
 
 /* The range of the signal that the bands make; bands of length 0 are left out; length 0 when there
  * are no others. */

@@ -243,13 +243,32 @@ static void add_directions(const struct dwt_analysis *a)
     add_horizontal(a);
 }
 
+void dwt_add_outside(const struct dwt_analysis *a, struct dwt_place to, uint32_t before_x,
+                     uint32_t before_y, uint32_t width, uint32_t height)
+{
+    static const int modes[] = {
+        [WAVELET_SMOOTH] = 0, [WAVELET_ANTISYMMETRIC] = 1, [WAVELET_ANTIREFLECT] = 2};
+    const struct dwt_layout *layout = a->task.layout;
+    bool rows = a->task.plan->profile->form == FORM_ROWS;
+    struct pass *pass = pass_begin(a->task.plan, "dwt_extend", "", rows ? FORM_ROWS : FORM_SCALAR,
+                                   rows ? 0 : 1, width * layout->channels, height);
+    dwt_define_work(&a->task, pass);
+    define_source(a, pass);
+    pass->work = 4;
+    pass->bytes_read = dwt_signal_samples(&a->task) * sample_size(a->in_type);
+    pass->bytes_written = (uint64_t)width * height * layout->channels * sample_size(layout->type);
+    dwt_pass_place(pass, a->in);
+    dwt_pass_place(pass, to);
+    pass_ints(pass, before_x, before_y);
+    dwt_pass_size(&a->task, pass);
+    pass_int(pass, modes[a->task.config->mode]);
+}
+
 /* Makes the plane of which `wide` is the analysis (cl/dwt/dwt_extend.cl). The kernels then never
  * look beyond its ends. */
 static void add_extend(const struct dwt_analysis *a, struct dwt_level *level,
                        struct dwt_analysis *wide)
 {
-    static const int modes[] = {
-        [WAVELET_SMOOTH] = 0, [WAVELET_ANTISYMMETRIC] = 1, [WAVELET_ANTIREFLECT] = 2};
     const struct dwt_layout *layout = a->task.layout;
     uint32_t before_x = layout->axis == DWT_Y ? 0 : layout->before;
     uint32_t before_y = layout->axis == DWT_X ? 0 : layout->before;
@@ -262,19 +281,7 @@ static void add_extend(const struct dwt_analysis *a, struct dwt_level *level,
     wide->in = dwt_extended(&a->task);
     wide->in_type = layout->type;
     wide->in_channels = layout->channels;
-    bool rows = a->task.plan->profile->form == FORM_ROWS;
-    struct pass *pass = pass_begin(a->task.plan, "dwt_extend", "", rows ? FORM_ROWS : FORM_SCALAR,
-                                   rows ? 0 : 1, level->width * layout->channels, level->height);
-    dwt_define_work(&a->task, pass);
-    define_source(a, pass);
-    pass->work = 4;
-    pass->bytes_read = dwt_signal_samples(&a->task) * sample_size(a->in_type);
-    pass->bytes_written = dwt_signal_samples(&wide->task) * sample_size(layout->type);
-    dwt_pass_place(pass, a->in);
-    dwt_pass_place(pass, wide->in);
-    pass_ints(pass, before_x, before_y);
-    dwt_pass_size(&a->task, pass);
-    pass_int(pass, modes[a->task.config->mode]);
+    dwt_add_outside(a, wide->in, before_x, before_y, level->width, level->height);
 }
 
 void dwt_add_analysis(const struct dwt_analysis *a)

@@ -272,7 +272,7 @@ void dwt_pass_band_sizes(const struct dwt_level *level, struct pass *pass)
     pass_ints(pass, level->low_width, level->high_width, level->low_height, level->high_height);
 }
 
-int dwt_kernel_border(const struct dwt_task *task)
+int dwt_border_of_mode(int mode)
 {
     enum {
         PERIODIZATION = 5
@@ -284,7 +284,12 @@ int dwt_kernel_border(const struct dwt_task *task)
         [WAVELET_PERIODIC] = BORDER_WRAP,       [WAVELET_SMOOTH] = BORDER_EDGE,
         [WAVELET_ANTISYMMETRIC] = BORDER_EDGE,  [WAVELET_ANTIREFLECT] = BORDER_EDGE,
     };
-    return task->config->stationary ? BORDER_WRAP : borders[task->config->mode];
+    return borders[mode];
+}
+
+int dwt_kernel_border(const struct dwt_task *task)
+{
+    return task->config->stationary ? BORDER_WRAP : dwt_border_of_mode(task->config->mode);
 }
 
 int dwt_kernel_ends(const struct dwt_task *task)

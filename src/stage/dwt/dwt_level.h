@@ -120,7 +120,14 @@ void dwt_pass_taps(struct pass *pass, const struct dwt_taps *taps);
 void dwt_pass_size(const struct dwt_task *task, struct pass *pass);
 void dwt_pass_band_sizes(const struct dwt_level *level, struct pass *pass);
 
-/* The border of cl/prelude/ends.cl for the mode; and how bands go on. */
+/* Adds the pass that makes `to`, of the level's type and channels and so many columns and rows, of
+ * what the level splits: with so many columns and rows of what stands outside in front, and the
+ * others behind. For modes in which that is a sum of samples (wavelet_mode_sums). */
+void dwt_add_outside(const struct dwt_analysis *level, struct dwt_place to, uint32_t before_x,
+                     uint32_t before_y, uint32_t width, uint32_t height);
+
+/* The border of cl/prelude/ends.cl for a mode; for that of the task; and how bands go on. */
+int dwt_border_of_mode(int mode);
 int dwt_kernel_border(const struct dwt_task *task);
 int dwt_kernel_ends(const struct dwt_task *task);
 

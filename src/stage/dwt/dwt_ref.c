@@ -8,53 +8,12 @@
 #include "stage/dwt/dwt.h"
 #include "stage/dwt/wavelet.h"
 
-/* Sample i of n, which the mode continues beyond both ends. */
-static double sample_at(const double *x, long n, long i, int mode)
-{
-    long even = n + (n & 1), period;
-    switch (mode) {
-    case WAVELET_ZERO:
-        return i < 0 || i >= n ? 0 : x[i];
-    case WAVELET_CONSTANT:
-        return x[i < 0 ? 0 : i >= n ? n - 1 : i];
-    case WAVELET_PERIODIC:
-        return x[(i % n + n) % n];
-    case WAVELET_PERIODIZATION:
-        i = (i % even + even) % even;
-        return x[i < n ? i : n - 1];
-    case WAVELET_SYMMETRIC:
-        i = (i % (2 * n) + 2 * n) % (2 * n);
-        return x[i < n ? i : 2 * n - 1 - i];
-    case WAVELET_SMOOTH:
-        if (n == 1)
-            return x[0];
-        return i < 0    ? x[0] - (double)i * (x[0] - x[1])
-               : i >= n ? x[n - 1] + (double)(i - n + 1) * (x[n - 1] - x[n - 2])
-                        : x[i];
-    case WAVELET_ANTISYMMETRIC:
-        i = (i % (2 * n) + 2 * n) % (2 * n);
-        return i < n ? x[i] : -x[2 * n - 1 - i];
-    case WAVELET_ANTIREFLECT:
-        if (n == 1)
-            return x[0];
-        return i < 0    ? 2 * x[0] - sample_at(x, n, -i, mode)
-               : i >= n ? 2 * x[n - 1] - sample_at(x, n, 2 * (n - 1) - i, mode)
-                        : x[i];
-    default: /* whole-sample symmetric */
-        if (n == 1)
-            return x[0];
-        period = 2 * n - 2;
-        i = (i % period + period) % period;
-        return x[i < n ? i : period - i];
-    }
-}
-
 /* Adds factor times the sum of its neighbours to every second sample, from `from` on. */
 static void lift(double *x, long n, long from, double factor)
 {
     for (long i = from; i < n; i += 2)
-        x[i] += factor * (sample_at(x, n, i - 1, WAVELET_JPEG2000) +
-                          sample_at(x, n, i + 1, WAVELET_JPEG2000));
+        x[i] += factor * (wavelet_sample(x, 1, n, i - 1, WAVELET_JPEG2000, 2) +
+                          wavelet_sample(x, 1, n, i + 1, WAVELET_JPEG2000, 2));
 }
 
 /* ISO/IEC 15444-1, F.3.8.2 and table F.4; F.3.8.1 without rounding for cdf53. */
@@ -63,12 +22,12 @@ static void lift_all(const struct dwt_config *config, double *x, long n)
     const double k = 1.230174104914001;
     if (config->precision == DWT_REVERSIBLE) {
         for (long i = 1; i < n; i += 2)
-            x[i] -= floor((sample_at(x, n, i - 1, WAVELET_JPEG2000) +
-                           sample_at(x, n, i + 1, WAVELET_JPEG2000)) /
+            x[i] -= floor((wavelet_sample(x, 1, n, i - 1, WAVELET_JPEG2000, 2) +
+                           wavelet_sample(x, 1, n, i + 1, WAVELET_JPEG2000, 2)) /
                           2);
         for (long i = 0; i < n; i += 2)
-            x[i] += floor((sample_at(x, n, i - 1, WAVELET_JPEG2000) +
-                           sample_at(x, n, i + 1, WAVELET_JPEG2000) + 2) /
+            x[i] += floor((wavelet_sample(x, 1, n, i - 1, WAVELET_JPEG2000, 2) +
+                           wavelet_sample(x, 1, n, i + 1, WAVELET_JPEG2000, 2) + 2) /
                           4);
     } else if (config->wavelet == WAVELET_CDF53) {
         lift(x, n, 1, -0.5);
@@ -93,7 +52,7 @@ static void analyse_all(const struct dwt_config *config, const double *x, long n
     for (long i = 0; i < n; i++) {
         low[i] = high[i] = 0;
         for (long j = 0; j < (long)f.length; j++) {
-            double v = sample_at(x, n, i + gap * ((long)f.length / 2 - j), WAVELET_PERIODIC);
+            double v = wavelet_sample(x, 1, n, i + gap * ((long)f.length / 2 - j), WAVELET_PERIODIC, 2);
             low[i] += f.dec_lo[j] * factor * v;
             high[i] += f.dec_hi[j] * factor * v;
         }
@@ -121,12 +80,12 @@ static void analyse(const struct dwt_config *config, double *x, long n, long gap
     for (uint32_t i = 0; i < n_low; i++) {
         low[i] = 0;
         for (long j = 0; j < (long)f.length; j++)
-            low[i] += f.dec_lo[j] * sample_at(x, n, 2 * (long)i + start - j, config->mode);
+            low[i] += f.dec_lo[j] * wavelet_sample(x, 1, n, 2 * (long)i + start - j, config->mode, 2);
     }
     for (uint32_t i = 0; i < n_high; i++) {
         high[i] = 0;
         for (long j = 0; j < (long)f.length; j++)
-            high[i] += f.dec_hi[j] * sample_at(x, n, 2 * (long)i + start - j, config->mode);
+            high[i] += f.dec_hi[j] * wavelet_sample(x, 1, n, 2 * (long)i + start - j, config->mode, 2);
     }
 }
 

@@ -52,6 +52,48 @@ bool wavelet_mode_sums(int mode)
     return mode == WAVELET_ANTISYMMETRIC || wavelet_mode_grows(mode);
 }
 
+double wavelet_sample(const double *x, long step, long n, long i, int mode, unsigned factor)
+{
+    long whole = (n + factor - 1) / factor * factor, period;
+#define AT(index) x[(index) * step]
+    switch (mode) {
+    case WAVELET_ZERO:
+        return i < 0 || i >= n ? 0 : AT(i);
+    case WAVELET_CONSTANT:
+        return AT(i < 0 ? 0 : i >= n ? n - 1 : i);
+    case WAVELET_PERIODIC:
+        return AT((i % n + n) % n);
+    case WAVELET_PERIODIZATION:
+        i = (i % whole + whole) % whole;
+        return AT(i < n ? i : n - 1);
+    case WAVELET_SYMMETRIC:
+        i = (i % (2 * n) + 2 * n) % (2 * n);
+        return AT(i < n ? i : 2 * n - 1 - i);
+    case WAVELET_SMOOTH:
+        if (n == 1)
+            return AT(0);
+        return i < 0    ? AT(0) - (double)i * (AT(0) - AT(1))
+               : i >= n ? AT(n - 1) + (double)(i - n + 1) * (AT(n - 1) - AT(n - 2))
+                        : AT(i);
+    case WAVELET_ANTISYMMETRIC:
+        i = (i % (2 * n) + 2 * n) % (2 * n);
+        return i < n ? AT(i) : -AT(2 * n - 1 - i);
+    case WAVELET_ANTIREFLECT:
+        if (n == 1)
+            return AT(0);
+        return i < 0    ? 2 * AT(0) - wavelet_sample(x, step, n, -i, mode, factor)
+               : i >= n ? 2 * AT(n - 1) - wavelet_sample(x, step, n, 2 * (n - 1) - i, mode, factor)
+                        : AT(i);
+    default: /* whole-sample symmetric */
+        if (n == 1)
+            return AT(0);
+        period = 2 * n - 2;
+        i = (i % period + period) % period;
+        return AT(i < n ? i : period - i);
+    }
+#undef AT
+}
+
 static bool is_one_of(int wavelet, const char *const *names)
 {
     const char *name = param_choice_name(wavelet_choices, wavelet);

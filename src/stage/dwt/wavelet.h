@@ -50,6 +50,10 @@ extern const struct wavelet_taps wavelet_taps[];
 
 bool wavelet_is_cdf(int wavelet);
 
+/* By definition: sample i of a signal of n, which the mode continues beyond both ends. Samples lie
+ * `step` apart; `factor`: to a multiple of what periodization repeats the last one. */
+double wavelet_sample(const double *x, long step, long n, long i, int mode, unsigned factor);
+
 /* Whether what stands outside a signal is a sum of its samples, not one of them or zero. */
 bool wavelet_mode_sums(int mode);
 

@@ -18,7 +18,7 @@ static const struct param params[] = {
           "the bank of each level, joined by _, in place of bank and levels"),
     PARAM(WORDS, "sequences", AT(sequences), "several sequences over the same plane, joined by /"),
     PARAM(CHOICE, "border", AT(border),
-          "what stands outside a signal: zeros, or the signal again and again",
+          "what stands outside a signal: zeros, the signal again and again, or as in dwt's modes",
           .choices = filterbank_borders, DEFAULT("zero")),
     PARAM(CHOICE, "precision", AT(precision),
           "of bands and arithmetic: f32, or f64 on devices that have it",
@@ -164,7 +164,8 @@ struct work {
     unsigned level; /* at which passes are added */
     struct filterbank_tree tree;
     struct place *first;                   /* for each node: the place of its first band */
-    struct filterbank_scratch rows, inner; /* filtered rows; bands that are only split again */
+    /* filtered rows; bands that are only split again; signals with what stands outside */
+    struct filterbank_scratch rows, inner, outside;
 };
 
 /* A pass: one or two bands of a signal, in one direction. */
@@ -279,6 +280,12 @@ static struct pass *begin_pass(struct work *work, const char *variant, const str
     return pass;
 }
 
+/* Where what stands outside is a sum, the passes' signals have it. */
+static int kernel_border(const struct filterbank_config *config)
+{
+    return wavelet_mode_sums(config->border) ? BORDER_ZERO : dwt_border_of_mode(config->border);
+}
+
 static void add_common(struct pass *pass, const struct work *work, const struct task *task,
                        const struct stencil *stencil, unsigned factor)
 {
@@ -286,7 +293,7 @@ static void add_common(struct pass *pass, const struct work *work, const struct 
         pass_ints(pass, stencil->skip[b], task->span[b].length);
     pass_buffer(pass, OPERAND_TABLE);
     pass_ints(pass, stencil->at, stencil->n_taps, factor, stencil->base, task->in.length,
-              work->config->border == FILTERBANK_CYCLIC);
+              kernel_border(work->config));
     pass->work = 2.0 * task->n_bands * stencil->n_taps;
 }
 
@@ -440,7 +447,7 @@ static struct place place_of(struct work *work, unsigned index, unsigned i, unsi
 /* Both directions of a level in one pass, as dwt has it for GPUs with local memory: two filters for
  * every other sample, the same along rows and down columns. */
 static bool add_both(struct work *work, const struct filterbank_node *node, unsigned index,
-                     struct place from)
+                     struct place from, struct bank_span in_x, struct bank_span in_y)
 {
     const struct bank_direction *x = &node->bank->x, *y = &node->bank->y;
     const struct device_profile *profile = work->plan->profile;
@@ -450,8 +457,8 @@ static bool add_both(struct work *work, const struct filterbank_node *node, unsi
         x->n_filters != 2 || y->n_filters != 2 || x->factor != 2 || y->factor != 2 ||
         source.channels != 1 || !pass_is_aligned(&source) || node->x[0].length <= 0 ||
         node->x[1].length <= 0 || node->y[0].length <= 0 || node->y[1].length <= 0 ||
-        !make_window(x, node->in_x, node->x, &along) ||
-        !make_window(y, node->in_y, node->y, &down) || memcmp(&along, &down, sizeof down) != 0)
+        !make_window(x, in_x, node->x, &along) ||
+        !make_window(y, in_y, node->y, &down) || memcmp(&along, &down, sizeof down) != 0)
         return false;
     struct place to[4]; /* low and high along the rows of what is low down the columns, and high */
     bool aligned = true;
@@ -477,8 +484,59 @@ static bool add_both(struct work *work, const struct filterbank_node *node, unsi
         pass_plane(pass, to[b].operand, to[b].index);
     }
     pass_ints(pass, rows, source.width, source.height, width[0], width[1], height[0], height[1],
-              work->config->border == FILTERBANK_CYCLIC ? BORDER_WRAP : BORDER_ZERO);
+              kernel_border(work->config));
     return true;
+}
+
+/* The positions that the filters for these bands see: from −*before to the returned one. */
+static int64_t reach(const struct bank_direction *direction, struct bank_span in,
+                     const struct bank_span *spans, uint32_t *before)
+{
+    int64_t low = 0, high = in.length - 1;
+    for (unsigned i = 0; i < direction->n_filters; i++) {
+        const struct bank_filter *f = &direction->analysis[i];
+        int64_t first = first_index(&spans[i]), last = first + spans[i].length - 1;
+        int64_t place = (int64_t)f->shift + f->zero + in.zero;
+        if (spans[i].length == 0)
+            continue;
+        low = first * direction->factor + place - f->n_taps + 1 < low
+                  ? first * direction->factor + place - f->n_taps + 1
+                  : low;
+        high = last * direction->factor + place > high ? last * direction->factor + place : high;
+    }
+    *before = (uint32_t)-low;
+    return high;
+}
+
+/* Makes a node's signal with what stands outside, where that is a sum of samples (dwt has the
+ * kernel). */
+static struct place add_outside(struct work *work, const struct filterbank_node *node,
+                                struct place from, struct bank_span *in_x, struct bank_span *in_y)
+{
+    const struct plane source = *plane_at(work, from);
+    const struct dwt_config config = {.mode = work->config->border};
+    const struct dwt_layout layout = {.type = filterbank_type(work->config),
+                                      .channels = filterbank_channels(work->plane)};
+    const struct dwt_level level = {.width = source.width, .height = source.height};
+    const struct dwt_analysis outside = {.task = {.config = &config,
+                                                  .plan = work->plan,
+                                                  .layout = &layout,
+                                                  .level = &level},
+                                         .in = {from.operand, from.index},
+                                         .in_type = source.type,
+                                         .in_channels = source.channels};
+    uint32_t before_x, before_y = 0;
+    int64_t end_x = reach(&node->bank->x, *in_x, node->x, &before_x), end_y = in_y->length - 1;
+    if (work->tree.dims == 2)
+        end_y = reach(&node->bank->y, *in_y, node->y, &before_y);
+    *in_x = (struct bank_span){before_x + end_x + 1, in_x->zero + before_x};
+    *in_y = (struct bank_span){before_y + end_y + 1, in_y->zero + before_y};
+    filterbank_scratch_rewind(&work->outside);
+    struct place to = add_scratch(work, &work->outside, *in_x, *in_y);
+    if (!work->plan->out_of_memory)
+        dwt_add_outside(&outside, (struct dwt_place){to.operand, to.index}, before_x, before_y,
+                        (uint32_t)in_x->length, (uint32_t)in_y->length);
+    return to;
 }
 
 static void add_node(struct work *work, unsigned index)
@@ -488,28 +546,31 @@ static void add_node(struct work *work, unsigned index)
     struct place from = node->parent < 0 ? (struct place){OPERAND_IN, work->plane_index}
                                          : work->first[node->parent];
     struct place rows[BANK_FILTERS_MAX], to[BANK_FILTERS_MAX];
+    struct bank_span in_x = node->in_x, in_y = node->in_y;
     work->level = node->level;
+    if (wavelet_mode_sums(work->config->border))
+        from = add_outside(work, node, from, &in_x, &in_y);
     if (work->tree.dims == 1) {
         for (unsigned i = 0; i < x->n_filters; i++)
             if (node->x[i].length > 0)
                 to[i] = place_of(work, index, i, 0);
-        add_passes(work, true, x, node->in_x, node->x, to, from);
+        add_passes(work, true, x, in_x, node->x, to, from);
         return;
     }
-    if (add_both(work, node, index, from))
+    if (add_both(work, node, index, from, in_x, in_y))
         return;
     filterbank_scratch_rewind(&work->rows);
     for (unsigned i = 0; i < x->n_filters; i++)
         if (node->x[i].length > 0)
-            rows[i] = add_scratch(work, &work->rows, node->x[i], node->in_y);
-    add_passes(work, true, x, node->in_x, node->x, rows, from);
+            rows[i] = add_scratch(work, &work->rows, node->x[i], in_y);
+    add_passes(work, true, x, in_x, node->x, rows, from);
     for (unsigned i = 0; i < x->n_filters; i++) {
         if (node->x[i].length == 0)
             continue;
         for (unsigned j = 0; j < y->n_filters; j++)
             if (node->y[j].length > 0)
                 to[j] = place_of(work, index, i, j);
-        add_passes(work, false, y, node->in_y, node->y, to, rows[i]);
+        add_passes(work, false, y, in_y, node->y, to, rows[i]);
     }
 }
 
@@ -533,6 +594,7 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
         filterbank_tree_finish(&work.tree);
     }
     filterbank_scratch_finish(&work.rows);
+    filterbank_scratch_finish(&work.outside);
     filterbank_taps_store(&taps, config, plan);
     return 0;
 }
@@ -544,6 +606,8 @@ static struct tolerance tolerance(const void *config, enum sample_type in, enum 
 
 static const char *const chains[] = {
     "analysis:bank=haar",
+    "analysis:bank=haar:border=smooth",
+    "analysis:bank=haar:border=smooth:precision=double",
     NULL,
 };
 

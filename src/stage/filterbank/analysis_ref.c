@@ -16,22 +16,9 @@ static bool grid_create(struct grid *grid, int64_t width, int64_t height)
     return grid->v != NULL;
 }
 
-static double signal_at(const double *v, int64_t step, struct bank_span span, int64_t index,
-                        bool cyclic)
-{
-    int64_t position = index + span.zero;
-    if (cyclic) {
-        position %= span.length;
-        position += position < 0 ? span.length : 0;
-    } else if (position < 0 || position >= span.length) {
-        return 0;
-    }
-    return v[position * step];
-}
-
 /* One band of one signal, whose samples stand `step` apart. */
 static void analyse(const double *in, int64_t in_step, struct bank_span in_span,
-                    const struct bank_filter *f, unsigned factor, bool cyclic, double *out,
+                    const struct bank_filter *f, unsigned factor, int border, double *out,
                     int64_t out_step, struct bank_span out_span)
 {
     for (int64_t n = 0; n < out_span.length; n++) {
@@ -39,31 +26,33 @@ static void analyse(const double *in, int64_t in_step, struct bank_span in_span,
         double sum = 0;
         for (unsigned p = 0; p < f->n_taps; p++) {
             int64_t k = (int64_t)p - f->zero;
-            sum += f->taps[p] * signal_at(in, in_step, in_span, m * factor + f->shift - k, cyclic);
+            sum += f->taps[p] * wavelet_sample(in, in_step, in_span.length,
+                                               m * factor + f->shift - k + in_span.zero, border,
+                                               factor);
         }
         out[n * out_step] = sum;
     }
 }
 
 static bool analyse_rows(const struct grid *in, const struct filterbank_node *node, unsigned i,
-                         bool cyclic, struct grid *out)
+                         int border, struct grid *out)
 {
     if (!grid_create(out, node->x[i].length, in->height))
         return false;
     for (int64_t y = 0; y < in->height; y++)
         analyse(&in->v[y * in->width], 1, node->in_x, &node->bank->x.analysis[i],
-                node->bank->x.factor, cyclic, &out->v[y * out->width], 1, node->x[i]);
+                node->bank->x.factor, border, &out->v[y * out->width], 1, node->x[i]);
     return true;
 }
 
 static bool analyse_columns(const struct grid *in, const struct filterbank_node *node, unsigned j,
-                            bool cyclic, struct grid *out)
+                            int border, struct grid *out)
 {
     if (!grid_create(out, in->width, node->y[j].length))
         return false;
     for (int64_t x = 0; x < in->width; x++)
         analyse(&in->v[x], in->width, node->in_y, &node->bank->y.analysis[j], node->bank->y.factor,
-                cyclic, &out->v[x], out->width, node->y[j]);
+                border, &out->v[x], out->width, node->y[j]);
     return true;
 }
 
@@ -104,10 +93,11 @@ static bool run_node(const struct run *run, unsigned index, const struct grid *i
                      struct grid *first)
 {
     const struct filterbank_node *node = &run->tree->nodes[index];
-    bool cyclic = run->config->border == FILTERBANK_CYCLIC, fits = true;
+    int border = run->config->border;
+    bool fits = true;
     for (unsigned i = 0; i < node->bank->x.n_filters && fits; i++) {
         struct grid rows = {0};
-        fits = analyse_rows(in, node, i, cyclic, &rows);
+        fits = analyse_rows(in, node, i, border, &rows);
         for (unsigned j = 0; j < filterbank_columns(run->tree, node) && fits; j++) {
             struct grid band = {0};
             if (filterbank_is_empty(node, i, j))
@@ -116,7 +106,7 @@ static bool run_node(const struct run *run, unsigned index, const struct grid *i
                 band = rows;
                 rows = (struct grid){0};
             } else {
-                fits = analyse_columns(&rows, node, j, cyclic, &band);
+                fits = analyse_columns(&rows, node, j, border, &band);
             }
             if (fits)
                 store_band(run, index, i, j, &band);

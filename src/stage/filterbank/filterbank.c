@@ -12,8 +12,16 @@ enum {
 };
 
 const struct param_choice filterbank_borders[] = {
-    {"zero", FILTERBANK_ZERO},
-    {"cyclic", FILTERBANK_CYCLIC},
+    {"zero", WAVELET_ZERO},
+    {"cyclic", WAVELET_PERIODIC},
+    {"periodic", WAVELET_PERIODIC},
+    {"periodization", WAVELET_PERIODIZATION},
+    {"constant", WAVELET_CONSTANT},
+    {"symmetric", WAVELET_SYMMETRIC},
+    {"reflect", WAVELET_REFLECT},
+    {"smooth", WAVELET_SMOOTH},
+    {"antisymmetric", WAVELET_ANTISYMMETRIC},
+    {"antireflect", WAVELET_ANTIREFLECT},
     {NULL, 0},
 };
 
@@ -127,10 +135,12 @@ int filterbank_resolve(struct filterbank_config *config, const char *stage, stru
 }
 
 static struct bank_span span_of_band(const struct bank_direction *direction, unsigned i,
-                                     struct bank_span in, bool cyclic)
+                                     struct bank_span in, int border)
 {
+    if (border == WAVELET_PERIODIZATION)
+        return bank_period(in, direction->factor);
     return bank_analysis_span(in, &direction->analysis[i], &direction->synthesis[i],
-                              direction->factor, cyclic);
+                              direction->factor, border != WAVELET_ZERO);
 }
 
 /* Finds the node with that bank and parent, or adds it. */
@@ -139,7 +149,6 @@ static int take_node(struct filterbank_tree *tree, const struct filterbank_confi
 {
     struct filterbank_node *node = &tree->nodes[tree->n_nodes];
     const struct bank *bank = config->cascade[sequence].banks[level - 1];
-    bool cyclic = config->border == FILTERBANK_CYCLIC;
     for (unsigned i = 0; i < tree->n_nodes; i++)
         if (tree->nodes[i].bank == bank && tree->nodes[i].parent == parent)
             return (int)i;
@@ -154,9 +163,9 @@ static int take_node(struct filterbank_tree *tree, const struct filterbank_confi
         tree->nodes[parent].feeds = true;
     }
     for (unsigned i = 0; i < bank->x.n_filters; i++)
-        node->x[i] = span_of_band(&bank->x, i, node->in_x, cyclic);
+        node->x[i] = span_of_band(&bank->x, i, node->in_x, config->border);
     for (unsigned j = 0; tree->dims == 2 && j < bank->y.n_filters; j++)
-        node->y[j] = span_of_band(&bank->y, j, node->in_y, cyclic);
+        node->y[j] = span_of_band(&bank->y, j, node->in_y, config->border);
     if (tree->dims == 1)
         node->y[0] = node->in_y;
     return (int)tree->n_nodes++;
@@ -258,6 +267,16 @@ static double gain_of(const struct bank_filter *filters, unsigned n)
     return largest;
 }
 
+/* How much larger than the signal what stands outside may be, where that grows: filters reach no
+ * further than both ways' taps. */
+static double growth_of(const struct bank_direction *direction)
+{
+    double most = 0;
+    for (unsigned i = 0; i < direction->n_filters; i++)
+        most = fmax(most, direction->analysis[i].n_taps + direction->synthesis[i].n_taps);
+    return 2 * most + 3;
+}
+
 struct tolerance filterbank_tolerance(const struct filterbank_config *config, enum sample_type type)
 {
     double range = sample_is_integer(type) ? sample_max(type) : 1000, gain = 1;
@@ -269,6 +288,8 @@ struct tolerance filterbank_tolerance(const struct filterbank_config *config, en
             product *= gain_of(bank->x.analysis, bank->x.n_filters);
             if (config->dims == 2)
                 product *= gain_of(bank->y.analysis, bank->y.n_filters);
+            if (wavelet_mode_grows(config->border))
+                product *= growth_of(&bank->x) * (config->dims == 2 ? growth_of(&bank->y) : 1);
         }
         gain = fmax(gain, product);
     }

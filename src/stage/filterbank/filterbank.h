@@ -5,15 +5,11 @@
 
 #include "bank/definitions.h"
 #include "image/frame.h"
+#include "stage/dwt/wavelet.h"
 #include "stage/stage.h"
 
 #define FILTERBANK_LEVELS_MAX    16
 #define FILTERBANK_SEQUENCES_MAX 8
-
-enum filterbank_border {
-    FILTERBANK_ZERO,
-    FILTERBANK_CYCLIC,
-};
 
 enum filterbank_precision {
     FILTERBANK_SINGLE,
@@ -30,7 +26,7 @@ struct filterbank_config {
     char bank[PARAM_WORD_MAX];
     int64_t levels; /* for `analysis` how many there are; for `synthesis` how many are undone */
     char sequence[PARAM_WORDS_MAX], sequences[PARAM_WORDS_MAX];
-    int border;    /* enum filterbank_border */
+    int border;    /* enum wavelet_mode, without jpeg2000 */
     int precision; /* enum filterbank_precision */
     int64_t dims;
     bool crop; /* these are for `synthesis`: what planes without origins came from */

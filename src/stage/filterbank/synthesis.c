@@ -18,7 +18,8 @@ static const struct param params[] = {
     PARAM(WORDS, "sequences", AT(sequences),
           "several sequences, joined by /: a plane comes out for each"),
     PARAM(CHOICE, "border", AT(border),
-          "of the analysis; bands are zero outside their samples whatever it was",
+          "of the analysis; periodization: bands go on cyclically, with others they are zero outside "
+          "their samples",
           .choices = filterbank_borders),
     PARAM(CHOICE, "precision", AT(precision), "of the arithmetic; without it that of the analysis",
           .choices = filterbank_precisions),
@@ -48,6 +49,8 @@ static int complete(void *config_, param_given *given, struct fault *fault)
         config->levels = 1;
     if (!(*given & FILTERBANK_WORD_DIMS))
         config->dims = 2;
+    if (!(*given & FILTERBANK_WORD_BORDER))
+        config->border = WAVELET_ZERO;
     return filterbank_resolve(config, "synthesis", fault);
 }
 
@@ -76,6 +79,7 @@ struct run {
     enum sample_type sum; /* of sums and of planes between levels */
     uint32_t channels;
     unsigned level; /* at which passes are added */
+    bool cyclic;    /* bands go on cyclically */
     /* columns of a level; results of levels, by turns; sums of rows that are not complete */
     struct filterbank_scratch columns, results[2], sums;
 };
@@ -251,7 +255,7 @@ static void add_pass(struct run *run, const struct task *task, const struct plac
         pass->bytes_read += plane_bytes(plane_at(run, task->sums));
     }
     pass_buffer(pass, OPERAND_TABLE);
-    pass_ints(pass, stencil.at, stencil.n_taps, task->factor);
+    pass_ints(pass, stencil.at, stencil.n_taps, task->factor, run->cyclic);
     if (tile > 0) {
         pass_define(pass, "FACTOR", "%u", task->factor);
         pass_define(pass, "POSITIONS", "%u", positions);
@@ -336,6 +340,7 @@ static void add_cascade(struct run *run, const struct synthesis_cascade *cascade
 {
     struct place before = {0}, to = {0};
     run->channels = cascade->out.channels;
+    run->cyclic = cascade->cyclic;
     for (unsigned l = 0; l < cascade->n_levels && !run->plan->out_of_memory; l++) {
         const struct synthesis_level *level = &cascade->levels[l];
         run->level = cascade->n_levels - l;

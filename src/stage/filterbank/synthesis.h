@@ -32,6 +32,7 @@ struct synthesis_level {
 /* All levels of one plane, the coarsest first. */
 struct synthesis_cascade {
     unsigned dims;
+    bool cyclic; /* bands have one period, and go on */
     enum filterbank_precision precision;
     unsigned n_levels;
     struct synthesis_level *levels; /* owned */

@@ -18,13 +18,15 @@ static bool grid_create(struct grid *grid, struct bank_span x, struct bank_span 
 
 /* Adds a band's signal to a result; samples of each are `step` apart. */
 static void add_signal(const double *in, int64_t in_step, struct bank_span band,
-                       const struct bank_filter *f, unsigned factor, double *out, int64_t out_step,
-                       struct bank_span result)
+                       const struct bank_filter *f, unsigned factor, bool cyclic, double *out,
+                       int64_t out_step, struct bank_span result)
 {
     for (int64_t n = 0; n < band.length; n++) {
         for (unsigned p = 0; p < f->n_taps; p++) {
             int64_t index = (n - band.zero) * factor + f->shift + p - f->zero;
-            int64_t position = index + result.zero;
+            int64_t position = index + result.zero, period = band.length * factor;
+            if (cyclic)
+                position = (position % period + period) % period;
             if (position >= 0 && position < result.length)
                 out[position * out_step] += f->taps[p] * in[n * in_step];
         }
@@ -32,23 +34,23 @@ static void add_signal(const double *in, int64_t in_step, struct bank_span band,
 }
 
 static void add_column(const struct grid *band, const struct bank_filter *f, unsigned factor,
-                       struct grid *out)
+                       bool cyclic, struct grid *out)
 {
     for (int64_t x = 0; x < band->x.length; x++) {
         int64_t to = x - band->x.zero + out->x.zero;
         if (to >= 0 && to < out->x.length)
-            add_signal(&band->v[x], band->x.length, band->y, f, factor, &out->v[to], out->x.length,
-                       out->y);
+            add_signal(&band->v[x], band->x.length, band->y, f, factor, cyclic, &out->v[to],
+                       out->x.length, out->y);
     }
 }
 
 static void add_row(const struct grid *band, const struct bank_filter *f, unsigned factor,
-                    struct grid *out)
+                    bool cyclic, struct grid *out)
 {
     for (int64_t y = 0; y < band->y.length; y++) {
         int64_t to = y - band->y.zero + out->y.zero;
         if (to >= 0 && to < out->y.length)
-            add_signal(&band->v[y * band->x.length], 1, band->x, f, factor,
+            add_signal(&band->v[y * band->x.length], 1, band->x, f, factor, cyclic,
                        &out->v[to * out->x.length], 1, out->x);
     }
 }
@@ -70,10 +72,12 @@ static bool load(const struct picture *in, const struct synthesis_band *band, ui
 }
 
 /* Puts the bands of a column together; if each row is a signal, takes the one band. */
-static bool make_column(const struct picture *in, uint32_t channel, unsigned dims,
+static bool make_column(const struct picture *in, uint32_t channel,
+                        const struct synthesis_cascade *cascade,
                         const struct synthesis_level *level, unsigned i, const struct grid *before,
                         struct grid *column)
 {
+    unsigned dims = cascade->dims;
     const struct synthesis_band *shape = &level->column[i];
     bool fits = dims == 1 || grid_create(column, shape->x, shape->y);
     for (unsigned j = 0; j < level->n_rows && fits; j++) {
@@ -90,14 +94,16 @@ static bool make_column(const struct picture *in, uint32_t channel, unsigned dim
             return fits;
         }
         if (fits)
-            add_column(&grid, &level->bank->y.synthesis[j], level->bank->y.factor, column);
+            add_column(&grid, &level->bank->y.synthesis[j], level->bank->y.factor, cascade->cyclic,
+                       column);
         free(grid.v);
     }
     return fits;
 }
 
-static bool run_level(const struct picture *in, uint32_t channel, unsigned dims,
-                      const struct synthesis_level *level, const struct grid *before,
+static bool run_level(const struct picture *in, uint32_t channel,
+                      const struct synthesis_cascade *cascade, const struct synthesis_level *level,
+                      const struct grid *before,
                       struct grid *out)
 {
     bool fits = grid_create(out, level->out.x, level->out.y);
@@ -105,9 +111,9 @@ static bool run_level(const struct picture *in, uint32_t channel, unsigned dims,
         struct grid column = {0};
         if (level->column[i].state != SYNTHESIS_PRESENT)
             continue;
-        fits = make_column(in, channel, dims, level, i, before, &column);
+        fits = make_column(in, channel, cascade, level, i, before, &column);
         if (fits)
-            add_row(&column, &level->bank->x.synthesis[i], level->bank->x.factor, out);
+            add_row(&column, &level->bank->x.synthesis[i], level->bank->x.factor, cascade->cyclic, out);
         free(column.v);
     }
     return fits;
@@ -135,7 +141,7 @@ static bool run_channel(const struct picture *in, const struct synthesis_cascade
     bool fits = true;
     for (unsigned l = 0; l < cascade->n_levels && fits; l++) {
         struct grid next = {0};
-        fits = run_level(in, channel, cascade->dims, &cascade->levels[l], &before, &next);
+        fits = run_level(in, channel, cascade, &cascade->levels[l], &before, &next);
         free(before.v);
         before = next;
     }

@@ -57,7 +57,8 @@ static struct synthesis_band find_band(const struct source *source, const struct
         source->original && source->tree.path[sequence][level - 1] >= 0
             ? &source->tree.nodes[source->tree.path[sequence][level - 1]]
             : NULL;
-    if (plane >= 0 && source->named && at)
+    bool periodic = source->config.border == WAVELET_PERIODIZATION; /* then, no other fits */
+    if (plane >= 0 && (source->named || periodic) && at)
         return (struct synthesis_band){SYNTHESIS_PRESENT, at->x[i], at->y[j], plane};
     if (plane >= 0) {
         const struct plane *p = &in->planes[plane];
@@ -188,6 +189,15 @@ static void fill_bands(const struct source *source, const struct frame *in, unsi
     fill_level(level, (unsigned)source->config.dims);
 }
 
+/* Of bands of one period comes what the analysis took. */
+static void take_period(struct synthesis_level *level, const struct filterbank_node *node)
+{
+    level->out.x = node->in_x;
+    level->out.y = node->in_y;
+    for (unsigned i = 0; i < level->n_columns; i++)
+        level->column[i].y = node->in_y;
+}
+
 /* Checks that the bands have equal channels, and types for which the precision is enough. */
 static int check_bands(const struct source *source, const struct frame *in,
                        const struct synthesis_cascade *cascade, uint32_t *channels,
@@ -237,7 +247,7 @@ static int finish_cascade(const struct source *source, unsigned sequence, unsign
     if (cropped && (result = filterbank_check_type(&source->config, "synthesis",
                                                    source->original->type, fault)) != 0)
         return result;
-    if (cropped) {
+    if (cropped && !cascade->cyclic) {
         const struct filterbank_node *node =
             &source->tree.nodes[source->tree.path[sequence][depth - cascade->n_levels]];
         crop(cascade, node->in_x, node->in_y);
@@ -272,7 +282,12 @@ static int add_cascade(struct synthesis_work *work, const struct source *source,
         return no_memory(fault);
     work->cascades = cascades;
     struct synthesis_cascade *cascade = &cascades[work->n++];
+    bool cyclic = source->config.border == WAVELET_PERIODIZATION;
+    if (cyclic && !source->original)
+        return fault_set(fault, FAULT_SHAPE,
+                         "synthesis: border=periodization needs size=WIDTHxHEIGHT of the original");
     *cascade = (struct synthesis_cascade){.dims = (unsigned)source->config.dims,
+                                          .cyclic = cyclic,
                                           .precision =
                                               (enum filterbank_precision)source->config.precision};
     unsigned n = source->levels ? source->levels : depth;
@@ -286,6 +301,8 @@ static int add_cascade(struct synthesis_work *work, const struct source *source,
             continue;
         struct synthesis_level *level = &cascade->levels[cascade->n_levels++];
         fill_bands(source, in, sequence, depth - l, first, level);
+        if (cyclic)
+            take_period(level, &source->tree.nodes[source->tree.path[sequence][depth - l - 1]]);
         first = &level->out;
     }
     if (cascade->n_levels == 0)
