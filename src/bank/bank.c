@@ -133,6 +133,110 @@ void bank_make_qmf(const double *taps, unsigned n_taps, struct bank_filter analy
     }
 }
 
+/* ---- lifting ---- */
+
+/* A finite sequence over the indices −LINE_REACH … LINE_REACH, of samples or of pairs of them. */
+enum {
+    STEP_REACH = BANK_STEP_AT_MAX + BANK_STEP_TAPS_MAX, /* of a step, in pairs */
+    LINE_REACH = 2 * (BANK_STEPS_MAX * STEP_REACH + 1)
+};
+struct line {
+    double v[2 * LINE_REACH + 1];
+};
+
+/* Adds `factor` times the sequence, moved by so many places. */
+static void add_moved(struct line *to, const struct line *from, int moved, double factor)
+{
+    for (int i = 0; i <= 2 * LINE_REACH; i++)
+        if (i + moved >= 0 && i + moved <= 2 * LINE_REACH)
+            to->v[i + moved] += factor * from->v[i];
+}
+
+/* The taps from the first to the last one that is more than what rounding leaves of sums that
+ * cancel; *first is the index of the first. */
+static bool take_taps(const struct line *line, struct bank_filter *filter, int *first)
+{
+    double most = 0;
+    int begin = 0, end = 2 * LINE_REACH;
+    for (int i = 0; i <= 2 * LINE_REACH; i++)
+        most = fmax(most, fabs(line->v[i]));
+    while (begin < end && fabs(line->v[begin]) <= most * 0x1p-46)
+        begin++;
+    while (end > begin && fabs(line->v[end]) <= most * 0x1p-46)
+        end--;
+    *first = begin - LINE_REACH;
+    *filter = (struct bank_filter){.n_taps = (unsigned)(end - begin + 1)};
+    if (filter->n_taps > BANK_TAPS_MAX)
+        return false;
+    memcpy(filter->taps, &line->v[begin], filter->n_taps * sizeof *filter->taps);
+    return true;
+}
+
+/* The window of samples x[2n + k] that make even and odd sample n after all steps. */
+static bool lift_window(const struct bank_step *steps, unsigned n_steps, const double gain[2],
+                        struct line half[2], struct bank_filter analysis[2])
+{
+    half[0].v[LINE_REACH] = half[1].v[LINE_REACH + 1] = 1;
+    for (unsigned s = 0; s < n_steps; s++)
+        for (unsigned j = 0; j < steps[s].n_taps; j++)
+            add_moved(&half[!steps[s].updates], &half[steps[s].updates],
+                      2 * (steps[s].at + (int)j), steps[s].taps[j]);
+    for (int band = 0; band < 2; band++) {
+        int first;
+        struct bank_filter window, *f = &analysis[band];
+        if (!take_taps(&half[band], &window, &first))
+            return false;
+        /* tap p of a filter is for x[2n + shift − p + zero] */
+        *f = (struct bank_filter){.n_taps = window.n_taps, .shift = band};
+        f->zero = first + (int)window.n_taps - 1 - band;
+        for (unsigned p = 0; p < f->n_taps; p++)
+            f->taps[p] = window.taps[f->n_taps - 1 - p] * gain[band];
+    }
+    return true;
+}
+
+/* What a coefficient of 1 becomes, by the steps backwards: samples at index 2n + k. */
+static bool lift_back(const struct bank_step *steps, unsigned n_steps, int band, double gain,
+                      struct line half[2], struct line *all, struct bank_filter *filter)
+{
+    int first;
+    half[band].v[LINE_REACH] = 1 / gain;
+    for (unsigned s = n_steps; s-- > 0;)
+        for (unsigned j = 0; j < steps[s].n_taps; j++)
+            add_moved(&half[!steps[s].updates], &half[steps[s].updates],
+                      -(steps[s].at + (int)j), -steps[s].taps[j]);
+    for (int i = -LINE_REACH / 2; i < LINE_REACH / 2; i++) {
+        all->v[LINE_REACH + 2 * i] = half[0].v[LINE_REACH + i];
+        all->v[LINE_REACH + 2 * i + 1] = half[1].v[LINE_REACH + i];
+    }
+    if (!take_taps(all, filter, &first))
+        return false;
+    filter->shift = band;
+    filter->zero = band - first;
+    return true;
+}
+
+static bool is_within(const struct bank_filter *filter)
+{
+    bool is = abs(filter->zero) <= BANK_PLACE_MAX;
+    for (unsigned k = 0; k < filter->n_taps; k++)
+        is &= fabs(filter->taps[k]) <= BANK_TAP_MAX;
+    return is;
+}
+
+bool bank_make_lifting(const struct bank_step *steps, unsigned n_steps, const double gain[2],
+                       struct bank_filter analysis[2], struct bank_filter synthesis[2])
+{
+    struct line *lines = calloc(8, sizeof *lines);
+    bool made = lines && lift_window(steps, n_steps, gain, lines, analysis);
+    for (int band = 0; band < 2 && made; band++)
+        made = lift_back(steps, n_steps, band, gain[band], &lines[2 + 3 * band],
+                         &lines[4 + 3 * band], &synthesis[band]) &&
+               is_within(&analysis[band]) && is_within(&synthesis[band]);
+    free(lines);
+    return made;
+}
+
 /* ---- perfect reconstruction ---- */
 
 /* A single sample at each of its M places is taken apart and put

@@ -18,6 +18,7 @@
 #define BANK_TAPS_MAX    128
 #define BANK_FACTOR_MAX  16
 #define BANK_FILTERS_MAX 16
+#define BANK_TAP_MAX     1e9  /* of a tap's magnitude */
 #define BANK_PLACE_MAX   1024 /* limit of a filter's zero and shift, in both directions */
 
 struct bank_filter {
@@ -68,6 +69,24 @@ struct bank_span bank_synthesis_span(const struct bank_span *bands,
  * −H1. The zeros of the synthesis filters remove the delay. */
 void bank_make_qmf(const double *taps, unsigned n_taps, struct bank_filter analysis[2],
                    struct bank_filter synthesis[2]);
+
+/* A lifting step: each odd sample of the signal (`updates`: each even one) gets the sum of taps[j]
+ * times even sample n + at + j (odd sample …) added, where n counts the pairs of samples. */
+#define BANK_STEPS_MAX     16
+#define BANK_STEP_TAPS_MAX 16
+#define BANK_STEP_AT_MAX   32
+struct bank_step {
+    bool updates;
+    int at;
+    unsigned n_taps;
+    double taps[BANK_STEP_TAPS_MAX];
+};
+
+/* Makes the bank of two filters that does such steps in order; then even samples times gain[0] are
+ * the low band, odd ones times gain[1] the high one. Its synthesis does the steps backwards. Returns
+ * false where a filter would be larger than the limits above, or taps beyond BANK_TAP_MAX. */
+bool bank_make_lifting(const struct bank_step *steps, unsigned n_steps, const double gain[2],
+                       struct bank_filter analysis[2], struct bank_filter synthesis[2]);
 
 /* How far analysis and synthesis together differ from the identity, found from the responses to
  * single samples: `distortion` is the largest coefficient of the responses' average over the M

@@ -1,13 +1,12 @@
 #include "config/reader.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bank/definitions.h"
 #include "base/log.h"
-
-#define TAP_MAX 1e9
 
 /* Filters as the file has them. */
 struct filter_set {
@@ -22,17 +21,20 @@ struct bank_entry {
     bool lossy;
     unsigned n_qmf;
     double qmf[BANK_TAPS_MAX];
+    unsigned n_steps;
+    struct bank_step steps[BANK_STEPS_MAX];
+    double gain[2]; /* behind them */
 };
 
-static unsigned read_taps(struct reader *reader, yaml_node_t *node, double *taps)
+static unsigned read_taps(struct reader *reader, yaml_node_t *node, size_t most, double *taps)
 {
-    size_t n = reader_count(reader, node, "taps", 1, BANK_TAPS_MAX);
+    size_t n = reader_count(reader, node, "taps", 1, most);
     for (size_t i = 0; i < n; i++) {
         yaml_node_t *item = reader_item(reader, node, i);
         if (!reader_real(reader, item, "a tap", &taps[i]))
             return 0;
-        if (taps[i] < -TAP_MAX || taps[i] > TAP_MAX)
-            return reader_complain(reader, item, "a tap beyond %g", TAP_MAX);
+        if (taps[i] < -BANK_TAP_MAX || taps[i] > BANK_TAP_MAX)
+            return reader_complain(reader, item, "a tap beyond %g", BANK_TAP_MAX);
     }
     return (unsigned)n;
 }
@@ -41,7 +43,7 @@ static void read_filter_taps(struct reader *reader, const struct reader_key *key
                              void *to)
 {
     struct bank_filter *filter = to;
-    filter->n_taps = read_taps(reader, node, filter->taps);
+    filter->n_taps = read_taps(reader, node, BANK_TAPS_MAX, filter->taps);
 }
 
 static void read_place(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
@@ -101,7 +103,66 @@ static void read_qmf(struct reader *reader, const struct reader_key *key, yaml_n
                      void *to)
 {
     struct bank_entry *entry = to;
-    entry->n_qmf = read_taps(reader, node, entry->qmf);
+    entry->n_qmf = read_taps(reader, node, BANK_TAPS_MAX, entry->qmf);
+}
+
+static void read_step_taps(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                           void *to)
+{
+    struct bank_step *step = to;
+    step->updates = strcmp(key->name, "update") == 0;
+    step->n_taps = read_taps(reader, node, BANK_STEP_TAPS_MAX, step->taps);
+}
+
+static void read_at(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                    void *to)
+{
+    int64_t value = 0;
+    if (reader_integer(reader, node, key->name, -BANK_STEP_AT_MAX, BANK_STEP_AT_MAX, &value))
+        *(int *)to = (int)value;
+}
+
+enum {
+    KEY_PREDICT,
+    KEY_UPDATE,
+    KEY_AT
+};
+static const struct reader_key step_keys[] = {
+    [KEY_PREDICT] = {.name = "predict", .read = read_step_taps},
+    [KEY_UPDATE] = {.name = "update", .read = read_step_taps},
+    [KEY_AT] = {.name = "at", .read = read_at, .offset = offsetof(struct bank_step, at)},
+    {0},
+};
+
+static void read_lifting(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                         void *to)
+{
+    struct bank_entry *entry = to;
+    entry->n_steps = (unsigned)reader_count(reader, node, "lifting", 1, BANK_STEPS_MAX);
+    for (unsigned i = 0; i < entry->n_steps; i++) {
+        struct bank_step *step = &entry->steps[i];
+        yaml_node_t *item = reader_item(reader, node, i);
+        uint64_t given = reader_mapping(reader, item, "step", step_keys, step);
+        bool predicts = given & 1 << KEY_PREDICT, updates = given & 1 << KEY_UPDATE;
+        if (predicts == updates)
+            reader_complain(reader, item, "a step has either predict or update");
+        if (!(given & 1 << KEY_AT)) /* the neighbours on both sides */
+            step->at = -(int)(step->updates ? step->n_taps : step->n_taps - 1) / 2;
+    }
+}
+
+static void read_gain(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
+                      void *to)
+{
+    double *gain = to;
+    if (reader_count(reader, node, key->name, 2, 2) == 0)
+        return;
+    for (size_t i = 0; i < 2; i++) {
+        yaml_node_t *item = reader_item(reader, node, i);
+        if (reader_real(reader, item, "a gain", &gain[i]) &&
+            !(fabs(gain[i]) >= 1e-9 && fabs(gain[i]) <= BANK_TAP_MAX))
+            reader_complain(reader, item, "a gain is from 1e-9 to %g, of either sign", BANK_TAP_MAX);
+    }
 }
 
 static void read_lossy(struct reader *reader, const struct reader_key *key, yaml_node_t *node,
@@ -115,6 +176,8 @@ enum {
     KEY_ANALYSIS,
     KEY_SYNTHESIS,
     KEY_QMF,
+    KEY_LIFTING,
+    KEY_GAIN,
 };
 #define AT(member) offsetof(struct bank_entry, member)
 static const struct reader_key bank_keys[] = {
@@ -122,6 +185,8 @@ static const struct reader_key bank_keys[] = {
     [KEY_ANALYSIS] = {.name = "analysis", .read = read_way, .offset = AT(set[0])},
     [KEY_SYNTHESIS] = {.name = "synthesis", .read = read_way, .offset = AT(set[1])},
     [KEY_QMF] = {.name = "qmf", .read = read_qmf},
+    [KEY_LIFTING] = {.name = "lifting", .read = read_lifting},
+    [KEY_GAIN] = {.name = "gain", .read = read_gain, .offset = AT(gain)},
     {.name = "lossy", .read = read_lossy, .offset = AT(lossy)},
     {0},
 };
@@ -132,16 +197,20 @@ static bool check_entry(struct reader *reader, yaml_node_t *node, const struct b
 {
     const uint64_t both = 1 << KEY_ANALYSIS | 1 << KEY_SYNTHESIS;
     static const char *const direction[] = {"horizontal", "vertical"};
-    if (given & 1 << KEY_QMF) {
+    bool qmf = given & 1 << KEY_QMF, lifting = given & 1 << KEY_LIFTING;
+    if (given & 1 << KEY_GAIN && !lifting)
+        return reader_complain(reader, node, "%s: gain goes with lifting", entry->what);
+    if (qmf || lifting) {
         bool halves = entry->sampling[0] == 2 && entry->sampling[1] == 2;
-        if (given & both || !halves)
-            return reader_complain(reader, node, "%s: qmf is the whole bank, of sampling [2, 2]",
-                                   entry->what);
-        return entry->n_qmf > 0;
+        if (given & both || !halves || (qmf && lifting))
+            return reader_complain(reader, node, "%s: %s is the whole bank, of sampling [2, 2]",
+                                   entry->what, qmf ? "qmf" : "lifting");
+        return entry->n_qmf > 0 || entry->n_steps > 0;
     }
     if ((given & both) != both || !(given & 1 << KEY_SAMPLING))
         return reader_complain(reader, node,
-                               "%s needs sampling, analysis and synthesis, or qmf in place of them",
+                               "%s needs sampling, analysis and synthesis, or qmf or lifting in "
+                               "place of them",
                                entry->what);
     for (int d = 0; d < 2; d++) {
         unsigned n[2];
@@ -155,7 +224,7 @@ static bool check_entry(struct reader *reader, yaml_node_t *node, const struct b
 }
 
 /* Copies the four sets into one block of memory, as a definition has them. */
-static bool make_bank(const struct bank_entry *entry, struct definition_bank *bank)
+static bool make_bank(const struct bank_entry *entry, struct definition_bank *bank, bool *too_long)
 {
     struct bank_direction *direction[2] = {&bank->bank.x, &bank->bank.y};
     bank->filters = calloc(4 * BANK_FILTERS_MAX, sizeof *bank->filters);
@@ -170,12 +239,16 @@ static bool make_bank(const struct bank_entry *entry, struct definition_bank *ba
             if (set->n > 0)
                 memcpy(next, set->filters, set->n * sizeof *next);
             *(way ? &direction[d]->synthesis : &direction[d]->analysis) = next;
-            direction[d]->n_filters = entry->n_qmf ? 2 : set->n;
+            direction[d]->n_filters = entry->n_qmf || entry->n_steps ? 2 : set->n;
             next += BANK_FILTERS_MAX;
         }
         if (entry->n_qmf)
             bank_make_qmf(entry->qmf, entry->n_qmf, next - 2 * BANK_FILTERS_MAX,
                           next - BANK_FILTERS_MAX);
+        if (entry->n_steps && !bank_make_lifting(entry->steps, entry->n_steps, entry->gain,
+                                                 next - 2 * BANK_FILTERS_MAX,
+                                                 next - BANK_FILTERS_MAX))
+            *too_long = true;
         direction[d]->factor = (unsigned)entry->sampling[d];
     }
     return true;
@@ -207,13 +280,19 @@ static void read_bank(struct reader *reader, const char *name, yaml_node_t *node
     snprintf(entry->what, sizeof entry->what, "bank '%s'", name);
     snprintf(bank.name, sizeof bank.name, "%s", name);
     entry->sampling[0] = entry->sampling[1] = 2;
+    entry->gain[0] = entry->gain[1] = 1;
     uint64_t given = reader_mapping(reader, node, entry->what, bank_keys, entry);
     if (bank_builtin(name, strlen(name)))
         reader_complain(reader, node, "%s is built in: choose another name", entry->what);
     if (reader->n_errors == errors && check_entry(reader, node, entry, given)) {
         struct fault fault = FAULT_INIT;
-        bool made = make_bank(entry, &bank);
-        bool refused = made && !entry->lossy && bank_check(&bank.bank, &fault) != 0;
+        bool too_long = false, made = make_bank(entry, &bank, &too_long);
+        if (too_long)
+            fault_set(&fault, FAULT_CONFIG,
+                      "%s: these steps make filters beyond a bank's limits: %d taps, each up to %g, "
+                      "zeros up to %d",
+                      entry->what, BANK_TAPS_MAX, BANK_TAP_MAX, BANK_PLACE_MAX);
+        bool refused = made && (too_long || (!entry->lossy && bank_check(&bank.bank, &fault) != 0));
         if (made && !refused)
             tell_error(&bank.bank);
         if (refused)

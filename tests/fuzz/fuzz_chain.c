@@ -14,7 +14,8 @@
 static const char definitions_text[] = "version: 1\n"
                                        "kernels: {soft: 1_2_1/2_4_2/1_2_1}\n"
                                        "banks: {half: {qmf: [0.70710678118654752, "
-                                       "0.70710678118654752]}}\n";
+                                       "0.70710678118654752]}, lifted: {lifting: [{predict: [-0.5, "
+                                       "-0.5]}, {update: [0.25, 0.25]}], gain: [1, -0.5]}}\n";
 
 static const struct definitions *definitions(void)
 {

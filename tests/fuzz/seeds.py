@@ -21,9 +21,11 @@ def pages():
 def chains():
     found = set()
     for page in pages():
-        found |= set(re.findall(r"(?:-c |chain=|chain: |`)\"?([a-z]+:?[A-Za-z0-9,:=._/@-]*)[\"`]?", page.read_text()))
+        found |= set(re.findall(r"(?:-c |chain=|chain: |`)\"?([a-z]+:?[A-Za-z0-9,:=._/@*-]*)[\"`]?", page.read_text()))
     stages = {page.stem for page in (root / "docs/stages").glob("*.md")}
-    return sorted(c for c in found if re.split("[:,]", c)[0] in stages) + ["fir:@soft", "analysis:@half,synthesis"]
+    return sorted(c for c in found if re.split("[:,]", c)[0] in stages) + [
+        "fir:@soft", "analysis:@half,synthesis", "analysis:@lifted:levels=2:border=periodization,synthesis:crop=0", "analysis:haar:border=smooth,synthesis",
+        "dwt:db2:levels=2,shrink:threshold=sure:only=HH*/*1,gain:2:only=LL*,idwt", "dwt:haar,convert:u8:only=L?*/[H]*/!x,abs:only=*"]
 
 
 def configurations():

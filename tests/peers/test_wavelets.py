@@ -28,8 +28,9 @@ def named(coefficients):
 
 
 class Wavelets(Peers):
-    def run_sluice(self, chain, source, target):
-        done = subprocess.run([SLUICE, 'run', '-q', '-c', chain, '-o', target, source], capture_output=True, text=True)
+    def run_sluice(self, chain, source, target, config=None):
+        done = subprocess.run([SLUICE, 'run', '-q', *(['--config', config] if config else []), '-c', chain, '-o', target, source],
+                              capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, '%s: %s' % (chain, done.stderr))
 
     def close(self, what, got, expected, scale, is_long):
@@ -153,6 +154,56 @@ class Wavelets(Peers):
                         self.close('%s %s %s' % (transform, rule, name), ours[name], expected, abs(picture).max(), False)
                         cases += 1
         print('%d planes thresholded: worst %.1e' % (cases, self.worst[0]))
+
+    def test_banks(self):
+        """analysis and synthesis of banks of one's own: PyWavelets' filters in its nine modes, there, back, and from it; and lifting steps."""
+        self.worst = [0, 0]
+        config = os.path.join(self.dir, 'banks.yaml')
+        source, bands, back = (os.path.join(self.dir, name) for name in ('in.npy', 'bands.npz', 'back.npy'))
+        filters = lambda two, zero, shift: '{horizontal: [%s]}' % ', '.join(
+            '{taps: %s, zero: %d, shift: %d}' % ([float(tap) for tap in taps], zero, shift) for taps in two)
+        cases = 0
+        for i, name in enumerate(('haar', 'db2', 'db4', 'sym5', 'bior2.4', 'rbio3.5', 'coif2', 'db20')):
+            wavelet = pywt.Wavelet(name)
+            taps = wavelet.dec_len
+            for k, mode in enumerate(pywt.Modes.modes):
+                levels, shape, shift = 1 + (i + k) % 3, [(13, 22), (40, 7), (31, 32), (5, 64)][(i + k) % 4], taps // 2 if mode == 'periodization' else 1
+                with open(config, 'w') as file:
+                    file.write('banks: {own: {sampling: [2, 2], analysis: %s, synthesis: %s}}\n' % (
+                        filters((wavelet.dec_lo, wavelet.dec_hi), 0, shift), filters((wavelet.rec_lo, wavelet.rec_hi), taps - 1, shift)))
+                picture = numpy.random.default_rng(i * 9 + k).normal(0, 100, shape)
+                numpy.save(source, picture)
+                own = '@own:border=%s:precision=double' % mode
+                self.run_sluice('analysis:%s:levels=%d' % (own, levels), source, bands, config)
+                coefficients = pywt.wavedec2(picture, wavelet, mode, levels)
+                planes = {'a%d_h0_v0' % levels: coefficients[0]}
+                for level, details in zip(range(levels, 0, -1), coefficients[1:]):
+                    planes.update(zip(('a%d_%s' % (level, band) for band in ('h0_v1', 'h1_v0', 'h1_v1')), details))
+                what, scale = '%s %s %s' % (name, mode, shape), max(abs(plane).max() for plane in planes.values())
+                is_long = mode in ('smooth', 'antireflect') and levels > pywt.dwtn_max_level(shape, wavelet)
+                with numpy.load(bands) as ours:
+                    self.assertEqual({plane for plane in ours.files if plane != 'meta.json'}, set(planes), what)
+                    for plane, expected in planes.items():
+                        self.close('%s %s' % (what, plane), ours[plane], expected, scale, is_long)
+                returned = pywt.waverec2(coefficients, wavelet, mode)[:shape[0], :shape[1]]
+                self.run_sluice('synthesis', bands, back, config)
+                self.close(what + ' and back', numpy.load(back), returned, scale, is_long)
+                numpy.savez(bands, **planes)
+                self.run_sluice('synthesis:%s:size=%dx%d' % (own, shape[1], shape[0]), bands, back, config)
+                self.close(what + ', NumPy\'s, and back', numpy.load(back), returned, scale, is_long)
+                cases += 1
+        # bior2.2 is 5/3, and its factors √2; its low pass has a tap of 0 in front
+        with open(config, 'w') as file:
+            file.write('banks: {own: {lifting: [{predict: [-0.5, -0.5]}, {update: [0.25, 0.25]}], gain: [%r, %r]}}\n' % (2 ** 0.5, -0.5 ** 0.5))
+        signal = numpy.random.default_rng(1).normal(0, 100, (1, 64))
+        numpy.save(source, signal)
+        self.run_sluice('analysis:@own:border=periodization:precision=double:dims=1', source, bands, config)
+        low, high = pywt.dwt(signal[0], 'bior2.2', 'periodization')
+        with numpy.load(bands) as ours:
+            for name, expected in (('a1_h0', low), ('a1_h1', high)):
+                turned = min((numpy.roll(expected, by) for by in (-1, 0, 1)), key=lambda v: abs(ours[name].ravel() - v).max())
+                self.close('lifting ' + name, ours[name].ravel(), turned, 100, False)
+        print('%d cases of banks: worst %.1e, of lines beyond short pictures %.1e' % (cases, *self.worst))
 
     def test_sure(self):
         """shrink:threshold=sure by its page, and beside the least risk over all coefficients as thresholds."""

@@ -1,6 +1,7 @@
 /* Banks for the tests of analysis and synthesis, as a configuration defines them: "dct3" is the
  * discrete cosine transform of three samples; "mixed" has it along rows and 5/3 along columns;
- * "und" keeps every sample; "lossy" does not reconstruct; "q" is made from Haar's low-pass. */
+ * "und" keeps every sample; "lossy" does not reconstruct; "q" is made from Haar's low-pass;
+ * "lifted" is made of lifting steps. */
 #ifndef SLUICE_TESTS_STAGE_BANKS_H
 #define SLUICE_TESTS_STAGE_BANKS_H
 
@@ -48,7 +49,9 @@ static const char banks_text[] =
     "    synthesis: {horizontal: [{taps: [0.5, 1.0], zero: 0, shift: 0}, "
     "{taps: [1.0, -1.0, 0.25], zero: 2, shift: 1}]}\n"
     "    lossy: true\n"
-    "  q: {qmf: [0.7071067811865476, 0.7071067811865476]}\n";
+    "  q: {qmf: [0.7071067811865476, 0.7071067811865476]}\n"
+    "  lifted: {lifting: [{predict: [0.0625, -0.5625, -0.5625, 0.0625]}, {update: [0.25, 0.25]}, "
+    "{predict: [-0.125], at: 1}], gain: [1, 0.5]}\n";
 
 static struct config banks;
 

@@ -405,6 +405,29 @@ static void test_und_cyclic(void **state)
                    planes, 1e-3);
 }
 
+/* What stands behind 3 1 4 1 5 beside the 5: pairs' sums and differences by √½. */
+static void test_borders(void **state)
+{
+    static const double in[] = {3, 1, 4, 1, 5};
+    static const struct {
+        const char *border;
+        double next;
+    } borders[] = {
+        {"zero", 0},        {"cyclic", 3},        {"periodic", 3}, {"periodization", 5},
+        {"constant", 5},    {"symmetric", 5},     {"reflect", 1},  {"smooth", 9},
+        {"antireflect", 9}, {"antisymmetric", -5}};
+    (void)state;
+    for (size_t i = 0; i < sizeof borders / sizeof *borders; i++) {
+        const double h = 0.70710678118654752, next = borders[i].next;
+        const double p0[] = {4 * h, 5 * h, (5 + next) * h}, p1[] = {2 * h, 3 * h, (5 - next) * h};
+        const struct harness_plane planes[] = {
+            {"a1_h0", 3, 1, 0, 0, p0}, {"a1_h1", 3, 1, 0, 0, p1}, {0}};
+        char chain[80];
+        snprintf(chain, sizeof chain, "analysis:haar:dims=1:border=%s", borders[i].border);
+        harness_planes(chain, SAMPLE_U8, 5, 1, 1, in, SAMPLE_F32, true, planes, 1e-3);
+    }
+}
+
 static void test_against_reference(void **state)
 {
     static const enum sample_type types[] = {SAMPLE_U8, SAMPLE_U16, SAMPLE_F32};
@@ -429,12 +452,20 @@ static void test_banks_against_reference(void **state)
         "analysis:@lossy:border=cyclic",
         "analysis:@und:levels=2",
         "analysis:@q:levels=2",
+        "analysis:@mixed:levels=2:border=periodization",
+        "analysis:@dct3:levels=2:border=antisymmetric",
+        "analysis:@lossy:border=antireflect",
+        "analysis:@lifted:levels=2:border=smooth",
+        "analysis:cdf97:levels=3:border=symmetric",
+        "analysis:legall53:levels=2:border=reflect:dims=1",
+        "analysis:@und:border=constant",
         "analysis:sequences=haar_cdf97_@dct3/haar_cdf97/haar_legall53/@lossy",
     };
     (void)state;
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
         harness_few(chains[i], SAMPLE_U8, 1);
     harness_few(chains[3], SAMPLE_F32, 3);
+    harness_few("analysis:@lifted:border=antisymmetric", SAMPLE_U16, 4);
 }
 
 static void test_double_against_reference(void **state)
@@ -443,6 +474,7 @@ static void test_double_against_reference(void **state)
     harness_few("analysis:cdf97:levels=3:precision=double", SAMPLE_U8, 1);
     harness_few("analysis:cdf97:border=cyclic:precision=double", SAMPLE_I32, 3);
     harness_few("analysis:@mixed:precision=double", SAMPLE_F64, 1);
+    harness_few("analysis:@mixed:precision=double:border=smooth", SAMPLE_F64, 1);
 }
 
 static void test_refusals(void **state)
@@ -486,6 +518,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_lossy_cyclic),
         cmocka_unit_test(test_und_zero),
         cmocka_unit_test(test_und_cyclic),
+        cmocka_unit_test(test_borders),
         cmocka_unit_test(test_against_reference),
         cmocka_unit_test(test_banks_against_reference),
         cmocka_unit_test(test_double_against_reference),

@@ -758,6 +758,11 @@ static void test_against_reference(void **state)
     harness_few("analysis:legall53,synthesis:crop=0:precision=double", SAMPLE_U8, 1);
     harness_sweep("analysis:legall53:levels=2,synthesis", SAMPLE_U8, 1);
     harness_few("analysis:sequences=haar_cdf97/haar/@mixed,synthesis", SAMPLE_U8, 1);
+    harness_few("analysis:@mixed:levels=2:border=periodization,synthesis", SAMPLE_U8, 1);
+    harness_few("analysis:@dct3:levels=2:border=periodization,gain:0.5,synthesis:crop=0", SAMPLE_F32,
+                3);
+    harness_few("analysis:@lifted:levels=3:border=periodization:dims=1:precision=double,synthesis",
+                SAMPLE_U16, 1);
 }
 
 static void test_refusals(void **state)

@@ -1,7 +1,10 @@
 #include "random_chain.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "stage/filterbank/filterbank.h"
 
 static uint64_t random_state = 88172645463325252u;
 
@@ -59,7 +62,7 @@ static void add_matrix(struct text *text, const struct param *p, unsigned column
 
 static void add_value(struct text *text, const struct param *p)
 {
-    static const char *const banks[] = {"haar", "legall53", "cdf97", "@thirds"};
+    static const char *const banks[] = {"haar", "legall53", "cdf97", "@thirds", "@lifted"};
     bool chosen = p->choices && random_below(2);
     switch (p->type) {
     case PARAM_FLAG:
@@ -85,7 +88,7 @@ static void add_value(struct text *text, const struct param *p)
         else if (strcmp(p->name, "picture") == 0)
             text_printf(text, "%d", (int)random_below(300) - 20);
         else
-            text_append(text, p->choices ? random_choice(p->choices) : banks[random_below(4)]);
+            text_append(text, p->choices ? random_choice(p->choices) : banks[random_below(5)]);
         break;
     case PARAM_WORDS:
         text_printf(text, "%s_%s", banks[random_below(3)], banks[random_below(3)]);
@@ -181,12 +184,17 @@ static void add_transform(const char *name, struct text *text)
                     random_below(3)   ? ""
                     : random_below(2) ? ":precision=double"
                                       : ":precision=reversible");
-    if (strcmp(name, "synthesis") == 0)
-        text_printf(text, "analysis:%s:levels=%u%s,",
+    if (strcmp(name, "synthesis") == 0) {
+        text_printf(text, "analysis:%s:levels=%u%s",
                     random_below(3)   ? "haar"
                     : random_below(2) ? "cdf97"
+                    : random_below(2) ? "@lifted"
                                       : "@thirds",
                     1 + random_below(3), random_below(2) ? ":precision=double" : "");
+        if (random_below(2))
+            text_printf(text, ":border=%s", random_choice(filterbank_borders));
+        text_append(text, ",");
+    }
 }
 
 void random_chain(const struct stage *stage, struct text *text)
@@ -206,13 +214,17 @@ void random_chain(const struct stage *stage, struct text *text)
 const struct definitions *random_definitions(void)
 {
     static struct bank_filter filters[6];
-    static struct definition_bank thirds = {.name = "thirds"}, *banks[] = {&thirds};
+    static struct bank_filter lifts[4];
+    static struct definition_bank thirds = {.name = "thirds"}, lifted = {.name = "lifted"};
+    static struct definition_bank *banks[] = {&thirds, &lifted};
+    static const struct bank_step steps[] = {
+        {false, -1, 4, {0.0625, -0.5625, -0.5625, 0.0625}}, {true, -2, 3, {0.25, 0.25, -0.125}}};
     static uint8_t samples[CARD_HEIGHT * CARD_WIDTH * 4];
     static struct definition_picture card = {.name = "card", .samples = samples, .n_bytes = sizeof samples,
                                              .lock = PTHREAD_MUTEX_INITIALIZER};
     static struct definition_picture *pictures[] = {&card};
     static struct definitions definitions = {
-        .n_banks = 1, .banks = banks, .n_pictures = 1, .pictures = pictures};
+        .n_banks = 2, .banks = banks, .n_pictures = 1, .pictures = pictures};
     card.plane = (struct plane){.width = CARD_WIDTH, .height = CARD_HEIGHT, .channels = 4, .stride = CARD_WIDTH * 4};
     for (size_t i = 0; i < sizeof samples; i++)
         samples[i] = (uint8_t)(i * i / 7);
@@ -221,6 +233,10 @@ const struct definitions *random_definitions(void)
             .n_taps = 3, .zero = i < 3 ? 2 : 0, .taps = {1, i % 3 - 1, i % 3 == 2 ? 1 : -1}};
     struct bank_direction direction = {3, 3, filters, filters + 3};
     thirds.bank = (struct bank){thirds.name, direction, direction};
+    if (!bank_make_lifting(steps, 2, (const double[]){1, 0.5}, lifts, lifts + 2))
+        abort();
+    struct bank_direction halves = {2, 2, lifts, lifts + 2};
+    lifted.bank = (struct bank){lifted.name, halves, halves};
     return &definitions;
 }
 

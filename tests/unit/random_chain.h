@@ -10,7 +10,8 @@ void random_seed(uint64_t seed);
 uint32_t random_below(uint32_t n);
 double random_between(double low, double high);
 
-/* What @thirds is: a bank of three filters each way. Lives as long as the program. */
+/* What @thirds and @lifted are: banks of three filters, and of lifting steps. Lives as long as the
+ * program. */
 const struct definitions *random_definitions(void);
 
 /* The stage with random parameters, behind what it undoes; not all of them are valid. */

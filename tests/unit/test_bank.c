@@ -72,6 +72,58 @@ static void test_qmf(void **state)
     assert_true(error.distortion > 1);
 }
 
+static void check_lifted(const char *name, const struct bank_step *steps, unsigned n_steps,
+                         const double gain[2])
+{
+    struct bank_filter a[2], s[2];
+    const struct bank_direction *like = &builtin(name)->x;
+    assert_true(bank_make_lifting(steps, n_steps, gain, a, s));
+    for (int band = 0; band < 2; band++) {
+        const struct bank_filter *made[] = {&a[band], &s[band]};
+        const struct bank_filter *known[] = {&like->analysis[band], &like->synthesis[band]};
+        for (int way = 0; way < 2; way++) {
+            assert_int_equal(made[way]->n_taps, known[way]->n_taps);
+            assert_int_equal(made[way]->zero, known[way]->zero);
+            assert_int_equal(made[way]->shift, known[way]->shift);
+            for (unsigned k = 0; k < made[way]->n_taps; k++)
+                assert_true(fabs(made[way]->taps[k] - known[way]->taps[k]) < 1e-11);
+        }
+    }
+}
+
+/* Haar, 5/3 and 9/7 by the steps that are known of them (ISO/IEC 15444-1, F.3.8), and steps that
+ * reach far. */
+static void test_lifting(void **state)
+{
+    static const struct bank_step haar[] = {{false, 0, 1, {-1}}, {true, 0, 1, {0.5}}};
+    static const struct bank_step steps53[] = {{false, 0, 2, {-0.5, -0.5}},
+                                               {true, -1, 2, {0.25, 0.25}}};
+    static const struct bank_step steps97[] = {
+        {false, 0, 2, {-1.586134342059924, -1.586134342059924}},
+        {true, -1, 2, {-0.052980118572961, -0.052980118572961}},
+        {false, 0, 2, {0.882911075530934, 0.882911075530934}},
+        {true, -1, 2, {0.443506852043971, 0.443506852043971}}};
+    static const double one[] = {1, 1}, root[] = {M_SQRT2, -M_SQRT1_2};
+    static const double gain97[] = {1 / 1.230174104914001, 1.230174104914001};
+    struct bank_step far[3] = {{false, 5, 3, {2, -3, 1}}, {true, -7, 1, {0.5}}, {false, 3, 1, {-1}}};
+    struct bank_filter a[2], s[2];
+    const struct bank_direction direction = {2, 2, a, s};
+    struct bank_error error;
+    (void)state;
+    check_lifted("haar", haar, 2, root);
+    check_lifted("legall53", steps53, 2, one);
+    check_lifted("cdf97", steps97, 4, gain97);
+    assert_true(bank_make_lifting(far, 3, root, a, s));
+    assert_true(bank_measure(&direction, &error));
+    assert_true(error.alias < 1e-12 && error.distortion < 1e-12);
+    far[2].at = 32;
+    far[0].at = -32;
+    far[1].at = 32; /* 2 · (32 + 7 + …) samples apart */
+    assert_false(bank_make_lifting(far, 3, one, a, s));
+    far[0] = (struct bank_step){false, 0, 1, {1e9}};
+    assert_false(bank_make_lifting(far, 1, (const double[]){1, 1e9}, a, s));
+}
+
 static void check_span(struct bank_span span, int64_t length, int64_t zero)
 {
     assert_int_equal(span.length, length);
@@ -146,6 +198,7 @@ int main(void)
         cmocka_unit_test(test_error_by_hand),
         cmocka_unit_test(test_refusal_tells_errors_and_delay),
         cmocka_unit_test(test_qmf),
+        cmocka_unit_test(test_lifting),
         cmocka_unit_test(test_spans),
         cmocka_unit_test(test_rounding),
         cmocka_unit_test(test_definitions),

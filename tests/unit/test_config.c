@@ -176,6 +176,17 @@ static void test_bank_errors(void **state)
     (void)state;
     REFUSE("banks: {a: {qmf: []}}\n", "taps: 0 entries; there may be 1 to 128");
     REFUSE("banks: {a: {qmf: [1], sampling: [3, 3]}}\n", "qmf is the whole bank");
+    REFUSE("banks: {a: {lifting: [{predict: [1], update: [1]}]}}\n",
+           "f.yaml:1:23: a step has either predict or update");
+    REFUSE("banks: {a: {lifting: [{at: 1}]}}\n", "either predict or update");
+    REFUSE("banks: {a: {lifting: []}}\n", "lifting: 0 entries; there may be 1 to 16");
+    REFUSE("banks: {a: {lifting: [{predict: [1], at: 99}]}}\n", "at");
+    REFUSE("banks: {a: {lifting: [{predict: [1]}], qmf: [1]}}\n", "is the whole bank");
+    REFUSE("banks: {a: {qmf: [1, 1], gain: [1, 1]}}\n", "gain goes with lifting");
+    REFUSE("banks: {a: {lifting: [{predict: [1]}], gain: [0, 1]}}\n", "a gain is from");
+    REFUSE("banks: {a: {lifting: [{predict: [1], at: 32}, {update: [1], at: 32}, "
+           "{predict: [1], at: 32}]}}\n",
+           "beyond a bank's limits: 128 taps");
     REFUSE("banks: {a: {sampling: [2, 2]}}\n", "needs sampling, analysis and synthesis");
     REFUSE("banks: {a: {sampling: [2]}}\n", "sampling: 1 entries");
     REFUSE("banks: {a: {lossy: yes}}\n", "expected true or false");
