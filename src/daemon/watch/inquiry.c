@@ -30,7 +30,6 @@ struct inquiry {
     struct inquiries *all;
     enum inquiry_kind kind;
     uid_t uid;
-    uint64_t turn;     /* the waiting ones are in this order */
     char *asked;       /* the path as it was asked for; owned */
     char *path;        /* that path, normalised; owned */
     struct page first; /* where a list begins, and its limits */
@@ -91,7 +90,7 @@ static unsigned count(const struct inquiries *inquiries, uid_t uid, bool with_wa
     return count;
 }
 
-/* NULL: none waits, or none may begin yet. */
+/* Only a user's own questions keep one waiting. NULL: none may begin now. */
 static struct inquiry *next_of(const struct inquiries *inquiries)
 {
     struct inquiry *inquiry = TAILQ_FIRST(&inquiries->waiting);
@@ -111,27 +110,10 @@ static void pump(struct inquiries *inquiries)
         uv_timer_start(&inquiries->timer, on_timer, now ? 0 : LOOK_EVERY, 0);
 }
 
-/* Puts an inquiry among those that wait: its user's next one comes a turn after the one before, so
- * that whoever asks much waits for himself. */
 static void wait_for_turn(struct inquiry *inquiry)
 {
-    struct inquiries *inquiries = inquiry->all;
-    struct inquiry *other;
-    inquiry->turn = inquiries->turn;
-    TAILQ_FOREACH (other, &inquiries->begun, next)
-        if (other->uid == inquiry->uid && inquiry->turn <= other->turn)
-            inquiry->turn = other->turn + 1;
-    TAILQ_FOREACH (other, &inquiries->waiting, next)
-        if (other->uid == inquiry->uid && inquiry->turn <= other->turn)
-            inquiry->turn = other->turn + 1;
-    TAILQ_FOREACH (other, &inquiries->waiting, next)
-        if (other->turn > inquiry->turn)
-            break;
-    if (other)
-        TAILQ_INSERT_BEFORE(other, inquiry, next);
-    else
-        TAILQ_INSERT_TAIL(&inquiries->waiting, inquiry, next);
-    pump(inquiries);
+    TAILQ_INSERT_TAIL(&inquiry->all->waiting, inquiry, next);
+    pump(inquiry->all);
 }
 
 /* Takes over the answer. */
@@ -182,7 +164,6 @@ static void on_timer(uv_timer_t *timer)
     }
     TAILQ_REMOVE(&inquiries->waiting, inquiry, next);
     TAILQ_INSERT_TAIL(&inquiries->begun, inquiry, next);
-    inquiries->turn = inquiry->turn;
     struct probe *probe = inquiry->probe; /* of all that failed there may be one from before */
     if (!probe && (probe = calloc(1, sizeof *probe)) != NULL) {
         inquiry->probe = probe;

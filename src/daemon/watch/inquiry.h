@@ -1,7 +1,6 @@
 /* Inquiries: questions about files, and requeuing, for both sockets. What waits for a disk is asked
- * of the folders, one after the other (folder_ask), for two inquiries of a user at a time, and
- * users in turn; folders themselves tell what is under way. A folder that hangs is left out of the
- * answer. All on the loop's thread, but for probes on their way. */
+ * of the folders, one after the other (folder_ask), for two inquiries of each user at a time; folders
+ * themselves tell what is under way. A folder that hangs is left out of the answer. All on the loop's thread, but for probes on their way. */
 #ifndef SLUICE_DAEMON_WATCH_INQUIRY_H
 #define SLUICE_DAEMON_WATCH_INQUIRY_H
 
@@ -20,7 +19,7 @@ struct queue;
 
 struct inquiry_ask {
     enum inquiry_kind kind;
-    uid_t uid;         /* who asks: users take turns */
+    uid_t uid;         /* who asks */
     const char *file;  /* absolute path */
     const char *state; /* for a list; NULL: any */
     const char *after; /* `next` of the page before; NULL: the first page */
@@ -40,7 +39,6 @@ struct inquiries {
     /* set by inquiry.c */
     uv_timer_t timer;
     TAILQ_HEAD(, inquiry) waiting, begun;
-    uint64_t turn; /* of the inquiry that was begun last */
     bool closed;
 };
 
