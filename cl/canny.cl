@@ -69,12 +69,12 @@ inline MAGNITUDE FN(pixel)(__global const SRC *a, __global const SRC *b, __globa
 
 #if LANES + 0
 ANY(SRC, FN(samples));
-#define WIDE(p) CONVERT(DIFFERENCE, *(__global const FN(samples) *)(p))
+#define AROUND(p) CONVERT(DIFFERENCE, *(__global const FN(samples) *)(p))
 /* The numbers of LANES samples, whatever colours they are. */
 inline V(MAGNITUDE) FN(several)(__global const SRC *a, __global const SRC *b, __global const SRC *c)
 {
-    V(DIFFERENCE) a0 = WIDE(a - CH), a2 = WIDE(a + CH), c0 = WIDE(c - CH), c2 = WIDE(c + CH);
-    V(DIFFERENCE) beside = WIDE(b + CH) - WIDE(b - CH), below = WIDE(c) - WIDE(a);
+    V(DIFFERENCE) a0 = AROUND(a - CH), a2 = AROUND(a + CH), c0 = AROUND(c - CH), c2 = AROUND(c + CH);
+    V(DIFFERENCE) beside = AROUND(b + CH) - AROUND(b - CH), below = AROUND(c) - AROUND(a);
     return FN(number)(a2 - a0 + beside + beside + c2 - c0, c0 - a0 + below + below + c2 - a2);
 }
 #endif

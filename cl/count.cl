@@ -11,7 +11,7 @@
  * counts each. ALPHA: of so many samples the last one does not count. */
 #include <border.cl>
 #include <luma.cl>
-#include <memory.cl>
+#include <processor.cl>
 #include "bins.cl"
 #define IN_BYTES (sizeof(SRC) == 1) /* they are counted as they are, as UNIT, and change places at the end */
 #define TONE_AT(in, x)                                                                             \
@@ -77,9 +77,9 @@ __kernel void KERNEL(GRID, PARAMETERS)
 {
     POSITION(begin, band)
     int least = INT_MAX, most = INT_MIN, end = begin + 1;
-#ifdef FORM_ROWS
+#pragma form ROWS
     end = width;
-#endif
+#pragma form
     for (int y = band * rows; y < min(band * rows + rows, height); y++) {
         __global const UNIT *in = LINE_AT(y);
         for (int x = begin; x < end; x++) {
@@ -96,7 +96,7 @@ __kernel void KERNEL(GRID, PARAMETERS)
     }
 }
 #pragma kernel count
-#if defined(FORM_ROWS)
+#pragma form ROWS
 /* Rows of a tile are in pages of their own, where a processor's own fetching begins anew: they are fetched so many rows
  * ahead. */
 #define AHEAD 4
@@ -171,7 +171,7 @@ __kernel void KERNEL(GRID, PARAMETERS)
         for (int t = 0; t < TABLES; t++)
             counts[i] += own[t * COLOURS * 256 + COUNTED_AT(i)];
 }
-#else
+#pragma form VECTOR SCALAR
 /* A column of a band by each work-item, or SPAN = 16 of bytes: of a plane, or, if it is TILED, what a tile has of such
  * columns, for which it has so many work-items as it may need. Runs of one value are added at once: in a plain region all
  * work-items meet in a few bins. */
@@ -266,7 +266,7 @@ __kernel void KERNEL(GRID, PARAMETERS)
         if (run[c] > 0)
             atomic_add(counts + c * VALUES + place[c], run[c]);
 }
-#endif
+#pragma form
 #pragma kernel tally
 /* On GPUs with local memory, up to COPIES * 256 bins: a work-group counts a strip of a band there, each 32 of its
  * work-items, which most likely run side by side, by themselves if there is room. Of samples that all count a work-item

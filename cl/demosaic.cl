@@ -44,7 +44,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
     UNROLLED for (int k = 0; k < 5; k++)
         rows[k] = ROW(src, border_near(y - 2 + k, height, BORDER_REFLECT));
     int row = (y & 1) ^ red_y;
-#ifdef FORM_ROWS
+#pragma form ROWS
     int end = SPAN_END(x);
     while (x < end) {
         if (x < 2 || x + 18 > width || x + 16 > end) {
@@ -52,10 +52,9 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
             x++;
             continue;
         }
-#define AT(k, by) CONVERT_INTS(UNALIGNED_IN(SRC, 16, rows[k] + x + (by)))
-#define CONVERT_INTS(v) convert_int16(v)
-        int16 c = AT(2, 0), h1 = AT(2, -1) + AT(2, 1), v1 = AT(1, 0) + AT(3, 0), h2 = AT(2, -2) + AT(2, 2);
-        int16 v2 = AT(0, 0) + AT(4, 0), corners = AT(1, -1) + AT(1, 1) + AT(3, -1) + AT(3, 1);
+#define INTS_AT(k, by) convert_int16(UNALIGNED_IN(SRC, 16, rows[k] + x + (by)))
+        int16 c = INTS_AT(2, 0), h1 = INTS_AT(2, -1) + INTS_AT(2, 1), v1 = INTS_AT(1, 0) + INTS_AT(3, 0), h2 = INTS_AT(2, -2) + INTS_AT(2, 2);
+        int16 v2 = INTS_AT(0, 0) + INTS_AT(4, 0), corners = INTS_AT(1, -1) + INTS_AT(1, 1) + INTS_AT(3, -1) + INTS_AT(3, 1);
         int16 cross = (CROSS(c, h1, v1, h2, v2, corners) + 8) >> 4, corner = (CORNER(c, h1, v1, h2, v2, corners) + 8) >> 4;
         int16 along = (ALONG(c, h1, v1, h2, v2, corners) + 8) >> 4, across = (ACROSS(c, h1, v1, h2, v2, corners) + 8) >> 4;
         int16 green = (((int16)(0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1) ^ (x & 1) ^ red_x) != row);
@@ -73,7 +72,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
         }
         x += 16;
     }
-#else
+#pragma form VECTOR SCALAR
     FN(pixel)(rows, out + 3 * x, x, width, (x & 1) ^ red_x, row);
-#endif
+#pragma form
 }

@@ -2,6 +2,7 @@
  * where INPUT clamps v so that N fits. With GENERIC the numbers are arguments. */
 #include <quotient.cl>
 #include <round.cl>
+#include <in_words.cl>
 #include <words.cl>
 #if defined(IN_WORDS) && defined(GAIN)
 /* Bytes: f32 gives exact results, too, and conversions between bytes and floats only take permutations and

@@ -1,5 +1,5 @@
 /* invert: white - v; of a negative integer it is white. */
-#include <words.cl>
+#include <in_words.cl>
 #ifdef SRC_IS_float
 inline V(DST) FN(invert_pixel)(V(SRC) v, float white)
 {

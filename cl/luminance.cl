@@ -3,6 +3,7 @@
  * samples of 16 bits, too, that fits 32 bits. */
 #include <luma.cl>
 #include <memory.cl>
+#include <processor.cl>
 #include <words.cl>
 #if CH < 3
 #define WEIGHT_PARAMETERS

@@ -7,7 +7,7 @@
  * for all inputs of zeros and ones, which proves it for all others (D. Knuth, The art of computer programming 3,
  * 5.3.4, the zero-one principle). tests/stage/test_median.c tries all of them. */
 #include <border.cl>
-#include <memory.cl>
+#include <processor.cl>
 #define SIDE (2 * RADIUS + 1)
 #ifdef ROWS
 #define OF(i) v##i

@@ -5,8 +5,11 @@
  * makes code with wider integers than needed for some stages: 2.7 ms instead of 1.0). If a row is no multiple of the
  * vector, its last vector begins earlier and computes some samples a second time. */
 #include <alpha.cl>
+#pragma form VECTOR
+#include <in_words.cl>
+#pragma form ROWS
 #include <memory.cl>
-#include <words.cl>
+#pragma form
 #define SAMPLE(x, v) (IS_ALPHA(ALPHA, x) ? (DST)(v) : FIRST(PIXEL((V(SRC))(v))))
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) PIXEL_PARAMETERS)
@@ -14,6 +17,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) PIXEL_PARAMET
     POSITION(x, y)
     __global const SRC *in = ROW(src, y);
     __global DST *out = ROW(dst, y);
+#pragma form VECTOR
 #ifdef IN_WORDS
     /* Whole vectors return from here: if both paths joined, the compiler would unpack the bytes. */
     if (x + SPAN <= grid_width) {
@@ -25,12 +29,9 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) PIXEL_PARAMET
         *(__global CAT(uint, IN_WORDS) *)(out + x) = HIDDEN(w);
         return;
     }
-#if defined(__clang__) || defined(HAS_PTX) /* others need not have _Pragma */
-    _Pragma("unroll 1")
-#endif
-    for (; x < grid_width; x++)
+    ROLLED for (; x < grid_width; x++)
         out[x] = SAMPLE(x, in[x]);
-#elif defined(FORM_VECTOR)
+#else
     /* Planning chooses another form for rows shorter than a vector. */
     bool whole = x + SPAN <= grid_width;
     x = min(x, grid_width - SPAN);
@@ -41,7 +42,9 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) PIXEL_PARAMET
         *(__global V(DST) *)(out + x) = w;
     else
         CAT(vstore, LANES)(w, 0, out + x);
-#elif LANES + 0
+#endif
+#pragma form ROWS SCALAR
+#if LANES + 0
     int end = SPAN_END(x);
     if (end < LANES) {
         for (; x < end; x++)
@@ -59,4 +62,5 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst) PIXEL_PARAMET
     for (int end = SPAN_END(x); x < end; x++)
         out[x] = SAMPLE(x, in[x]);
 #endif
+#pragma form
 }

@@ -1,31 +1,5 @@
-/* Definitions for all kernel templates. Each program begins with this text.
- *
- * A template is compiled under definitions that its pass makes (src/stage/pass.h):
- *
- *     KERNEL            the kernel's name, unique in the program
- *     FN(name)          makes a function's name unique; for helpers that depend on definitions
- *     KERNEL_part       selects one kernel of a file that has several
- *     FORM_ROWS, FORM_VECTOR or FORM_SCALAR, and SPAN: the positions in x of one work-item
- *                       (the scalar form is the rows form with a span of one)
- *     LANES             samples in a V(uchar). In the vector form SPAN. Otherwise empty, so that V(uchar) is
- *                       uchar, or the pass's choice (16 for rows code that is written in vectors)
- *     FIRST(v)          the first of them
- *     ALPHA             channels of a pixel that ends in alpha, which is copied; else 0
- *     SRC, DST          OpenCL types of the source's and the result's samples, with SRC_IS_uchar and the like
- *
- *     OUT, THEN(v)      the type and the value that is stored for a result v of V(DST): DST and v itself, or,
- *                       where per-pixel stages are fused behind this one (src/chain/fuse_pixels.c), their
- *                       result. THEN_PARAMETERS are their parameters. THEN_WORD(w) does the same for four
- *                       bytes in a word
- *
- * Macros that a template defines are undefined behind it. A kernel's arguments are GRID, then the pass's
- * arguments in order; a plane is three of them. Offsets, strides and indices count samples and fit an int:
- * planning refuses larger planes.
- *
- * Rules: f32 arithmetic is computed as written (no contraction, no relaxed maths). There is no double literal.
- * Local memory and barriers are used only if the profile has such memory (on Mali it is main memory, and costs
- * more than it saves). In min, max and clamp of integers either all arguments are vectors or none is: with a
- * scalar among them Oclgrind computes wrong lanes (tests/opencl/oclgrind_min.cl). */
+/* What every kernel may use; each program begins with this text. docs/kernels.md says what a pass defines in front of a
+ * kernel, and which rules kernels keep. */
 #pragma OPENCL FP_CONTRACT OFF
 
 /* NVIDIA's compiler accepts inline PTX. */
@@ -54,19 +28,6 @@
 #define UNROLLED_ON_GPUS _Pragma("nounroll")
 #else
 #define UNROLLED_ON_GPUS UNROLLED
-#endif
-
-/* Of kernels for CPUs. Without the first attribute LLVM uses two instructions for each operation on 512 bits. On native,
- * functions that are CALLED are not compiled into each kernel that calls them. */
-#ifdef __AVX512BW__
-#define VECTORS_OF_512_BITS __attribute__((min_vector_width(512)))
-#else
-#define VECTORS_OF_512_BITS
-#endif
-#ifdef NATIVE
-#define CALLED __attribute__((noinline))
-#else
-#define CALLED
 #endif
 
 /* A type of LANES lanes, and the conversion to it. */

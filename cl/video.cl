@@ -10,6 +10,7 @@
  * LUMA: y alone comes out. EACH_ROW: of PAIRS, rows have chroma of their own. TEN_BITS: numbers are the upper 10 of 16
  * bits, and results have 16. */
 #include <memory.cl>
+#include <processor.cl>
 #if defined(PAIRS)
 #define SOURCE_PLANES PLANE_IN(SRC, src), PLANE_IN(SRC, chroma)
 #elif defined(THIRDS)
@@ -27,11 +28,11 @@
 #endif
 
 #ifdef TEN_BITS
-#define LIMIT(v)  (ushort)clamp(((v) + 4096) >> 13, 0, 65535)
+#define CLIPPED(v)  (ushort)clamp(((v) + 4096) >> 13, 0, 65535)
 #define NUMBER(v) ((v) >> 6)
 #define CHROMA_ZERO 512
 #else
-#define LIMIT(v)  (uchar)clamp(((v) + 32768) >> 16, 0, 255)
+#define CLIPPED(v)  (uchar)clamp(((v) + 32768) >> 16, 0, 255)
 #define NUMBER(v) (v)
 #define CHROMA_ZERO 128
 #endif
@@ -48,11 +49,7 @@
 #define CHROMA_ROW(y) ((y) >> 1)
 #endif
 
-#if defined(PACKED) && PACKED == 10
-#define PIXELS 4
-#else
-#define PIXELS 2
-#endif
+#define NUMBERS_IN_PACK (PACKED == 10 ? 4 : 2) /* PACKED bits each, their lowest ones in the last byte */
 
 #if defined(NATIVE) && defined(PACKED)
 /* Sixteen numbers at a time, from two vectors that meet without reading beyond their bytes. */
@@ -84,7 +81,7 @@ typedef uchar FN(bytes48) __attribute__((ext_vector_type(48), aligned(1)));
 #define EVERY_FOURTH(v, k)                                                                         \
     __builtin_shufflevector(v, v, (k), (k) + 4, (k) + 8, (k) + 12, (k) + 16, (k) + 20, (k) + 24, (k) + 28)
 #define TWICE(v) __builtin_shufflevector(v, v, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7)
-#define LIMIT_16(v) convert_uchar16(clamp((v) >> 16, (int16)(0), (int16)(255)))
+#define CLIPPED_16(v) convert_uchar16(clamp((v) >> 16, (int16)(0), (int16)(255)))
 
 #if defined(FOURS)
 #define LUMA_16(x) EVERY_SECOND_16(*(__global const FN(bytes32) *)(in + 2 * (x)), Y_AT)
@@ -132,8 +129,8 @@ __kernel void KERNEL(GRID, SOURCE_PLANES, PLANE_OUT(OUT, dst) FACTORS THEN_PARAM
     int end = SPAN_END(x);
 #if defined(PACKED)
 #ifdef WIDE
-    for (; x + 16 <= end && x % PIXELS == 0; x += 16) {
-        __global const uchar *at = in + x / PIXELS * (PIXELS + 1);
+    for (; x + 16 <= end && x % NUMBERS_IN_PACK == 0; x += 16) {
+        __global const uchar *at = in + x / NUMBERS_IN_PACK * (NUMBERS_IN_PACK + 1);
         uchar16 a = UNALIGNED_IN(uchar, 16, at), b = UNALIGNED_IN(uchar, 16, at + APART);
         ushort16 rest = convert_ushort16(REST(a, b)) >> SHIFTS;
         ushort16 v = convert_ushort16(UPPER(a, b)) << (ushort16)(PACKED - 8) | (rest & (ushort16)((1 << (PACKED - 8)) - 1));
@@ -141,8 +138,8 @@ __kernel void KERNEL(GRID, SOURCE_PLANES, PLANE_OUT(OUT, dst) FACTORS THEN_PARAM
     }
 #endif
     for (; x < end; x++) {
-        __global const uchar *at = in + x / PIXELS * (PIXELS + 1);
-        uint k = (uint)x % PIXELS, rest = (at[PIXELS] >> ((PACKED - 8) * k)) & ((1u << (PACKED - 8)) - 1u);
+        __global const uchar *at = in + x / NUMBERS_IN_PACK * (NUMBERS_IN_PACK + 1);
+        uint k = (uint)x % NUMBERS_IN_PACK, rest = (at[NUMBERS_IN_PACK] >> ((PACKED - 8) * k)) & ((1u << (PACKED - 8)) - 1u);
         out[x] = THEN_ONE((ushort)((uint)at[k] << (PACKED - 8) | rest));
     }
 #elif defined(SOURCE_CH)
@@ -162,7 +159,7 @@ __kernel void KERNEL(GRID, SOURCE_PLANES, PLANE_OUT(OUT, dst) FACTORS THEN_PARAM
     }
 #endif
     for (; x < end; x++)
-        out[x] = THEN_ONE(LIMIT(((int)NUMBER(LUMA_AT(x)) - y_zero) * y_gain));
+        out[x] = THEN_ONE(CLIPPED(((int)NUMBER(LUMA_AT(x)) - y_zero) * y_gain));
 #else
 #if defined(PAIRS)
     __global const SRC *pairs = ROW(chroma, CHROMA_ROW(y));
@@ -188,7 +185,7 @@ __kernel void KERNEL(GRID, SOURCE_PLANES, PLANE_OUT(OUT, dst) FACTORS THEN_PARAM
         int16 luma = (convert_int16(LUMA_16(x)) - y_zero) * y_gain;
         int8 to_red = cr_to_r * r + 32768, to_green = 32768 - cb_to_g * b - cr_to_g * r, to_blue = cb_to_b * b + 32768;
         *(__global FN(bytes48) *)(out + 3 * x) =
-            FN(interleave)(LIMIT_16(luma + TWICE(to_red)), LIMIT_16(luma + TWICE(to_green)), LIMIT_16(luma + TWICE(to_blue)));
+            FN(interleave)(CLIPPED_16(luma + TWICE(to_red)), CLIPPED_16(luma + TWICE(to_green)), CLIPPED_16(luma + TWICE(to_blue)));
     }
 #endif
     for (; x < end; x++) {
@@ -201,9 +198,9 @@ __kernel void KERNEL(GRID, SOURCE_PLANES, PLANE_OUT(OUT, dst) FACTORS THEN_PARAM
         int b = in[4 * pair + CB_AT] - 128, r = in[4 * pair + CR_AT] - 128;
 #endif
         int luma = ((int)NUMBER(LUMA_AT(x)) - y_zero) * y_gain;
-        out[3 * x] = THEN_ONE(LIMIT(luma + cr_to_r * r));
-        out[3 * x + 1] = THEN_ONE(LIMIT(luma - cb_to_g * b - cr_to_g * r));
-        out[3 * x + 2] = THEN_ONE(LIMIT(luma + cb_to_b * b));
+        out[3 * x] = THEN_ONE(CLIPPED(luma + cr_to_r * r));
+        out[3 * x + 1] = THEN_ONE(CLIPPED(luma - cb_to_g * b - cr_to_g * r));
+        out[3 * x + 2] = THEN_ONE(CLIPPED(luma + cb_to_b * b));
     }
 #endif
 }

@@ -15,8 +15,8 @@
  * Windows that reach beyond the row read a copy of the samples there, extended by the border (a pad), so the loop over
  * blocks knows nothing of borders. */
 #include <border.cl>
-#include <memory.cl>
 #include <own.cl>
+#include <processor.cl>
 #include "box_lanes.cl"
 /* The samples of a block that are alpha; none without alpha. */
 #if ALPHA == 2

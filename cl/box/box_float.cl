@@ -14,6 +14,7 @@
  *
  * Along rows, sums of 1, 2, 4, 8 … neighbours are computed, and added according to the bits of the window's width. So no
  * sum takes more than a few dozen additions, which keeps rounding errors small. */
+#include <processor.cl>
 #include "strips.cl"
 #define EACH(x, n) for (int x = 0; x < (n); x += STRIP_LANES)
 

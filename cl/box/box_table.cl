@@ -6,6 +6,7 @@
  * plus multiples of the first sample, of all samples but the last, and of all samples (struct front). */
 #include <border.cl>
 #include <memory.cl>
+#include <processor.cl>
 #include <quotient.cl>
 #define SUM_AT(x, y) ROW(table, y)[(x) * CH + channel]
 
@@ -71,7 +72,7 @@ inline struct FN(span) FN(span)(int begin, int end, int n, int border)
 #define WINDOW_ARGUMENTS                                                                            \
     width, height, out_width, out_height, band, left, right, top, bottom, border, centre_x, centre_y, area, factor, bias
 
-#if defined(KERNEL_rows)
+#pragma kernel rows
 /* The table on CPUs: sums along each row, which lies one row and one pixel further there; the grid counts rows of the table.
  */
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(uint, table))
@@ -87,7 +88,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(uint, table))
             to[CH + i + c] = sums[c] += y == 0 ? 0 : (uint)(int)ROW(src, y - 1)[i + c];
 }
 
-#elif defined(KERNEL_down)
+#pragma kernel down
 /* Sums of these down columns. The grid counts columns. */
 __kernel void KERNEL(GRID, PLANE_OUT(uint, table), int height)
 {
@@ -101,7 +102,7 @@ __kernel void KERNEL(GRID, PLANE_OUT(uint, table), int height)
     }
 }
 
-#elif defined(FORM_ROWS)
+#pragma kernel sliding
 /* Means on CPUs, without the table. Of it a row of results needs two rows, the one behind its windows and their first one,
  * and of these no more than by how much they differ: own[i], the sum of all samples left of column i in the windows'
  * rows. From row to row this changes by the sums along the row that enters minus the one that leaves, so that all of it
@@ -309,7 +310,7 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
     }
 }
 
-#else
+#pragma kernel lookup
 /* Means on GPUs. The grid counts samples. With entries of ulong a Mali core runs half the threads, because its registers
  * have 32 bits; windows of u8 never need them. */
 #define COLUMN_ENTRY(y)  ROW(table, y)[column]
@@ -366,4 +367,3 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SUM, table), PLANE_OUT(S
             i, y, WINDOW_ARGUMENTS);
 #endif
 }
-#endif

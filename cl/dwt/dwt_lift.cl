@@ -12,19 +12,19 @@
  *
  * `lift` holds a, b, c, e, the factor of the low band and that of the high band. */
 #include <border.cl>
-#include <memory.cl>
+#include <processor.cl>
 #ifdef WORK_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
-#define WIDE  CAT(WORK, 16)
+#define WORKS  CAT(WORK, 16)
 #define EARLY (STEPS / 2) /* pairs in front of the first stored one that the steps need */
 #define LINE  (SPAN + 48) /* room in pairs: SPAN and EARLY in whole vectors, and a vector in front */
 #define LINE_OF(name) WORK name[LINE] __attribute__((aligned(128)))
-#define AT(p)         (*(WIDE *)(p))
+#define AT(p)         (*(WORKS *)(p))
 typedef CAT(SRC, 16) __attribute__((aligned(SRC_SIZE))) FN(source16);
 typedef ushort16 __attribute__((aligned(1))) FN(source_pairs);
-typedef WIDE __attribute__((aligned(WORK_SIZE))) FN(work16);
+typedef WORKS __attribute__((aligned(WORK_SIZE))) FN(work16);
 #define AT_ANY(p)     (*(FN(work16) *)(p))
 
 #ifdef REVERSIBLE
@@ -34,7 +34,7 @@ typedef WIDE __attribute__((aligned(WORK_SIZE))) FN(work16);
 /* PoCL 3.1 does not define FP_FAST_FMAF for processors that have fma, but its compiler defines __FMA__. */
 #if (defined(WORK_IS_float) && defined(FP_FAST_FMAF)) ||                                           \
     (defined(WORK_IS_double) && defined(FP_FAST_FMA)) || defined(__FMA__)
-#define STEP_ODD(v, l, r, k)  fma((WIDE)(k), (l) + (r), v)
+#define STEP_ODD(v, l, r, k)  fma((WORKS)(k), (l) + (r), v)
 #else
 #define STEP_ODD(v, l, r, k)  ((v) + (k) * ((l) + (r)))
 #endif
@@ -57,7 +57,7 @@ CALLED inline void FN(fetch_ends)(__global const SRC *restrict row, int p, int w
 }
 
 /* Loads sixteen pairs of columns of a row, from pair `p` on; the row is mirrored at its ends. */
-inline void FN(fetch)(__global const SRC *restrict row, int p, int width, WIDE *even, WIDE *odd)
+inline void FN(fetch)(__global const SRC *restrict row, int p, int width, WORKS *even, WORKS *odd)
 {
     if (p >= 0 && 2 * p + 32 <= width) {
 #ifdef SRC_IS_uchar /* pairs as words: a mask and a shift instead of shuffles */
@@ -74,9 +74,9 @@ inline void FN(fetch)(__global const SRC *restrict row, int p, int width, WIDE *
     }
     WORK at[32];
     FN(fetch_ends)(row, p, width, at);
-    WIDE a = AT_ANY(at), b = AT_ANY(at + 16);
-    *even = (WIDE)(a.even, b.even);
-    *odd = (WIDE)(a.odd, b.odd);
+    WORKS a = AT_ANY(at), b = AT_ANY(at + 16);
+    *even = (WORKS)(a.even, b.even);
+    *odd = (WORKS)(a.odd, b.odd);
 }
 
 /* What the steps down the columns need from the rows above, for each column. */
@@ -99,8 +99,8 @@ struct FN(made) {
 #if STEPS == 4
 #define DOWN(o, e, to_low, to_high)                                                                \
     {                                                                                              \
-        WIDE d_new = STEP_ODD(o, x, e, lift[0]), s_new = STEP_EVEN(x, d, d_new, lift[1]);          \
-        WIDE d2_new = STEP_ODD(d, s, s_new, lift[2]);                                              \
+        WORKS d_new = STEP_ODD(o, x, e, lift[0]), s_new = STEP_EVEN(x, d, d_new, lift[1]);          \
+        WORKS d2_new = STEP_ODD(d, s, s_new, lift[2]);                                              \
         AT(to_low) = STEP_EVEN(s, d2, d2_new, lift[3]);                                            \
         AT(to_high) = d2_new;                                                                      \
         x = e;                                                                                     \
@@ -111,7 +111,7 @@ struct FN(made) {
 #else
 #define DOWN(o, e, to_low, to_high)                                                                \
     {                                                                                              \
-        WIDE d_new = STEP_ODD(o, x, e, lift[0]);                                                   \
+        WORKS d_new = STEP_ODD(o, x, e, lift[0]);                                                   \
         AT(to_low) = STEP_EVEN(x, d, d_new, lift[1]);                                              \
         AT(to_high) = d_new;                                                                       \
         x = e;                                                                                     \
@@ -120,12 +120,12 @@ struct FN(made) {
 #endif
 
 /* The steps for four more rows: odd, even, odd, even. */
-inline void FN(down)(struct FN(above) *above, int i, WIDE o0, WIDE e0, WIDE o1, WIDE e1,
+inline void FN(down)(struct FN(above) *above, int i, WORKS o0, WORKS e0, WORKS o1, WORKS e1,
                      __global const WORK *lift, struct FN(made) *made)
 {
-    WIDE x = AT(above->x + i), d = AT(above->d + i);
+    WORKS x = AT(above->x + i), d = AT(above->d + i);
 #if STEPS == 4
-    WIDE s = AT(above->s + i), d2 = AT(above->d2 + i);
+    WORKS s = AT(above->s + i), d2 = AT(above->d2 + i);
 #endif
     DOWN(o0, e0, made->line[0] + 16 + i, made->line[1] + 16 + i)
     DOWN(o1, e1, made->line[2] + 16 + i, made->line[3] + 16 + i)
@@ -138,16 +138,16 @@ inline void FN(down)(struct FN(above) *above, int i, WIDE o0, WIDE e0, WIDE o1, 
 }
 
 /* `v` moved up by one lane; lane 0 is the last lane of the vector before it. */
-#define MOVED_UP(before, v) ((WIDE)((before).sf, (v).s01234567, (v).s89ab, (v).scd, (v).se))
+#define MOVED_UP(before, v) ((WORKS)((before).sf, (v).s01234567, (v).s89ab, (v).scd, (v).se))
 
 /* Bands of pictures of more bytes than this are stored without filling the caches, so that the processor need not fetch
  * cache lines that are then overwritten completely (5/3: 1.58 → 1.20 ticks a pixel, 9/7: 1.62 → 1.52). */
 #define PAST_CACHES   (8 << 20)
-#define IS_ALIGNED(p) (((size_t)(p) & (sizeof(WIDE) - 1)) == 0)
-inline void FN(store)(__global WORK *to, WIDE v, bool past)
+#define IS_ALIGNED(p) (((size_t)(p) & (sizeof(WORKS) - 1)) == 0)
+inline void FN(store)(__global WORK *to, WORKS v, bool past)
 {
     if (past)
-        STORE_PAST(v, (__global WIDE *)to);
+        STORE_PAST(v, (__global WORKS *)to);
     else
         *(__global FN(work16) *)to = v;
 }
@@ -162,18 +162,18 @@ inline void FN(along)(const WORK *even, const WORK *odd, __global const WORK *li
     WORK to_low = lift[4] * scale, to_high = lift[5] * scale;
 #endif
     bool high_past = past > 0 && IS_ALIGNED(high), low_past = past > 1 && IS_ALIGNED(low);
-    WIDE d_before = 0;
+    WORKS d_before = 0;
 #if STEPS == 4
-    WIDE s_before = 0, d2_before = 0;
+    WORKS s_before = 0, d2_before = 0;
 #endif
     for (int i = -16; i < n_low; i += 16) {
         const WORK *e = even + i + STEPS - 1, *o = odd + i + STEPS - 1;
-        WIDE x = AT_ANY(e);
-        WIDE d = STEP_ODD(AT_ANY(o), x, AT_ANY(e + 1), lift[0]), d_left = MOVED_UP(d_before, d);
-        WIDE s = STEP_EVEN(x, d_left, d, lift[1]);
+        WORKS x = AT_ANY(e);
+        WORKS d = STEP_ODD(AT_ANY(o), x, AT_ANY(e + 1), lift[0]), d_left = MOVED_UP(d_before, d);
+        WORKS s = STEP_EVEN(x, d_left, d, lift[1]);
         d_before = d;
 #if STEPS == 4
-        WIDE s_left = MOVED_UP(s_before, s);
+        WORKS s_left = MOVED_UP(s_before, s);
         d = STEP_ODD(d_left, s_left, s, lift[2]);
         s_before = s;
         s = to_low * STEP_EVEN(s_left, MOVED_UP(d2_before, d), d, lift[3]);
@@ -199,7 +199,7 @@ inline void FN(along)(const WORK *even, const WORK *odd, __global const WORK *li
     }
 }
 
-inline void FN(begin)(struct FN(above) *above, int i, WIDE x)
+inline void FN(begin)(struct FN(above) *above, int i, WORKS x)
 {
     AT(above->x + i) = x;
     AT(above->d + i) = 0;
@@ -224,7 +224,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WO
     int past = width >= PAST_CACHES / (int)WORK_SIZE / height;
     int y = block * rows, y_end = min(y + rows, (height + 1) / 2);
     for (int i = 0; i < n_pairs; i += 16) {
-        WIDE x0, x1;
+        WORKS x0, x1;
         FN(fetch)(SOURCE(y - EARLY, 0), x - EARLY + i, width, &x0, &x1);
         FN(begin)(&above[0], i, x0);
         FN(begin)(&above[1], i, x1);
@@ -234,7 +234,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WO
     for (int n = y - EARLY; n < y_end + EARLY - 1; n += 2) {
         __global const SRC *row[4] = {SOURCE(n, 1), SOURCE(n, 2), SOURCE(n, 3), SOURCE(n, 4)};
         for (int i = 0; i < n_pairs; i += 16) {
-            WIDE v[4][2];
+            WORKS v[4][2];
 #pragma unroll
             for (int k = 0; k < 4; k++)
                 FN(fetch)(row[k], x - EARLY + i, width, &v[k][0], &v[k][1]);

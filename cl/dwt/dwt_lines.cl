@@ -9,6 +9,7 @@
  * WORK is the type of sums and bands. C is the number of channels of a band, CH that of the source; if they differ, the
  * source's last channel is alpha. Where LANES samples in a row have all they need, they are computed together. */
 #include <ends.cl>
+#include <processor.cl>
 #include <round.cl>
 #ifdef WORK_IS_double
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable

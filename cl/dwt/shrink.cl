@@ -120,7 +120,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, 
                      int parts, int shift)
 {
     POSITION(begin, band)
-#ifdef FORM_ROWS
+#pragma form ROWS
     for (int y = band * rows; y < min(band * rows + rows, height); y++) {
         __global const SRC *in = ROW(src, y);
         for (int x = begin; x < SPAN_END(begin); x++) {
@@ -132,7 +132,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, 
             COUNTS(c, 1, band)[digit] += a != b && key >> 8 == b;
         }
     }
-#else
+#pragma form VECTOR SCALAR
     int c = begin % C;
     KEY a = STATE(c, PREFIX), b = STATE(c, PREFIX + 1);
     for (int y = band * rows; y < min(band * rows + rows, height); y++) {
@@ -143,7 +143,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, 
         else if (key >> 8 == b)
             atomic_inc(COUNTS(c, 1, band % parts) + digit);
     }
-#endif
+#pragma form
 }
 
 #pragma kernel pick
@@ -227,7 +227,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, 
 {
     POSITION(begin, band)
     int end = min(band * rows + rows, height);
-#ifdef FORM_ROWS
+#pragma form ROWS
     for (int c = 0; c < C; c++) {
         WORK step = STEP_OF(c), inverse = INVERSE(step);
         __global int *counts = COUNTS(c, 0, band);
@@ -240,7 +240,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, 
             }
         }
     }
-#else
+#pragma form VECTOR SCALAR
     int c = begin % C;
     WORK step = STEP_OF(c), inverse = INVERSE(step);
     for (int y = band * rows; y < end; y++) {
@@ -248,7 +248,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(int, state), int rows, 
         if (k < RISK_STEPS)
             atomic_inc(COUNTS(c, 0, band % parts) + k);
     }
-#endif
+#pragma form
 }
 #endif
 
@@ -296,7 +296,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, sums), int rows, 
     POSITION(x, band)
     int until = min(band * rows + rows, height);
     __global CAT(WORK, 2) *to = (__global CAT(WORK, 2) *)ROW(sums, band);
-#ifdef FORM_ROWS
+#pragma form ROWS
     for (int c = 0; c < C; c++) {
         CAT(WORK, 2) sum = 0;
         for (int y = band * rows; y < until; y++) {
@@ -321,14 +321,14 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, sums), int rows, 
         }
         to[c] = sum;
     }
-#else
+#pragma form VECTOR SCALAR
     CAT(WORK, 2) sum = 0;
     for (int y = band * rows; y < until; y++) {
         WORK v = (WORK)ROW(src, y)[x];
         sum = FN(add)(sum, v * v);
     }
     to[x] = sum;
-#endif
+#pragma form
 }
 
 #pragma kernel gather
@@ -416,12 +416,8 @@ __kernel void KERNEL(GRID, __global const SRC *restrict src, __global SRC *restr
     __global const SRC *in = src + place[SRC_AT] + row * place[SRC_AT + 1];
     __global SRC *out = dst + place[DST_AT] + row * place[DST_AT + 1];
     bool copies = place[IS_COPIED];
-#if C == 1
-    WORK limit = copies ? 0 : LIMIT_OF(0, place[VALUE]);
-#define LIMIT limit
-#else
-#define LIMIT LIMIT_OF(x % C, place[VALUE] + x % C)
-#endif
+    WORK limit = C > 1 || copies ? 0 : LIMIT_OF(0, place[VALUE]);
+#define LIMIT (C == 1 ? limit : LIMIT_OF(x % C, place[VALUE] + x % C))
 #define RULED(lane) (copies ? v.lane : TO_SAMPLE(FN(rule)((WORK)v.lane, LIMIT GIVEN)))
 #if SPAN == 4
     if (x + 4 <= width) {
@@ -442,12 +438,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
     __global const SRC *in = ROW(src, y);
     __global SRC *out = ROW(dst, y);
     __global const WORK *limits = all_limits + first;
-#if C == 1
     WORK limit = limits[0];
-#define LIMIT limit
-#else
-#define LIMIT limits[x % C]
-#endif
+#define LIMIT (C == 1 ? limit : limits[x % C])
 #if SPAN == 4
 #define RULED(lane) TO_SAMPLE(FN(rule)((WORK)v.lane, LIMIT GIVEN))
     if (x + 4 <= grid_width) {

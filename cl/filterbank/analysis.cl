@@ -22,13 +22,13 @@
     __global const DST *restrict all_taps, int taps_at, int n_taps, int factor, int base,          \
         int length, int border
 
-#ifdef FORM_ROWS
+#pragma form ROWS
 typedef CAT(SRC, 16) __attribute__((aligned(sizeof(SRC)))) FN(samples);
 typedef CAT(DST, 16) __attribute__((aligned(sizeof(DST)))) FN(results);
 #define LOAD16(p) (*(__global const FN(samples) *)(p))
 #define STORE16(p, v) *(__global FN(results) *)(p) = (v)
 #define TO_DST16(v) CAT3(convert_, DST, 16)(v)
-#endif
+#pragma form
 
 /* The index of position i in the signal of n samples; -1: a zero. */
 inline int FN(inside)(int i, int n, int border, int factor)
@@ -44,7 +44,7 @@ inline int FN(inside)(int i, int n, int border, int factor)
 #pragma kernel rows
 /* Along rows. The grid counts samples of pixels without alpha. The taps of positions inner … inner_end - 1 are all
  * within the signal. */
-#define STORE(b)                                                                                   \
+#define STORE_BAND(b)                                                                                   \
     if (g >= skip##b && g - skip##b < length##b)                                                   \
         out##b[x - skip##b * channels] = a##b;
 #define OUT_ROW(b)    __global DST *out##b = ROW(dst##b, y);
@@ -64,7 +64,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON,
     __global const DST *taps = all_taps + taps_at;
     EACH_BAND(OUT_ROW)
     while (x < end) {
-#ifdef FORM_ROWS
+#pragma form ROWS
         /* With factor 2 and one channel: 16 positions from 32 samples; even samples are multiplied by one tap, odd ones
          * by the next. */
         if (factor == 2 && src_channels == 1 && x >= inner && x + 16 <= min(end, inner_end)) {
@@ -80,7 +80,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON,
             x += 16;
             continue;
         }
-#endif
+#pragma form
         int g = x / channels, c = x - g * channels, at = factor * g + base;
         EACH_BAND(CLEAR_SUM)
         if (x >= inner && x < inner_end) {
@@ -95,7 +95,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON,
                 EACH_BAND(ADD)
             }
         }
-        EACH_BAND(STORE)
+        EACH_BAND(STORE_BAND)
         x++;
     }
 }
@@ -104,7 +104,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON,
 /* Along columns: row y of the grid is computed from the rows under its taps. */
 #define HAS(b)        bool has##b = y >= skip##b && y - skip##b < length##b;
 #define OUT_ROW(b)    __global DST *out##b = ROW(dst##b, has##b ? y - skip##b : 0);
-#define STORE(b)                                                                                   \
+#define STORE_BAND(b)                                                                                   \
     if (has##b)                                                                                    \
         out##b[x] = a##b;
 #define SUM_WIDE(b)   CAT(DST, 16) a##b = 0;
@@ -123,7 +123,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
     __global const DST *taps = all_taps + taps_at;
     EACH_BAND(HAS)
     EACH_BAND(OUT_ROW)
-#ifdef FORM_ROWS
+#pragma form ROWS
     for (; x + 16 <= end; x += 16) {
         EACH_BAND(SUM_WIDE)
         for (int t = 0; t < n_taps; t++) {
@@ -135,7 +135,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
         }
         EACH_BAND(STORE_WIDE)
     }
-#endif
+#pragma form
     for (; x < end; x++) {
         EACH_BAND(CLEAR_SUM)
         for (int t = 0; t < n_taps; t++) {
@@ -143,7 +143,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
             DST v = i < 0 ? (DST)0 : (DST)ROW(src, max(i, 0))[x];
             EACH_BAND(ADD)
         }
-        EACH_BAND(STORE)
+        EACH_BAND(STORE_BAND)
     }
 }
 

@@ -49,7 +49,7 @@
 #define FINISH16(v) CAT3(convert_, DST, 16_sat_rte)(v)
 #endif
 
-#ifdef FORM_ROWS
+#pragma form ROWS
 typedef CAT(SRC0, 16) __attribute__((aligned(sizeof(SRC0)))) FN(band0);
 #if BANDS == 2
 typedef CAT(SRC1, 16) __attribute__((aligned(sizeof(SRC1)))) FN(band1);
@@ -58,7 +58,7 @@ typedef CAT(DST, 16) __attribute__((aligned(sizeof(DST)))) FN(results);
 typedef CAT(ACC, 16) __attribute__((aligned(sizeof(ACC)))) FN(sums);
 #define LOAD16(b, p) CAT3(convert_, ACC, 16)(*(__global const FN(band##b) *)(p))
 #define STORE16(p, v) *(__global FN(results) *)(p) = (v)
-#endif
+#pragma form
 
 #pragma kernel rows
 /* Along rows. The grid counts samples. At positions inner … inner_end - 1 the bands have samples for all taps. */
@@ -88,11 +88,11 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int channels, int inner, in
     __global const ACC *taps = all_taps + taps_at;
     EACH_BAND(HAS)
     EACH_BAND(ROW_OF)
-#ifdef FORM_ROWS
+#pragma form ROWS
     int wide_end = factor == 2 && channels == 1 EACH_BAND(ALL_HAVE_) ? min(end, inner_end) : 0;
-#endif
+#pragma form
     while (x < end) {
-#ifdef FORM_ROWS
+#pragma form ROWS
         /* With factor 2 and one channel: 32 positions from 16 samples of each band for every tap. */
         if ((x & 1) == 0 && x >= inner && x + 32 <= wide_end) {
             CAT(ACC, 16) even = 0, odd = 0, first, second;
@@ -108,7 +108,7 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int channels, int inner, in
             x += 32;
             continue;
         }
-#endif
+#pragma form
         int o = x / channels, c = x - o * channels, g = o / factor, r = o - g * factor;
         ACC a = BEGIN(x);
         EACH_BAND(ADD)
@@ -144,7 +144,7 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
     SUM_ROW
     EACH_BAND(FIRST_TAP)
     while (x < end) {
-#ifdef FORM_ROWS
+#pragma form ROWS
         if (x + 16 <= end EACH_BAND(INSIDE)) {
             CAT(ACC, 16) a = BEGIN16(x);
             EACH_BAND(ADD_WIDE)
@@ -152,7 +152,7 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
             x += 16;
             continue;
         }
-#endif
+#pragma form
         ACC a = BEGIN(x);
         EACH_BAND(ADD)
         out[x] = SATURATE_FROM(ACC, DST, a);

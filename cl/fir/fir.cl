@@ -18,6 +18,7 @@
 #include <alpha.cl>
 #include <border.cl>
 #include <memory.cl>
+#include <processor.cl>
 #include <quotient.cl>
 #include <round.cl>
 #include <shift.cl>
@@ -38,10 +39,8 @@ inline V(ushort) FN(quotient)(V(ushort) n, ushort d, ushort multiplier, ushort s
 #define QUOTIENT(n)                                                                                  \
     (clamp(FN(quotient)((n) + (V(NUM))offset, divisor, multiplier, shift), (V(NUM))low, (V(NUM))high) - (V(NUM))zero)
 #define FINISH(n) CONVERT(DST, CAT3(as_, VALUE, LANES)(QUOTIENT(n)))
-#elif defined(NUM_BITS) && defined(GENERIC)
-#define FINISH(n) EXACT_RESULT_BY(n)
 #elif defined(NUM_BITS)
-#define FINISH(n) EXACT_RESULT((n) + (NUM)OFFSET)
+#define FINISH(n) EXACT_OF(n)
 #else
 #define FINISH(n) WIDE_SATURATE(DST, DIVIDE(n) ADD_BIAS)
 #endif
@@ -68,7 +67,7 @@ inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict tabl
 }
 
 #if LANES + 0
-#ifdef FORM_VECTOR
+#pragma form VECTOR
 /* A row is given by where it begins in the source's memory, counted in vectors; v counts vectors in the row. A vector
  * beside the row is replaced by one in it, because its lanes are not used. */
 #define ROW_TYPE    int
@@ -77,13 +76,13 @@ inline ACC FN(sum)(PLANE_IN(SRC, src), __global const COEFFICIENT *restrict tabl
 #define TAKEN(j, o, b) VECTOR_SHIFT(LANES, b, SRC, AT(r[j], x / LANES + (o)), AT(r[j], x / LANES + (o) + 1))
 #define LOAD(at)     CAT(vload, LANES)(0, at)
 #define STORE(v, at) *(__global V(OUT) *)(at) = THEN(v)
-#else
+#pragma form ROWS SCALAR
 #define ROW_TYPE       __global const SRC *
 #define ROW_AT(y)      ROW(src, y)
 #define TAKEN(j, o, b) LOAD(r[j] + x + (o))
 #define LOAD(at)       UNALIGNED_IN(SRC, LANES, at)
 #define STORE(v, at)   UNALIGNED_OUT(OUT, LANES, at) = THEN(v)
-#endif
+#pragma form
 
 /* Stores a vector of n samples without its alpha samples. */
 #define STORE_4_2(v, at)  vstore2((v).s02, 0, at)
@@ -127,12 +126,12 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
 #if LANES + 0
     inner = max(left * CH, x);
     inner_end = min((width - columns + 1 + left) * CH, end);
-#ifdef FORM_VECTOR
+#pragma form VECTOR
     int last = (width * CH - 1) / LANES;
     bool fits = x + LANES <= grid_width && inner < inner_end;
-#else
+#pragma form ROWS SCALAR
     bool fits = inner + LANES <= inner_end;
-#endif
+#pragma form
 #ifdef ROWS
     ROW_TYPE r[ROWS];
     for (int j = 0; j < ROWS; j++) {
@@ -143,9 +142,9 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
 #endif
     if (!fits)
         inner = inner_end = end;
-#ifdef FORM_VECTOR
+#pragma form VECTOR
     if (fits) {
-#else
+#pragma form ROWS SCALAR
     int next = inner;
 #if defined(PAIRS) && defined(PAIR_SAMPLES)
     /* Results at even places and at odd ones have sums of their own, to which two products are added at a time. From
@@ -170,7 +169,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
 #endif
     for (; next < inner_end; next += LANES) {
         x = min(next, inner_end - LANES);
-#endif
+#pragma form
         V(NUM) sum = 0;
 #if defined(TAPS)
         TAPS
@@ -187,7 +186,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
             int row = SOURCE_Y(y - top + j);
             if (row < 0)
                 continue;
-#ifdef FORM_VECTOR
+#pragma form VECTOR
             ROW_TYPE in = ROW_AT(row);
             __global const CAT(COEFFICIENT, 4) *k =
                 (__global const CAT(COEFFICIENT, 4) *)(table + j * pitch);
@@ -196,14 +195,14 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
             for (int b = 0; b < pitch / 4; b++, v += CH) {
                 ADD_FOUR(k[b], in, v)
             }
-#else
+#pragma form ROWS SCALAR
             __global const SRC *in = ROW(src, row) + x - left * CH;
             for (int i = 0; i < columns; i++, in += CH) {
                 COEFFICIENT k = table[j * pitch + i];
                 if (k != 0)
                     sum += (NUM)k * WIDEN(LOAD(in));
             }
-#endif
+#pragma form
         }
 #endif
         V(DST) result = FINISH(sum);

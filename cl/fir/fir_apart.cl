@@ -2,13 +2,9 @@
  * the source is summed along itself into a ring of lines of ints, and as soon as the window's last line is there, a row
  * of the result is the sum down these, modulo 2^NUM_BITS. `table`: the row's coefficients, then the column's. */
 #include <memory.cl>
+#include <processor.cl>
 #include <quotient.cl>
 #include "strips.cl"
-#ifdef GENERIC
-#define FINISH(n) EXACT_RESULT_BY(n)
-#else
-#define FINISH(n) EXACT_RESULT((n) + (NUM)OFFSET)
-#endif
 
 VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), STRIP_PARAMETERS,
                                          __global const int *restrict table NUMBERS)
@@ -44,7 +40,7 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
                 from = from == lines ? 0 : from;
                 sum += WIDEN(UNALIGNED_IN(int, 16, ring + from * pitch + x)) * (V(NUM))((NUM)down[j]);
             }
-            V(DST) result = FINISH(sum);
+            V(DST) result = EXACT_OF(sum);
             if (x + LANES <= count) {
                 UNALIGNED_OUT(DST, 16, out + x) = result;
             } else {

@@ -7,19 +7,14 @@
 #include <quotient.cl>
 #ifdef FLOATS /* which hold every sum */
 #define SUM       float
-#define WIDE(v)   (v)
+#define SUMMAND(v) (v)
 #define WHOLE(n)  CONVERT(uint, CONVERT(int, n))
 #define COEFFICIENT float
 #else
 #define SUM       NUM
-#define WIDE(v)   WIDEN(v)
+#define SUMMAND(v) WIDEN(v)
 #define WHOLE(n)  (n)
 #define COEFFICIENT int
-#endif
-#ifdef GENERIC
-#define FINISH(n) EXACT_RESULT_BY(n)
-#else
-#define FINISH(n) EXACT_RESULT((n) + (NUM)OFFSET)
 #endif
 
 __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(DST, dst), PLANE_IN(SRC, src), int skip, int down,
@@ -35,14 +30,14 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(DST, dst), PLANE_
         int row = border_near(first - top + t, height, border);
         if (row < 0)
             continue;
-        V(SUM) v = WIDE(*(__global const V(MIDDLE) *)(ROW(middle, row) + x));
+        V(SUM) v = SUMMAND(*(__global const V(MIDDLE) *)(ROW(middle, row) + x));
         UNROLLED for (int r = 0; r < ROWS; r++)
             s[r] += (V(SUM))((SUM)table[t - r + ROWS - 1]) * v;
     }
     UNROLLED for (int r = 0; r < ROWS; r++) {
         if (first + r >= out_height)
             return;
-        V(DST) out = FINISH(WHOLE(s[r]));
+        V(DST) out = EXACT_OF(WHOLE(s[r]));
         __global DST *to = ROW(dst, first + r) + x;
 #if ALPHA
         V(SRC) in = *(__global const V(SRC) *)(ROW(src, first + r + down) + x + skip);

@@ -5,6 +5,7 @@
  * distance 0 on, in 2^14ths or as f32, with zeros up to an even count. TABLE or REAL: unsharp, by a table of the
  * changes or in f32. */
 #include <memory.cl>
+#include <processor.cl>
 #include "gauss_sharpen.cl"
 #include "weighted.cl"
 #include "strips.cl"

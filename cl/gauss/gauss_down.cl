@@ -35,7 +35,7 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst), PLANE_
 #endif
     out = SHARPENED(in, out);
     __global SRC *to = ROW(dst, y) + x;
-#ifdef FORM_VECTOR
+#pragma form VECTOR
     TAKE_ALPHA(ALPHA, out, in);
     if (x + 4 <= grid_width) {
         *(__global V(SRC) *)to = out;
@@ -46,7 +46,7 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst), PLANE_
         to[1] = out.s1;
     if (x + 2 < grid_width)
         to[2] = out.s2;
-#else
+#pragma form ROWS SCALAR
     *to = IS_ALPHA(ALPHA, x) ? in : out;
-#endif
+#pragma form
 }

@@ -6,15 +6,16 @@
 inline V(SRC) FN(sharpened)(V(SRC) in, V(SRC) blurred, __global const int *restrict changes)
 {
     V(int) d = CONVERT(int, in) - CONVERT(int, blurred), sign = d >> 31;
-#ifdef FORM_ROWS /* through memory: on CPUs lanes that are put in one by one take longer */
+#pragma form ROWS
+/* through memory: on CPUs lanes that are put in one by one take longer */
     int each[LANES];
     CAT(vstore, LANES)(CONVERT(int, abs(d)), 0, each);
     for (int i = 0; i < LANES; i++)
         each[i] = changes[each[i]];
     V(int) change = CAT(vload, LANES)(0, each);
-#else
+#pragma form VECTOR SCALAR
     V(int) change = LOOK_UP(int, changes, abs(d));
-#endif
+#pragma form
     return CAT4(convert_, SRC, LANES, _sat)(CONVERT(int, in) + ((change ^ sign) - sign));
 }
 #elif defined(REAL)

@@ -6,6 +6,7 @@
  * are those from distance 0 to RADIUS. They are part of the program, and loops over a window are unrolled, so that
  * weights are loaded from nowhere. */
 #include <border.cl>
+#include <in_words.cl>
 #include <words.cl>
 #include <types.cl>
 #include "gauss_sharpen.cl"

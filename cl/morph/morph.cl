@@ -6,7 +6,7 @@
  * a factor of four. Rows of results lie in blocks of as many as the window is high. A window's rows are the end of one
  * block and the beginning of the next: of the finished block, row i is the best of rows i to the last; of the one that
  * is being filled, `begun` is the best of all so far. */
-#include <memory.cl>
+#include <processor.cl>
 #include "strips.cl"
 typedef FN(strip_lanes) FN(wide);
 VECTORS_OF_512_BITS inline FN(wide) FN(better)(FN(wide) a, FN(wide) b)

@@ -5,7 +5,7 @@
  * at any byte: then words are loaded and shifted. */
 #include <memory.cl>
 #include <words.cl>
-#ifdef FORM_VECTOR
+#pragma form VECTOR
 #define PIXEL_BYTES (UNITS * UNIT_BYTES)
 #define WORDS       (PIXEL_BYTES % 3 == 0 ? 3 : 4)
 #define PERMUTED(a, b, c, d, order)                                                                \
@@ -39,7 +39,7 @@ inline uint4 FN(vector_at)(__global const UNIT *in, int byte)
     uint4 next = WORDS == 3 ? (uint4)(v.s12, behind, 0u) : (uint4)(v.s123, behind);
     return v >> shift | next << 1u << (31u - shift);
 }
-#endif
+#pragma form
 
 __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int height, int mirror_y)
 {
@@ -47,7 +47,7 @@ __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int height
     int row = mirror_y ? height - 1 - y : y;
     __global const UNIT *in = ROW(src, row) + (grid_width - 1) * UNITS;
     __global UNIT *out = ROW(dst, y);
-#ifdef FORM_VECTOR
+#pragma form VECTOR
     if (x + SPAN <= grid_width) {
         int first = (grid_width - SPAN - x) * UNITS;
         int byte = (src_offset + row * src_stride + first) * UNIT_BYTES & 15;
@@ -58,7 +58,7 @@ __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int height
             *(__global uint4 *)(out + x * UNITS) = v;
         return;
     }
-#endif
+#pragma form
     for (int end = SPAN_END(x); x < end; x++)
         for (int unit = 0; unit < UNITS; unit++)
             out[x * UNITS + unit] = in[unit - x * UNITS];

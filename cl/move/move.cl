@@ -42,7 +42,7 @@ __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int width,
     __global const UNIT *in = row < 0 ? 0 : ROW(src, row);
     int begin = in ? clamp(left * UNITS, x, end) : end;
     int stop = in ? clamp((left + width) * UNITS, begin, end) : end;
-#ifdef FORM_VECTOR
+#pragma form VECTOR
     if (begin == x && stop == x + SPAN) {
         int byte = (src_offset + row * src_stride + x - left * UNITS) * UNIT_BYTES & 15;
         __global const uint *at =
@@ -55,7 +55,7 @@ __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int width,
         *(__global uint4 *)(out + x) = v;
         return;
     }
-#endif
+#pragma form
     for (; x < begin; x++)
         out[x] = FN(beside)(in, x, width, left, border, BACKGROUND_ARGUMENTS);
     for (; x < stop; x++)

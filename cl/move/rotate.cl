@@ -5,15 +5,15 @@
  * If a pixel is one unit (src/stage/move/move.h), squares of N × N pixels are transposed in registers, on CPUs those of
  * a tile at a time. At an edge, on CPUs the last tile begins earlier and writes some pixels a second time; on GPUs, where
  * a work-item takes one square, pixels are copied one by one. */
-#include <memory.cl>
+#include <processor.cl>
 #include <words.cl>
 
 #if N > 1 && UNITS == 1
-#ifdef FORM_ROWS
+#pragma form ROWS
 typedef CAT(UNIT, N) __attribute__((aligned(UNIT_BYTES))) FN(vector);
-#else
+#pragma form VECTOR SCALAR
 typedef CAT(UNIT, N) FN(vector);
-#endif
+#pragma form
 
 /* Interleaves the lanes of two vectors: of their first halves, and of their second halves. */
 #if N == 4
@@ -139,7 +139,7 @@ __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int width,
         return;
     }
 #endif
-#ifdef FORM_ROWS
+#pragma form ROWS
     /* Blocks of 16 × 16 pixels go through a small array, because rows whose stride is a power of 2 displace each other
      * in the cache. */
     for (; column < end_column; column += 16) {
@@ -160,7 +160,7 @@ __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int width,
             }
         }
     }
-#else
+#pragma form VECTOR SCALAR
     for (; column < end_column; column++)
         for (int x = begin; x < end; x++) {
             __global const UNIT *in =
@@ -169,5 +169,5 @@ __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int width,
             for (int unit = 0; unit < UNITS; unit++)
                 out[unit] = in[unit];
         }
-#endif
+#pragma form
 }

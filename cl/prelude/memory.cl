@@ -1,4 +1,3 @@
-/* Accesses to memory that OpenCL C has no words for, or that compilers make slow. */
 /* Access to a vector at an address that is aligned to its samples only. vload16 and vstore16 would mean the same,
  * but PoCL 3.1 compiles them to four loads and sixteen stores; and Mesa, for Mali, compiles a vload4 to four
  * loads, but an access by such a type to one. */
@@ -15,22 +14,3 @@ typedef uint4 __attribute__((aligned(4))) UNALIGNED(uint, 4);
 typedef ushort8 __attribute__((aligned(2))) UNALIGNED(ushort, 8);
 typedef float16 __attribute__((aligned(4))) UNALIGNED(float, 16);
 typedef ulong16 __attribute__((aligned(8))) UNALIGNED(ulong, 16);
-
-/* Prefetches an address, if the compiler can. */
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_prefetch)
-#define FETCH_AHEAD(p) __builtin_prefetch((const void *)(size_t)(p))
-#endif
-#endif
-#ifndef FETCH_AHEAD
-#define FETCH_AHEAD(p)
-#endif
-/* Stores an aligned vector that is not read soon, without filling the caches, if the compiler can. */
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_nontemporal_store)
-#define STORE_PAST(v, p) __builtin_nontemporal_store(v, p)
-#endif
-#endif
-#ifndef STORE_PAST
-#define STORE_PAST(v, p) (*(p) = (v))
-#endif

@@ -9,6 +9,7 @@
  * pairs. */
 #include <memory.cl>
 #include <own.cl>
+#include <processor.cl>
 #include "resize_table.cl"
 #define ROWS 16
 

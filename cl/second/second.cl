@@ -10,28 +10,6 @@
 #include <alpha.cl>
 #include <memory.cl>
 #include <round.cl>
-#if defined(SUBTRACT) && defined(SRC_IS_float)
-#define COMBINED v - w
-#elif defined(SUBTRACT) && defined(SRC_IS_short)
-#define COMBINED CAT3(convert_short, LANES, _sat)(CONVERT(int, v) - CONVERT(int, w))
-#elif defined(SUBTRACT)
-#define COMBINED max(v, w) - w
-#elif defined(DIFFERENCE) && defined(SRC_IS_float)
-#define COMBINED fabs(v - w)
-#elif defined(DIFFERENCE) && defined(SRC_IS_short)
-#define COMBINED CAT3(convert_short, LANES, _sat)(max(CONVERT(int, v), CONVERT(int, w)) - min(CONVERT(int, v), CONVERT(int, w)))
-#elif defined(DIFFERENCE)
-#define COMBINED max(v, w) - min(v, w)
-#elif defined(DIVIDE)
-#define COMBINED WIDE_SATURATE(SRC, CONVERT(float, v) * w * by)
-#elif defined(MASK) /* w is 0 or 255, BITS as wide as SRC, and ONES has a 1 in each of its bytes */
-#define AS(type, v) CAT3(as_, type, LANES)(v)
-#define COMBINED AS(SRC, (V(BITS))(AS(BITS, v) & CONVERT(BITS, w) * (BITS)ONES | ~(CONVERT(BITS, w) * (BITS)ONES) & AS(BITS, extra)))
-#elif defined(SHARES)
-#define COMBINED WIDE_SATURATE(SRC, CONVERT(float, v) + (CONVERT(float, w) - CONVERT(float, v)) * (CONVERT(float, extra) * by))
-#else
-#define COMBINED WIDE_SATURATE(SRC, CONVERT(float, v) + (CONVERT(float, w) - CONVERT(float, v)) * by)
-#endif
 #ifdef BLEND
 #define FIRST_COVERED (y >= top && y < top + high ? left : grid_width)
 #define BEHIND        (left + wide)
@@ -44,9 +22,32 @@
 #define LEFT          0
 #endif
 
+#define AS(type, v)  CAT3(as_, type, LANES)(v)
+#define TO_SHORTS(v) CAT3(convert_short, LANES, _sat)(v)
+
 inline V(SRC) FN(combine)(V(SRC) v, V(WITH) w, V(EXTRA) extra, float by)
 {
-    return (V(SRC))(COMBINED);
+#if defined(SUBTRACT) && defined(SRC_IS_float)
+    return v - w;
+#elif defined(SUBTRACT) && defined(SRC_IS_short)
+    return TO_SHORTS(CONVERT(int, v) - CONVERT(int, w));
+#elif defined(SUBTRACT)
+    return max(v, w) - w;
+#elif defined(DIFFERENCE) && defined(SRC_IS_float)
+    return fabs(v - w);
+#elif defined(DIFFERENCE) && defined(SRC_IS_short)
+    return TO_SHORTS(max(CONVERT(int, v), CONVERT(int, w)) - min(CONVERT(int, v), CONVERT(int, w)));
+#elif defined(DIFFERENCE)
+    return max(v, w) - min(v, w);
+#elif defined(DIVIDE)
+    return WIDE_SATURATE(SRC, CONVERT(float, v) * w * by);
+#elif defined(MASK) /* w is 0 or 255, BITS as wide as SRC, and ONES has a 1 in each of its bytes */
+    return AS(SRC, (V(BITS))(AS(BITS, v) & CONVERT(BITS, w) * (BITS)ONES | ~(CONVERT(BITS, w) * (BITS)ONES) & AS(BITS, extra)));
+#elif defined(SHARES)
+    return WIDE_SATURATE(SRC, CONVERT(float, v) + (CONVERT(float, w) - CONVERT(float, v)) * (CONVERT(float, extra) * by));
+#else
+    return WIDE_SATURATE(SRC, CONVERT(float, v) + (CONVERT(float, w) - CONVERT(float, v)) * by);
+#endif
 }
 
 /* Sample x of the result. */
@@ -62,7 +63,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst), PLANE_IN(WIT
     /* Where sample 0 of the row would lie. */
     __global const WITH *other = ROW(with, ROW_COVERED) - LEFT;
     __global const EXTRA *third = ROW(extra, ROW_COVERED) - LEFT;
-#ifdef FORM_VECTOR
+#pragma form VECTOR
     /* Planning chooses another form for rows shorter than a vector. */
     bool whole = x + SPAN <= grid_width;
     x = min(x, grid_width - SPAN);
@@ -83,7 +84,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst), PLANE_IN(WIT
         *(__global V(OUT) *)(out + x) = THEN(result);
     else
         CAT(vstore, LANES)(THEN(result), 0, out + x);
-#else
+#pragma form ROWS SCALAR
     int end = SPAN_END(x);
     first = clamp(first, x, end), behind = clamp(behind, first, end);
     for (; x < first; x++)
@@ -102,5 +103,5 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst), PLANE_IN(WIT
         out[x] = ONE(x);
     for (; x < end; x++)
         out[x] = THEN_ONE(in[x]);
-#endif
+#pragma form
 }

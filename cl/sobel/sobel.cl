@@ -9,6 +9,7 @@
 #include <alpha.cl>
 #include <border.cl>
 #include <memory.cl>
+#include <processor.cl>
 #include <shift.cl>
 #define GRADIENT_X(nw, n, ne, w, e, sw, s, se) ((ne) - (nw) + (WORK)2 * ((e) - (w)) + (se) - (sw))
 #define GRADIENT_Y(nw, n, ne, w, e, sw, s, se)                                                     \
@@ -142,7 +143,7 @@ inline CAT(WORK, 2) FN(edge)(PLANE_IN(SRC, src), int width, int border, int y0, 
                           GRADIENT_Y(nw, n, ne, w, e, sw, s, se));
 }
 
-#ifdef FORM_VECTOR
+#pragma form VECTOR
 /* The source of an aligned vector's gradients: in each row the vector itself and those before and behind it. If 4
  * bytes hold a pixel, a vector of 8 bytes is loaded in one access together with 4 bytes on either side, because on
  * Mali loads bound this form (0.6 cycles for a sample of u8, instead of 2.5 with three loads of 4 bytes a row). Of those on
@@ -179,7 +180,7 @@ inline V(WORK) FN(slope)(V(SRC) top, V(SRC) bottom)
     return CONVERT(WORK, top) - CONVERT(WORK, bottom);
 }
 #endif
-#else
+#pragma form ROWS SCALAR
 #if LANES + 0
 #define NEIGHBOUR(r, d) CONVERT(WORK, UNALIGNED_IN(SRC, LANES, (r) + x + (d) * CH))
 #else
@@ -190,7 +191,7 @@ inline V(WORK) FN(slope)(V(SRC) top, V(SRC) bottom)
     V(WORK) e = NEIGHBOUR(r1, 1), sw = NEIGHBOUR(r2, -1), s = NEIGHBOUR(r2, 0), se = NEIGHBOUR(r2, 1);         \
     V(WORK) dx = GRADIENT_X(nw, n, ne, w, e, sw, s, se);                                           \
     V(WORK) dy = GRADIENT_Y(nw, n, ne, w, e, sw, s, se)
-#endif
+#pragma form
 
 #ifdef PAIRS
 #include "sobel_pairs.cl"
@@ -269,7 +270,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
 #endif
         inner = end; /* what is left is the other edge */
     }
-#ifdef FORM_VECTOR
+#pragma form VECTOR
     if (fits) {
         LOAD_AROUND(r0, ROW(src, y0) + x)
         LOAD_AROUND(r1, ROW(src, y1) + x)
@@ -291,5 +292,5 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
         if (PLANES == 2)
             *(__global V(OUT) *)(out2 + x) = FN(eighth)(dy);
     }
-#endif
+#pragma form
 }

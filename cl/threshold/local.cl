@@ -14,7 +14,7 @@ __kernel void KERNEL(GRID, PLANE_IN(float, src), PLANE_OUT(short, dst), float sc
  *
  * With LEVELS, samples are compared in levels, and `whole` has them as they came: floats, as low and high are. */
 #include <alpha.cl>
-#include <words.cl>
+#include <in_words.cl>
 #if LEVELS
 #define WHOLE_PARAMETER , PLANE_IN(float, whole)
 #define TO_SAMPLE(v)       as_float(v)
@@ -34,7 +34,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SRC, mean), PLANE_OUT(DS
 #else
     __global const SRC *copied = in;
 #endif
-#ifdef FORM_VECTOR
+#pragma form VECTOR
 #define VECTOR_AT(p) CAT3(as_, SRC, LANES)(hidden_4(*(__global const uint4 *)(p)))
     if (x + SPAN <= grid_width) {
         V(SRC) v = VECTOR_AT(in + x), mean = VECTOR_AT(means + x);
@@ -44,7 +44,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SRC, mean), PLANE_OUT(DS
         *(__global uint4 *)(out + x) = hidden_4(as_uint4(mean));
         return;
     }
-#endif
+#pragma form
     for (int end = SPAN_END(x); x < end; x++)
         out[x] = IS_ALPHA(ALPHA, x) ? copied[x] : TO_SAMPLE((int)in[x] - (int)means[x] >= least ? high : low);
 }

@@ -1,5 +1,6 @@
 /* threshold: v >= t ? high : low. Of a float plane t, low and high are ints with the floats' bits, because
  * cl/threshold/otsu.cl stores t so. */
+#include <in_words.cl>
 #include <words.cl>
 #ifdef SRC_IS_float
 #define AS_SAMPLE(i) as_float(i)

@@ -8,6 +8,7 @@
 #include <border.cl>
 #include <lookup.cl>
 #include <memory.cl>
+#include <processor.cl>
 #include <round.cl>
 #include <words.cl>
 #define BINS      (sizeof(SRC) == 1 ? 256 : 65536)
@@ -203,9 +204,8 @@ __kernel void KERNEL(GRID, __global int *restrict state, int across, int down, i
                (BYTE_OF(n, under, under_bit) * left + BYTE_OF(n, under, under_bit + 8) * right) * below + ROUNDER)
 
 #ifdef HALVES
-#define WIDE __attribute__((min_vector_width(512)))
 /* Each lane looked up in 256 words, which lie in eight registers. */
-WIDE inline ushort32 FN(look_up)(const table_part *t, ushort32 v)
+VECTORS_OF_512_BITS inline ushort32 FN(look_up)(const table_part *t, ushort32 v)
 {
     table_part at = __builtin_astype(v, table_part);
 #define OF_128(k) __builtin_astype(__builtin_ia32_vpermi2varhi512(t[k], at, t[k + 1]), ushort32)
@@ -218,7 +218,6 @@ WIDE inline ushort32 FN(look_up)(const table_part *t, ushort32 v)
     for (int i = 0; i < 16; i++)                                                                   \
         tables[i] = ((__global const any_table_part *)joined)[i];
 #else
-#define WIDE
 #define BEGIN_TABLES
 #endif
 
@@ -228,7 +227,7 @@ WIDE inline ushort32 FN(look_up)(const table_part *t, ushort32 v)
         int start, float by_width, float above, float below
 #if CH == 1 && defined(HALVES)
 #define PIXELS_AT_ONCE 32
-WIDE inline void FN(wide)(WIDE_PARAMETERS)
+VECTORS_OF_512_BITS inline void FN(wide)(WIDE_PARAMETERS)
 {
     BEGIN_TABLES
     int16 even = x + 2 * (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -279,7 +278,7 @@ typedef uchar FN(bytes) __attribute__((ext_vector_type(4 * PIXELS_AT_ONCE)));
 typedef uchar FN(pixels) __attribute__((ext_vector_type(CH * PIXELS_AT_ONCE), aligned(1)));
 #define BYTE(word, bit) ((word) >> (FN(words))(bit) & (FN(words))(255))
 
-WIDE inline void FN(wide)(WIDE_PARAMETERS)
+VECTORS_OF_512_BITS inline void FN(wide)(WIDE_PARAMETERS)
 {
     BEGIN_TABLES
     FN(floats) place = (float)x + PLACES;

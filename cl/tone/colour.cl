@@ -81,9 +81,9 @@
 #define ALONE(v)         (v)
 #pragma kernel
 DEFINE_MIX()
-#ifdef FORM_VECTOR
+#pragma form VECTOR
 DEFINE_MIX(4)
-#endif
+#pragma form
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
                      __global const COEFFICIENT *restrict table THEN_PARAMETERS)
@@ -91,7 +91,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
     POSITION(x, y)
     __global const SRC *in = ROW(src, y) + x * CH;
     __global OUT *out = ROW(dst, y) + x * CH;
-#ifdef FORM_VECTOR
+#pragma form VECTOR
     if (x + SPAN <= grid_width) {
         __global const CAT(SRC, 4) *at = (__global const CAT(SRC, 4) *)in;
         __global CAT(OUT, 4) *to = (__global CAT(OUT, 4) *)out;
@@ -114,7 +114,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
 #endif
         return;
     }
-#endif
+#pragma form
     for (int end = SPAN_END(x); x < end; x++, in += CH, out += CH) {
         SRC r = in[0], g = in[1], b = in[2];
         out[0] = THEN_ONE(ALONE(FN(mix)(r, g, b, table)));

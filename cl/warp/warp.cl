@@ -151,7 +151,7 @@ inline void FN(pixel)(PICTURE, __global SRC *out, int u, int v)
     }
 }
 
-#ifdef FORM_ROWS
+#pragma form ROWS
 /* 16 pixels at a time. Lanes of vector j of CH that hold the pixels' samples: for each the value of its pixel. */
 #define OF_PIXELS(j, v)                                                                            \
     (CH == 1   ? (v)                                                                               \
@@ -181,9 +181,9 @@ typedef TAP_ROW __attribute__((aligned(sizeof(SRC)))) FN(tap_row);
 #define GATHERED(p, places)                                                                        \
     CAT3(convert_, TAP_ROW, 16)                                                                    \
     (__builtin_ia32_gathersiv16si((int16)0, (const void *)(size_t)(p), places, (ushort)65535, 1))
-#define BESIDE (4 - TAPS) /* of a place, what loads take behind its taps */
+#define LOADED_BEHIND (4 - TAPS) /* of a place, what loads take behind its taps */
 #else
-#define BESIDE (CH == 3)
+#define LOADED_BEHIND (CH == 3)
 #endif
 
 /* All taps of which are inside. False, and nothing done: alpha differs, so that it is a weight. */
@@ -261,19 +261,19 @@ inline int FN(inside)(PICTURE, __global SRC *out, int16 u, int16 v)
     }
     return 1;
 }
-#endif
+#pragma form
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int out_width, int out_height,
                      __global const int *table, int at, int columns, int shift, int border)
 {
     __global const int *nodes = table + at + 4;
     int mask = (1 << shift) - 1, half_up = (1 << shift) >> 1;
-#ifdef FORM_ROWS
+#pragma form ROWS
     int begin = SPAN_BEGIN, y = GRID_Y * TILE_ROWS;
     IN_GRID(begin, GRID_Y)
     int end = SPAN_END(begin), end_y = min(y + TILE_ROWS, out_height);
     /* from the first to the last place whose taps are all inside */
-    int least = FIRST_TAP, most_x = width - TAPS + FIRST_TAP - BESIDE, most_y = height - TAPS + FIRST_TAP;
+    int least = FIRST_TAP, most_x = width - TAPS + FIRST_TAP - LOADED_BEHIND, most_y = height - TAPS + FIRST_TAP;
     int16 lanes = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     for (; y < end_y; y++) {
         __global SRC *out = ROW(dst, y);
@@ -317,7 +317,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
                 FN(pixel)(GIVEN_PICTURE, out + (x + k) * CH, us[k], vs[k]);
         }
     }
-#else
+#pragma form VECTOR SCALAR
     int y = GRID_Y, x = SPAN_BEGIN * AT_ONCE;
     IN_GRID(SPAN_BEGIN, y)
     int4 line;
@@ -330,5 +330,5 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
         FN(pixel)(GIVEN_PICTURE, ROW(dst, y) + x * CH, line.s0 + ((line.s2 * part + half_up) >> shift),
                   line.s1 + ((line.s3 * part + half_up) >> shift));
     }
-#endif
+#pragma form
 }

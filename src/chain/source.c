@@ -32,27 +32,46 @@ static const char *next_line(const char *line)
     return end ? end + 1 : line + strlen(line);
 }
 
-/* A line of a template: whether it begins what is for some kernels of the file alone, or ends that. */
-static bool is_section(const char *line)
-{
-    return strncmp(line, "#pragma kernel", strlen("#pragma kernel")) == 0;
-}
+/* A template's sections: the lines behind `#pragma kernel count merge` are for these kernels of the
+ * file alone, those behind `#pragma form ROWS` for this form alone, up to the next such line, which
+ * may name none: for all. */
+struct sections {
+    bool other_kernel, other_form;
+};
 
-/* Whether a kernel under these definitions is among those that such a line names. It is if the line
- * names none; `unnamed` is the one of a pass that chooses none (KERNEL_part in cl/prelude.cl). */
-static bool names_kernel(const char *line, const char *defines)
+/* Whether one of the names that such a line has behind its `length` first characters is defined, with
+ * `prefix` in front, or it names none. `unnamed` is the kernel of a pass that chooses none. */
+static bool is_for(const char *line, size_t length, const char *prefix, const char *defines)
 {
-    const char *name = line + strlen("#pragma kernel");
+    const char *name = line + length;
     bool any = name[strspn(name, " ")] != '\n', found = !any;
     while (!found && *(name += strspn(name, " ")) != '\n') {
         char definition[80];
-        int length = (int)strcspn(name, " \n");
-        snprintf(definition, sizeof definition, "KERNEL_%.*s 1\n", length, name);
+        int n = (int)strcspn(name, " \n");
+        snprintf(definition, sizeof definition, "%s%.*s 1\n", prefix, n, name);
         found = strstr(defines, definition) ||
-                (strncmp(name, "unnamed", 7) == 0 && !strstr(defines, "KERNEL_"));
-        name += length;
+                (strncmp(name, "unnamed", 7) == 0 && !strstr(defines, prefix));
+        name += n;
     }
     return found;
+}
+
+/* Whether a line begins a section, which then is the one that `sections` tells of. */
+static bool begin_section(struct sections *sections, const char *line, const char *defines)
+{
+    const size_t kernel = strlen("#pragma kernel"), form = strlen("#pragma form");
+    if (strncmp(line, "#pragma kernel", kernel) == 0)
+        *sections = (struct sections){.other_kernel = !is_for(line, kernel, "KERNEL_", defines)};
+    else if (strncmp(line, "#pragma form", form) == 0)
+        sections->other_form = !is_for(line, form, "FORM_", defines);
+    else
+        return false;
+    return true;
+}
+
+static bool is_taken(const struct sections *sections)
+{
+    return !sections->other_kernel && !sections->other_form;
 }
 
 static bool add_file(struct program_text *program, struct text *text, const char *name,
@@ -73,21 +92,22 @@ static bool add_part(struct program_text *program, const char *name)
     return found;
 }
 
-/* Adds a file with what it includes, but without what is for other kernels; false: there is none. */
+/* Adds a file with what it includes, but without what is for other kernels and forms; false: there is none. */
 static bool add_file(struct program_text *program, struct text *text, const char *name,
                      const char *defines)
 {
     const char *line = stage_source(name);
     unsigned number = 1;
-    bool found = line != NULL, taken = true;
+    struct sections sections = {0};
+    bool found = line != NULL;
     text_printf(text, "#line 1 \"%s.cl\"\n", name);
     for (; found && *line; line = next_line(line), number++) {
         char other[64];
         char kind = included(line, other);
-        if (is_section(line)) {
-            taken = names_kernel(line, defines);
-            text_printf(text, "#line %u \"%s.cl\"\n", number + 1, name);
-        } else if (!taken) {
+        if (begin_section(&sections, line, defines)) {
+            if (is_taken(&sections))
+                text_printf(text, "#line %u \"%s.cl\"\n", number + 1, name);
+        } else if (!is_taken(&sections)) {
             continue;
         } else if (kind == 0) {
             text_append_bytes(text, line, (size_t)(next_line(line) - line));
@@ -106,11 +126,10 @@ static bool add_file(struct program_text *program, struct text *text, const char
  * a line. */
 static void undefine_all(struct text *text, const char *file, const char *defines)
 {
-    bool taken = true;
+    struct sections sections = {0};
     for (const char *line = stage_source(file); *line; line = next_line(line)) {
         char other[64];
-        if (is_section(line))
-            taken = names_kernel(line, defines);
+        bool taken = !begin_section(&sections, line, defines) && is_taken(&sections);
         if (taken && included(line, other) == '"')
             undefine_all(text, other, defines);
         if (!taken || strncmp(line, "#define ", 8) != 0)
@@ -185,6 +204,8 @@ int program_text_add(struct program_text *program, const struct pass *pass, cons
     if (program->prelude.length == 0)
         add_file(program, &program->prelude, "prelude", "");
     const char *more = pass->fused ? text_string(&pass->fused->defines) : "";
+    text_append(text, text_string(&program->undone));
+    text_finish(&program->undone);
     text_printf(text, "\n#define KERNEL %s\n#define FN(name) %s_##name\n", name, name);
     if (pass->lanes > 0)
         text_printf(text, "#define LANES %u\n#define FIRST(v) (v).s0\n", pass->lanes);
@@ -202,14 +223,15 @@ int program_text_add(struct program_text *program, const struct pass *pass, cons
         found = add_file(program, text, pixel, pass->defines);
     if (!found || !add_file(program, text, pass->source, pass->defines))
         return fault_set(fault, FAULT_INTERNAL, "stage %s has no kernel source", pass->stage);
-    undefine_all(text, pass->source, pass->defines);
+    struct text *undone = &program->undone; /* before the next kernel */
+    undefine_all(undone, pass->source, pass->defines);
     for (unsigned i = 0; pixel_source(pass->defines, i, pixel, sizeof pixel); i++)
-        undefine_all(text, pixel, pass->defines);
-    undefine_pass(text, pass->defines);
-    undefine_pass(text, more);
+        undefine_all(undone, pixel, pass->defines);
+    undefine_pass(undone, pass->defines);
+    undefine_pass(undone, more);
     if (!has_then)
-        undefine_pass(text, "OUT \nTHEN(v) \nTHEN_PARAMETERS \nTHEN_WORD(w) \n");
-    undefine_pass(text, "KERNEL \nFN \nLANES \nFIRST \nNUMBERS \nGIVEN \n");
+        undefine_pass(undone, "OUT \nTHEN(v) \nTHEN_PARAMETERS \nTHEN_WORD(w) \n");
+    undefine_pass(undone, "KERNEL \nFN \nLANES \nFIRST \nNUMBERS \nGIVEN \n");
     return 0;
 }
 
@@ -219,6 +241,7 @@ void program_text_join(struct program_text *program, struct text *text)
     text_append_bytes(text, text_string(&program->kernels), program->kernels.length);
     text->failed |= program->kernels.failed;
     text_finish(&program->kernels);
+    text_finish(&program->undone);
     *program = (struct program_text){0};
 }
 

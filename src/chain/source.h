@@ -26,6 +26,7 @@ size_t plan_count_passes(const struct plan *plan);
  * #include "strips.cl" stands for that file under the pass's definitions. */
 struct program_text {
     struct text prelude, kernels;
+    struct text undone; /* what undefines the last kernel's definitions, for one that follows */
 };
 
 int program_text_add(struct program_text *program, const struct pass *pass, const char *name,

@@ -79,7 +79,8 @@ void quotient_define(const struct quotient *quotient, char *lines, size_t size)
                  high, suffix);
     snprintf(lines, size,
              "NUM %s\nNUM_BITS %u\nVALUE %s\nDIVISOR %" PRIu64 "%s\nZERO %" PRIu64
-             "%s\nOFFSET %" PRIu64 "%s\nLIMIT(q) %s\nWIDEN(v) %s\n",
+             "%s\nOFFSET %" PRIu64 "%s\nLIMIT(q) %s\nWIDEN(v) %s\n"
+             "EXACT_OF(n) EXACT_RESULT((n) + (NUM)OFFSET)\n",
              num_name(q), q->bits, value_name(q), q->divisor, suffix, q->zero, suffix,
              q->offset & all_ones(q->bits), suffix, limit, widen(q));
 }
@@ -98,8 +99,9 @@ bool quotient_make_generic(struct quotient *quotient, unsigned least)
 void quotient_define_generic(const struct quotient *quotient, char *lines, size_t size)
 {
     const struct quotient *q = quotient;
-    snprintf(lines, size, "GENERIC 1\nNUM %s\nNUM_BITS %u\nVALUE %s\nWIDEN(v) %s\n", num_name(q),
-             q->bits, value_name(q), widen(q));
+    snprintf(lines, size,
+             "GENERIC 1\nNUM %s\nNUM_BITS %u\nVALUE %s\nWIDEN(v) %s\nEXACT_OF(n) EXACT_RESULT_BY(n)\n",
+             num_name(q), q->bits, value_name(q), widen(q));
 }
 
 /* floor(n / d) for n < 2^(b-1), b = 32 or 64, is (n * m) >> (b - 1 + s) with s = ceil(log2 d) and

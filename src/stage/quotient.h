@@ -29,7 +29,7 @@ bool quotient_plan(struct quotient *quotient, wide_int least, wide_int most, wid
                    uint64_t divisor, enum sample_type in, enum sample_type out);
 
 /* Writes the definitions that EXACT_RESULT needs, and WIDEN(v), which makes V(NUM) of samples
- * modulo 2^bits, and NUM_BITS; one on each line. */
+ * modulo 2^bits, NUM_BITS, and EXACT_OF(n), the result for such a sum; one on each line. */
 void quotient_define(const struct quotient *quotient, char *lines, size_t size);
 
 /* For kernels that take these numbers as arguments (`QUOTIENT_PARAMETERS` in
