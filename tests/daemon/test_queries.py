@@ -681,7 +681,8 @@ class Large(Queries):
                 file.write(b'x')
         base = sqlite3.connect(os.path.join(d.state, 'ledger.db'))
         now = int(time.time())
-        base.executemany('INSERT INTO files VALUES (?, ?, 1, ?, 5, 6, "done", 1, NULL, ?, 0, ?, ?)',
+        base.executemany('INSERT INTO files(folder, name, device, inode, size, mtime, state, attempts, result, remembered, first, last) '
+                         'VALUES (?, ?, 1, ?, 5, 6, "done", 1, ?, 0, ?, ?)',
                          ((d.input, 'd%06d' % i, 10**9 + i, 'd%06d.pgm' % i, now, now) for i in range(count)))
         base.commit()
         base.close()
