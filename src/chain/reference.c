@@ -10,8 +10,9 @@
 #include "base/number.h"
 
 /* References are run so often with random errors, and a device's may be so many times as large: at
- * a sample where only one error in a few turns the result, all runs may miss it otherwise. */
-#define SPREAD_RUNS   16
+ * a sample where only one error in a few turns the result, all runs may miss it otherwise. (A plane
+ * that is noise alone turns anywhere: of a thousand samples 16 runs missed one or two.) */
+#define SPREAD_RUNS   32
 #define SPREAD_FACTOR 4
 
 /* Planes may be of several types behind stages that change some of them alone (stage/move/only.h),
