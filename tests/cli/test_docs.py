@@ -299,6 +299,8 @@ def try_page(name, text, sluice, sluiced, result):
                 reasons.append('curl is not installed')
             if 'numpy' in block.text and subprocess.call(['python3', '-c', 'import numpy'], stderr=subprocess.DEVNULL) != 0:
                 reasons.append('numpy is not installed')
+            if 'pywt' in block.text and subprocess.call(['python3', '-c', 'import pywt'], stderr=subprocess.DEVNULL) != 0:
+                reasons.append('PyWavelets is not installed')
             if block.language in CLIENTS and 'run' in block.words:
                 wrong, why_not = place.try_client(block)
                 result.not_run += ['%s: %s' % (where, why_not)] if why_not else []
