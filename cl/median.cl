@@ -69,7 +69,7 @@
 #define MIDDLE_PLACE 24
 #endif
 
-#ifdef FORM_ROWS
+#pragma form ROWS
 #include "strips.cl"
 /* Behind cl/strips.cl. Scratch memory has SIDE lines for rows with what is outside, and SIDE for
  * a row's columns by rank. */
@@ -139,7 +139,7 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
     }
 }
 
-#elif defined(KERNEL_words)
+#pragma kernel words
 #include "bytes.cl"
 /* Bytes on GPUs, behind cl/bytes.cl, four of them at a time: the columns of a word and of its neighbours are sorted,
  * and moved to where the networks want them. */
@@ -192,7 +192,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
         edge_put_4(out, middle, width - x);
 }
 
-#elif defined(ROWS)
+#pragma kernel unnamed
+#pragma form VECTOR
 #include "columns_words.cl"
 /* 3×3 bytes in floats, for cl/columns.cl: each column of a line is sorted once, for the windows of its neighbours. */
 #define STATE    float16 above = 0, line = 0;
@@ -221,7 +222,7 @@ inline float4 FN(middle)(float16 least, float16 between, float16 largest)
 #define COMPARED    float16
 #include "columns.cl"
 
-#else
+#pragma form SCALAR
 #define COMPARED FN(number)
 #ifdef SRC_IS_float
 typedef float FN(number);
@@ -299,4 +300,3 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
 #endif
 #endif
 }
-#endif

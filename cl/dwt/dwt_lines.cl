@@ -28,7 +28,7 @@
 typedef V(SRC) __attribute__((aligned(SRC_SIZE))) FN(sources);
 typedef V(WORK) __attribute__((aligned(WORK_SIZE))) FN(works);
 
-#ifndef KERNEL_split
+#pragma kernel join
 typedef V(DST) __attribute__((aligned(DST_SIZE))) FN(results);
 /* Stores LANES results at `out`. */
 #if defined(WORK_IS_double) || defined(DST_IS_int)
@@ -42,12 +42,12 @@ typedef V(DST) __attribute__((aligned(DST_SIZE))) FN(results);
 #else
 #define STORE(v, out) *(__global FN(results) *)(out) = WIDE_SATURATE(DST, v);
 #endif
-#endif
+#pragma kernel
 
 /* Of sample x in row y: its place along the direction. */
 #define ALONG(x, y) (ALONG_X ? (x) / C : (y))
 
-#if defined(KERNEL_split)
+#pragma kernel split
 #ifdef WIDE
 VECTORS_OF_512_BITS inline void FN(wide)(__global const SRC *restrict src, int far, __global const WORK *restrict taps,
                                          int count, __global WORK *low, __global WORK *high)
@@ -97,7 +97,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, low), PLANE_OUT(W
     }
 }
 
-#elif STEP == 1
+#pragma kernel join
+#if STEP == 1
 #ifdef WIDE
 VECTORS_OF_512_BITS inline void FN(wide)(__global const WORK *restrict low, int far_low,
                                          __global const WORK *restrict high, int far_high,

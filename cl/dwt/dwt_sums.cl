@@ -33,7 +33,7 @@
 #define ADD_PRODUCT(type, sum, tap, v) ((sum) + (WORK)(tap) * (v))
 #endif
 
-#ifdef KERNEL_synthesis
+#pragma kernel synthesis
 #include "shrink_rule.cl"
 
 /* Of a window for even and odd samples together some taps are zero, and cost nothing. */
@@ -173,7 +173,7 @@ KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK, lh), PLANE_I
             FN(store)(ROW(dst, 2 * n + 1) + 2 * p, odd[M - 1], width - 2 * p);
     }
 }
-#else
+#pragma kernel unnamed
 __constant WORK FN(low_taps)[] = {LOW_TAPS};
 __constant WORK FN(high_taps)[] = {HIGH_TAPS};
 
@@ -291,4 +291,3 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WORK, hl),
         }
     }
 }
-#endif

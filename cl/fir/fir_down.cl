@@ -39,13 +39,9 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(DST, dst), PLANE_
             return;
         V(DST) out = EXACT_OF(WHOLE(s[r]));
         __global DST *to = ROW(dst, first + r) + x;
-#if ALPHA
-        V(SRC) in = *(__global const V(SRC) *)(ROW(src, first + r + down) + x + skip);
-#endif
-#ifdef FORM_VECTOR
-#if ALPHA
-        TAKE_ALPHA(ALPHA, out, in);
-#endif
+        __global const SRC *in = ROW(src, first + r + down) + x + skip;
+#pragma form VECTOR
+        TAKE_ALPHA(ALPHA, out, *(__global const V(SRC) *)in);
         if (x + 4 <= grid_width) {
             *(__global V(DST) *)to = out;
             continue;
@@ -55,10 +51,8 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(DST, dst), PLANE_
             to[1] = out.s1;
         if (x + 2 < grid_width)
             to[2] = out.s2;
-#elif ALPHA
-        *to = IS_ALPHA(ALPHA, x) ? in : out;
-#else
-        *to = out;
-#endif
+#pragma form SCALAR
+        *to = IS_ALPHA(ALPHA, x) ? *in : out;
+#pragma form
     }
 }
