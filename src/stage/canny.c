@@ -161,7 +161,7 @@ static struct pass *add_step(const struct work *work, const char *part)
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
     const struct canny_config *config = config_;
-    unsigned gradients = 0, classes = 0, parents = 0;
+    struct scratch gradients = {0}, classes = {0}, parents = {0};
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *in = &plan->in->planes[i];
         struct plane shape = plan->out->planes[i];

@@ -143,9 +143,9 @@ uint64_t count_bytes(const struct count *count)
            (count->counts_at + (uint64_t)count->apart * count->parts * count->tiles);
 }
 
-unsigned count_state(struct stage_plan *plan, bool luma, uint32_t bins)
+struct scratch count_state(struct stage_plan *plan, bool luma, uint32_t bins)
 {
-    unsigned state = 0;
+    struct scratch state = {0};
     for (size_t i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];
         struct count count;

@@ -57,9 +57,8 @@ void count_regions(const struct stage_plan *plan, const struct plane *plane, uin
 /* Bytes of `state`. */
 uint64_t count_bytes(const struct count *count);
 
-/* Scratch memory for counts of each plane of the plan's input, as count_plane does it; an operand.
- */
-unsigned count_state(struct stage_plan *plan, bool luma, uint32_t bins);
+/* Scratch memory for counts of each plane of the plan's input, as count_plane does it. */
+struct scratch count_state(struct stage_plan *plan, bool luma, uint32_t bins);
 
 /* Adds the passes that count an input plane. */
 void count_add(struct stage_plan *plan, unsigned plane, unsigned state, const struct count *count);

@@ -30,99 +30,125 @@ static double work_of(const struct median_config *config)
     return operations[config->radius];
 }
 
-static void add_rows(const struct median_config *config, struct stage_plan *plan,
-                     const struct view *in, const struct view *out, unsigned *scratch)
+struct task {
+    const struct median_config *config;
+    struct stage_plan *plan;
+    unsigned plane; /* its index */
+    struct view in, out;
+    struct stage_window window;
+    struct scratch scratch;
+};
+
+static bool suits_rows(const struct task *task)
 {
-    uint32_t radius = (uint32_t)config->radius, side = 2 * radius + 1;
-    size_t size = sample_size(in->plane.type);
-    struct stage_window window = {radius, radius, radius, radius, (enum border)config->border};
-    struct strips_need need = {2 * side * size, STRIPS_SECOND_CACHE, work_of(config), radius};
-    struct strips strips = strips_cut(plan->profile, &out->plane, &need);
-    uint64_t line = strips_line(&strips, &window, in->plane.channels);
-    struct pass *pass = strips_begin(plan, "median", "", &strips, in, out, &window, scratch,
-                                     2 * side * line * size);
+    return task->plan->profile->form == FORM_ROWS;
+}
+
+static void add_rows(struct task *task)
+{
+    uint32_t radius = (uint32_t)task->config->radius, side = 2 * radius + 1;
+    size_t size = sample_size(task->in.plane.type);
+    struct strips_need need = {2 * side * size, STRIPS_SECOND_CACHE, work_of(task->config), radius};
+    struct strips strips = strips_cut(task->plan->profile, &task->out.plane, &need);
+    uint64_t line = strips_line(&strips, &task->window, task->in.plane.channels);
+    struct pass *pass = strips_begin(task->plan, "median", "", &strips, &task->in, &task->out,
+                                     &task->window, &task->scratch, 2 * side * line * size);
     pass_define(pass, "RADIUS", "%u", radius);
     pass_name(pass, radius == 1 ? "3x3_rows" : radius == 2 ? "5x5_rows" : "7x7_rows");
-    pass->work = work_of(config) * strips.width * strips.band;
+    pass->work = work_of(task->config) * strips.width * strips.bands.rows;
 }
 
-static void describe(const struct median_config *config, struct pass *pass, const struct plane *in)
+/* What kernels of samples and of words have in common. */
+static void describe(const struct task *task, struct pass *pass)
 {
+    const struct plane *in = &task->in.plane;
     pass_define_type(pass, "SRC", in->type);
     pass_channels(pass, in->channels, in->channels);
-    pass_define(pass, "RADIUS", "%u", (unsigned)config->radius);
-    pass_name(pass, config->radius == 1 ? "3x3" : config->radius == 2 ? "5x5" : "7x7");
+    pass_define(pass, "RADIUS", "%u", (unsigned)task->config->radius);
+    pass_name(pass, task->config->radius == 1 ? "3x3" : task->config->radius == 2 ? "5x5" : "7x7");
     pass_name(pass, kernel_form_name(pass->form));
+    pass_planes(pass, task->plan, task->plane);
+    stage_set_rows(pass, 1, &task->window, 0);
 }
 
-static void set_rows(const struct median_config *config, struct pass *pass)
+static void add_samples(struct task *task)
 {
-    const uint32_t radius = (uint32_t)config->radius;
-    const struct stage_window window = {radius, radius, radius, radius,
-                                        (enum border)config->border};
-    stage_set_rows(pass, 1, &window, 0);
-}
-
-static void add_samples(const struct median_config *config, struct stage_plan *plan, unsigned i)
-{
-    const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
-    struct pass *pass =
-        pass_begin(plan, "median", "", FORM_SCALAR, 1, out->width * out->channels, out->height);
-    describe(config, pass, in);
-    pass->work = 5 * work_of(config);
-    pass_planes(pass, plan, i);
-    set_rows(config, pass);
-    pass_ints(pass, in->width, in->height, stage_border((enum border)config->border),
-              config->border == BORDER_CROP ? (int32_t)config->radius : 0);
+    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    struct pass *pass = pass_begin(task->plan, "median", "", FORM_SCALAR, 1,
+                                   out->width * out->channels, out->height);
+    describe(task, pass);
+    pass->work = 5 * work_of(task->config);
+    pass_ints(pass, in->width, in->height, stage_border(task->window.border),
+              task->window.border == BORDER_CROP ? (int32_t)task->config->radius : 0);
 }
 
 /* Four bytes at a time, whose window lies within a word's neighbours. */
-static bool add_words(const struct median_config *config, struct stage_plan *plan, unsigned i)
+static bool suits_words(const struct task *task)
 {
-    const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
-    if (!plan->profile->packs_bytes || in->type != SAMPLE_U8 || config->border == BORDER_CROP ||
-        config->radius * in->channels > 4 || !pass_is_aligned(in) || !pass_is_aligned(out))
-        return false;
+    const struct plane *in = &task->in.plane;
+    return task->plan->profile->packs_bytes && in->type == SAMPLE_U8 &&
+           task->window.border != BORDER_CROP && task->config->radius * in->channels <= 4 &&
+           pass_is_aligned(in) && pass_is_aligned(&task->out.plane);
+}
+
+static void add_words(struct task *task)
+{
+    const struct plane *in = &task->in.plane;
     uint32_t samples = in->width * in->channels;
-    struct pass *pass = pass_begin(plan, "median", "words", FORM_SCALAR, 4, samples, in->height);
-    describe(config, pass, in);
-    pass->work = 2 * work_of(config); /* of a sample: a word takes its four at once */
-    pass_planes(pass, plan, i);
-    set_rows(config, pass);
-    pass_ints(pass, samples, in->height, config->border);
-    return true;
+    struct pass *pass =
+        pass_begin(task->plan, "median", "words", FORM_SCALAR, 4, samples, in->height);
+    describe(task, pass);
+    pass->work = 2 * work_of(task->config); /* of a sample: a word takes its four at once */
+    pass_ints(pass, samples, in->height, task->window.border);
 }
 
 /* Down columns, for GPUs with few registers: those of 3×3 fit them. */
-static bool add_columns(const struct median_config *config, struct stage_plan *plan, unsigned i)
+static bool suits_columns(const struct task *task)
 {
-    static const struct packed_stage stage = {"median", NULL, "median"};
-    const struct stage_window window = {1, 1, 1, 1, (enum border)config->border};
-    const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
-    if (plan->profile->packs_bytes || config->radius > 1 || in->type != SAMPLE_U8 ||
-        !packed_suits(plan->profile, in, out, &window))
-        return false;
-    struct pass *pass = packed_begin(plan, &stage, in, &window, 0);
-    pass_define_type(pass, "DST", in->type);
-    pass_define(pass, "RADIUS", "%u", (unsigned)config->radius);
-    packed_outputs(pass, 1);
-    pass->goes_on = true;
-    pass->work *= work_of(config);
-    pass_planes(pass, plan, i);
-    pass_ints(pass, in->width, in->height, config->border);
-    return true;
+    return !task->plan->profile->packs_bytes && task->config->radius == 1 &&
+           task->in.plane.type == SAMPLE_U8 &&
+           packed_suits(task->plan->profile, &task->in.plane, &task->out.plane, &task->window);
 }
 
-static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
+static void add_columns(struct task *task)
 {
-    unsigned scratch = 0;
-    for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        struct view in = {OPERAND_IN, plan->in->planes[i]};
-        struct view out = {OPERAND_OUT, plan->out->planes[i]};
-        if (plan->profile->form == FORM_ROWS)
-            add_rows(config, plan, &in, &out, &scratch);
-        else if (!add_words(config, plan, i) && !add_columns(config, plan, i))
-            add_samples(config, plan, i);
+    static const struct packed_stage stage = {"median", NULL, "median"};
+    const struct plane *in = &task->in.plane;
+    struct pass *pass = packed_begin(task->plan, &stage, in, &task->window, 0);
+    pass_define_type(pass, "DST", in->type);
+    pass_define(pass, "RADIUS", "%u", (unsigned)task->config->radius);
+    packed_outputs(pass, 1);
+    pass->goes_on = true;
+    pass->work *= work_of(task->config);
+    pass_planes(pass, task->plan, task->plane);
+    pass_ints(pass, in->width, in->height, task->window.border);
+}
+
+/* Which movement serves what: the first that suits. */
+static const struct {
+    bool (*suits)(const struct task *task); /* NULL: all that is left */
+    void (*add)(struct task *task);
+} ways[] = {
+    {suits_rows, add_rows},       /* strips: CPUs */
+    {suits_words, add_words},     /* point, four at once: bytes on GPUs with local memory */
+    {suits_columns, add_columns}, /* walker, columns: 3×3 bytes on Mali */
+    {NULL, add_samples},          /* point */
+};
+
+static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
+{
+    const struct median_config *config = config_;
+    const uint32_t radius = (uint32_t)config->radius;
+    struct task task = {.config = config,
+                        .plan = plan,
+                        .window = {radius, radius, radius, radius, (enum border)config->border}};
+    for (unsigned i = 0, way; i < plan->in->n_planes; i++) {
+        task.plane = i;
+        task.in = (struct view){OPERAND_IN, plan->in->planes[i]};
+        task.out = (struct view){OPERAND_OUT, plan->out->planes[i]};
+        for (way = 0; ways[way].suits && !ways[way].suits(&task); way++)
+            ;
+        ways[way].add(&task);
     }
     return 0;
 }

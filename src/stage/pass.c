@@ -270,6 +270,26 @@ void pass_set_rows(struct pass *pass, uint32_t band, int32_t above, int32_t belo
     pass->item = item;
 }
 
+struct stage_bands bands_of(uint32_t rows, uint32_t band)
+{
+    return (struct stage_bands){band, (rows + band - 1) / band};
+}
+
+struct stage_bands bands_cut(const struct device_profile *profile, const struct plane *out,
+                       uint32_t beside, double row_work, double start_rows)
+{
+    uint32_t least = (profile->units + beside - 1) / beside, step = beside > 1 ? 1 : least;
+    uint32_t count = (4 * profile->units + beside - 1) / beside, most = (out->height + 15) / 16;
+    double largest = LAUNCH_SECONDS_MAX * profile->work_per_second / profile->units / row_work;
+    while (count > least && out->height < 10 * start_rows * count)
+        count -= step;
+    count = count > most ? most : count;
+    uint32_t band = pass_limit_band(profile, out, (out->height + count - 1) / count, start_rows);
+    if (band > largest)
+        band = largest < 1 ? 1 : (uint32_t)largest;
+    return bands_of(out->height, band);
+}
+
 uint32_t pass_limit_band(const struct device_profile *profile, const struct plane *out,
                          uint32_t band, double start_rows)
 {
@@ -281,14 +301,14 @@ uint32_t pass_limit_band(const struct device_profile *profile, const struct plan
     return profile->band_bytes > 0 && band > least ? (uint32_t)least : band;
 }
 
-void stage_plan_memory(struct stage_plan *plan, unsigned *operand, uint64_t bytes)
+void stage_plan_memory(struct stage_plan *plan, struct scratch *scratch, uint64_t bytes)
 {
     /* Long rows whose number of samples still fits an int. */
     const uint32_t row = 1 << 20;
     uint64_t rows = (bytes + row - 1) / row;
-    if (*operand == 0)
-        *operand = stage_plan_scratch(plan, row / 8, 1, 1, SAMPLE_F64);
-    struct frame *frame = &plan->scratch[*operand - OPERAND_SCRATCH];
+    if (scratch->operand == 0)
+        scratch->operand = stage_plan_scratch(plan, row / 8, 1, 1, SAMPLE_F64);
+    struct frame *frame = &plan->scratch[scratch->operand - OPERAND_SCRATCH];
     struct plane plane = {
         .width = row / 8, .height = (uint32_t)rows, .channels = 1, .type = SAMPLE_F64};
     if (frame->n_planes == 0 || bytes <= frame->size)
@@ -297,22 +317,23 @@ void stage_plan_memory(struct stage_plan *plan, unsigned *operand, uint64_t byte
     plan->out_of_memory |= !frame_add_plane(frame, &plane, FRAME_ALIGNMENT);
 }
 
-struct view stage_plan_view(struct stage_plan *plan, unsigned *operand, const struct plane *shape)
+struct view stage_plan_view(struct stage_plan *plan, struct scratch *scratch,
+                            const struct plane *shape)
 {
     struct frame frame = {0};
     struct view view = {.plane = *shape};
-    if (*operand == 0)
-        *operand =
+    if (scratch->operand == 0)
+        scratch->operand =
             stage_plan_scratch(plan, shape->width, shape->height, shape->channels, shape->type);
     if (frame_add_plane(&frame, shape, FRAME_ALIGNMENT)) {
         view.plane = frame.planes[0];
-        stage_plan_memory(plan, operand, frame.size);
+        stage_plan_memory(plan, scratch, frame.size);
     } else {
         plan->out_of_memory = true;
     }
     plan->too_many |= frame.size / sample_size(shape->type) > INT_MAX;
     frame_finish(&frame);
-    view.operand = *operand;
+    view.operand = scratch->operand;
     return view;
 }
 

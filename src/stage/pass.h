@@ -56,6 +56,12 @@ struct pass_arg {
     };
 };
 
+/* Scratch memory of a plan that grows as more is asked for (stage_plan_memory): planes that are not needed at once
+ * may share it. {0}: none yet. */
+struct scratch {
+    unsigned operand;
+};
+
 /* A plane, and in whose memory it lies as it says. */
 struct view {
     unsigned operand;
@@ -182,6 +188,21 @@ void pass_group(const struct pass *pass, const struct device_profile *profile, u
 void pass_set_rows(struct pass *pass, uint32_t band, int32_t above, int32_t below, int border,
                    uint64_t item);
 
+/* Rows of a plane, cut into bands; the last one may have fewer. */
+struct stage_bands {
+    uint32_t rows; /* of a band */
+    uint32_t count;
+};
+
+/* So many rows in bands of `band`. */
+struct stage_bands bands_of(uint32_t rows, uint32_t band);
+
+/* Cuts `out` for work-items that go down bands, of which `beside` lie beside each other: a few items for each core, but
+ * fewer bands if beginning one, which costs as much as `start_rows` rows, would be more than a tenth of the work, and
+ * none so long that a launch takes too long where a row is `row_work` operations. */
+struct stage_bands bands_cut(const struct device_profile *profile, const struct plane *out,
+                       uint32_t beside, double row_work, double start_rows);
+
 /* A band of rows of `out` that is not much larger than profile->band_bytes asks for: at most
  * `band`, but so many that beginning one, which costs as much as `start_rows`, is a tenth of the
  * work. */
@@ -245,13 +266,12 @@ void pass_double(struct pass *pass, double value);
 unsigned stage_plan_scratch(struct stage_plan *plan, uint32_t width, uint32_t height,
                             uint32_t channels, enum sample_type type);
 
-/* Adds scratch memory of at least `bytes`: makes it if *operand is 0, and sets that; otherwise
- * makes it larger if necessary. */
-void stage_plan_memory(struct stage_plan *plan, unsigned *operand, uint64_t bytes);
+/* Sees to it that scratch memory has at least so many bytes. */
+void stage_plan_memory(struct stage_plan *plan, struct scratch *scratch, uint64_t bytes);
 
-/* A plane of that shape in scratch memory, which stage_plan_memory makes or enlarges: planes that are
- * not needed at once may share it. Without room plan->too_many is set. */
-struct view stage_plan_view(struct stage_plan *plan, unsigned *operand, const struct plane *shape);
+/* A plane of that shape in scratch memory. Without room plan->too_many is set. */
+struct view stage_plan_view(struct stage_plan *plan, struct scratch *scratch,
+                            const struct plane *shape);
 
 /* Adds a table with a copy of `data`; returns its operand. Equal tables become one, so that each
  * plane may ask for its own. */

@@ -16,22 +16,8 @@ struct strips strips_cut(const struct device_profile *profile, const struct plan
     strips.width = (samples + strips.count - 1) / strips.count;
     strips.width = (strips.width + WIDTH_STEP - 1) / WIDTH_STEP * WIDTH_STEP;
     strips.count = (samples + strips.width - 1) / strips.width;
-
-    /* A few items for each core, but no more bands than a tenth of work done twice allows, and none
-     * so long that a launch takes too long. */
-    uint32_t least = (profile->units + strips.count - 1) / strips.count;
-    uint32_t bands = (4 * profile->units + strips.count - 1) / strips.count;
-    double largest = LAUNCH_SECONDS_MAX * profile->work_per_second / profile->units /
-                     (need->work * strips.width);
-    while (bands > least && out->height < 10 * need->start_rows * bands)
-        bands--;
-    if (bands > (out->height + 15) / 16)
-        bands = (out->height + 15) / 16;
-    strips.band = (out->height + bands - 1) / bands;
-    strips.band = pass_limit_band(profile, out, strips.band, need->start_rows);
-    if (strips.band > largest)
-        strips.band = largest < 1 ? 1 : (uint32_t)largest;
-    strips.bands = (out->height + strips.band - 1) / strips.band;
+    strips.bands = bands_cut(profile, out, strips.count, need->work * strips.width,
+                             need->start_rows);
     return strips;
 }
 
@@ -45,22 +31,22 @@ uint32_t strips_line(const struct strips *strips, const struct stage_window *win
 struct pass *strips_begin(struct stage_plan *plan, const char *source, const char *variant,
                           const struct strips *strips, const struct view *in,
                           const struct view *out, const struct stage_window *window,
-                          unsigned *scratch, uint64_t item_bytes)
+                          struct scratch *scratch, uint64_t item_bytes)
 {
     bool crop = window->border == BORDER_CROP;
     item_bytes = (item_bytes + 127) / 128 * 128;
-    stage_plan_memory(plan, scratch, item_bytes * strips->count * strips->bands);
+    stage_plan_memory(plan, scratch, item_bytes * strips->count * strips->bands.count);
     struct pass *pass =
-        pass_begin(plan, source, variant, FORM_ROWS, 1, strips->count, strips->bands);
+        pass_begin(plan, source, variant, FORM_ROWS, 1, strips->count, strips->bands.count);
     pass_define_type(pass, "SRC", in->plane.type);
     pass_views(pass, in, out);
-    pass_buffer(pass, *scratch);
+    pass_buffer(pass, scratch->operand);
     pass_ints(pass, item_bytes / 128, strips->width,
-              strips_line(strips, window, in->plane.channels), strips->band, in->plane.channels,
+              strips_line(strips, window, in->plane.channels), strips->bands.rows, in->plane.channels,
               in->plane.width, in->plane.height, out->plane.width * out->plane.channels,
               out->plane.height, window->left, window->right, window->top, window->bottom,
               stage_border(window->border), crop ? (int32_t)window->left : 0,
               crop ? (int32_t)window->top : 0);
-    stage_set_rows(pass, strips->band, window, item_bytes * strips->count);
+    stage_set_rows(pass, strips->bands.rows, window, item_bytes * strips->count);
     return pass;
 }

@@ -10,8 +10,7 @@
 struct strips {
     uint32_t width; /* samples of a strip: whole pixels, and a multiple of 64 */
     uint32_t count; /* strips of a row */
-    uint32_t band;  /* rows of a band */
-    uint32_t bands;
+    struct stage_bands bands;
 };
 
 /* What a stencil has its work-items keep. */
@@ -37,6 +36,6 @@ uint32_t strips_line(const struct strips *strips, const struct stage_window *win
 struct pass *strips_begin(struct stage_plan *plan, const char *source, const char *variant,
                           const struct strips *strips, const struct view *in,
                           const struct view *out, const struct stage_window *window,
-                          unsigned *scratch, uint64_t item_bytes);
+                          struct scratch *scratch, uint64_t item_bytes);
 
 #endif

@@ -274,7 +274,7 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     const struct threshold_config *config = config_;
     if (config->t.choice == THRESHOLD_LOCAL)
         return local_passes(config, plan, fault);
-    unsigned state = count_state(plan, false, OTSU_BINS);
+    unsigned state = count_state(plan, false, OTSU_BINS).operand;
     for (unsigned i = 0; i < plan->in->n_planes; i++)
         add_passes(config, plan, i, state);
     return 0;

@@ -172,7 +172,7 @@ struct stage_window box_reach_of(const struct box_task *task)
                                  task->border};
 }
 
-struct view box_scratch(const struct box_task *task, unsigned *memory, uint32_t width,
+struct view box_scratch(const struct box_task *task, struct scratch *memory, uint32_t width,
                         uint32_t height, uint32_t channels, enum sample_type type)
 {
     struct plane shape = {.width = width, .height = height, .channels = channels, .type = type};
@@ -218,21 +218,6 @@ void box_add_divider(struct pass *pass, const struct box_task *task,
         pass_uint(pass, (uint32_t)bias);
 }
 
-uint32_t box_rows_of_band(const struct device_profile *profile, const struct plane *out,
-                          double row_work, double start_rows)
-{
-    uint32_t bands = 4 * profile->units, rows = out->height;
-    while (bands > profile->units && rows < 10 * start_rows * bands)
-        bands -= profile->units;
-    if (bands > (rows + 15) / 16)
-        bands = (rows + 15) / 16;
-    double most = LAUNCH_SECONDS_MAX * profile->work_per_second / profile->units / row_work;
-    uint32_t band = pass_limit_band(profile, out, (rows + bands - 1) / bands, start_rows);
-    if (band > most)
-        band = most < 1 ? 1 : (uint32_t)most;
-    return band;
-}
-
 /* The bits that sums of a window need in a table, which are those of the largest window. */
 static unsigned table_bits(const struct box_config *config, enum sample_type type)
 {
@@ -245,26 +230,47 @@ static unsigned table_bits(const struct box_config *config, enum sample_type typ
     return bits;
 }
 
-/* One pass over one plane. With several widths, the first pass uses a table that they share, as it does the one that
- * is a result. */
-static void add_task(const struct box_config *config, const struct box_task *task, bool shared,
-                     const struct view *table)
+static bool has_shared_table(const struct box_task *task)
 {
-    unsigned bits = table_bits(config, task->in.plane.type);
-    struct view own;
-    bool rows = task->plan->profile->form == FORM_ROWS;
-    if (shared)
-        box_add_lookup(task, bits, table);
-    else if (rows && config->method == BOX_SAT && task->in.plane.type != SAMPLE_F32)
-        box_add_sliding(task);
-    else if (config->method == BOX_SAT && task->in.plane.type != SAMPLE_F32 &&
-             box_add_table(task, &task->memory->table[1], bits, &own))
-        box_add_lookup(task, bits, &own);
-    else if (rows)
-        box_add_rows(task);
-    else if (!box_add_packed(task) && !box_add_wide(task) && !box_add_columns(task))
-        box_add_sums(task);
+    return task->table != NULL;
 }
+
+static void add_shared(const struct box_task *task)
+{
+    box_add_lookup(task, task->table);
+}
+
+static bool on_cpu(const struct box_task *task)
+{
+    return task->plan->profile->form == FORM_ROWS;
+}
+
+static bool suits_sliding(const struct box_task *task)
+{
+    return on_cpu(task) && task->by_table && task->in.plane.type != SAMPLE_F32;
+}
+
+static void add_own_table(const struct box_task *task)
+{
+    struct view table = box_add_table(task, &task->memory->table[1]);
+    box_add_lookup(task, &table);
+}
+
+/* Which movement serves what: the first that suits. */
+static const struct {
+    bool (*suits)(const struct box_task *task); /* NULL: all that is left */
+    void (*add)(const struct box_task *task);
+} ways[] = {
+    {has_shared_table, add_shared},         /* table: that of several windows, on GPUs */
+    {suits_sliding, box_add_sliding},       /* table, a few rows of it at a time: CPUs */
+    {on_cpu, box_add_rows},                 /* strips; rows of integers go in bands: CPUs */
+    {box_suits_table, add_own_table},       /* table: GPUs */
+    {box_suits_packed, box_add_packed},     /* walker, words: small windows on GPUs with local memory */
+    {box_suits_fir, box_add_fir},           /* walker, columns: small windows on Mali */
+    {box_suits_wide, box_add_wide},         /* tile: integers on GPUs with local memory */
+    {box_suits_columns, box_add_columns},   /* walker, the windows' two ends: 8 bits on Mali */
+    {NULL, box_add_sums},                   /* sums along columns, then along rows */
+};
 
 /* All passes of one width over one plane. */
 static void add_passes(const struct box_config *config, struct box_task task, unsigned in,
@@ -284,7 +290,11 @@ static void add_passes(const struct box_config *config, struct box_task task, un
             task.out = box_scratch(&task, &task.memory->turn[i % turns], size.width, size.height,
                                    size.channels, size.type);
         }
-        add_task(config, &task, table && i == 1, table);
+        task.table = i == 1 ? table : NULL;
+        unsigned way = 0;
+        while (ways[way].suits && !ways[way].suits(&task))
+            way++;
+        ways[way].add(&task);
         task.in = task.out;
     }
 }
@@ -300,18 +310,21 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
         struct box_task task = {.plan = plan,
                                 .memory = &memory,
                                 .in = {OPERAND_IN, *plane},
-                                .border = (enum border)config->border};
-        unsigned first = i * planes_of(config), bits = table_bits(config, plane->type);
-        bool rows = plan->profile->form == FORM_ROWS, is_result = config->table;
+                                .border = (enum border)config->border,
+                                .by_table = config->method == BOX_SAT,
+                                .table_bits = table_bits(config, plane->type)};
+        unsigned first = i * planes_of(config);
+        bool shared = false;
         struct view table;
-        if (is_result) {
+        if (config->table) { /* it is a result, and windows use it if it has room for their sums */
             table = (struct view){OPERAND_OUT, plan->out->planes[first + config->width.count]};
-            box_make_table(&task, 32, &table);
+            box_make_table(&task, &table);
+            shared = !on_cpu(&task) && task.by_table && task.table_bits == 32;
         }
-        bool shared = !rows && is_result && bits == 32 && config->method == BOX_SAT;
-        if (!shared && !rows && config->width.count > 1 && config->method == BOX_SAT &&
-            plane->type != SAMPLE_F32)
-            shared = box_add_table(&task, &memory.table[0], bits, &table);
+        if (!shared && !on_cpu(&task) && config->width.count > 1 && box_suits_table(&task)) {
+            table = box_add_table(&task, &memory.table[0]);
+            shared = true;
+        }
         for (unsigned w = 0; w < config->width.count; w++)
             add_passes(config, task, i, first + w, shared ? &table : NULL);
     }

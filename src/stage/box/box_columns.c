@@ -58,17 +58,23 @@ static void add_starts(const struct box_task *task, const struct view *starts, b
     pass_ints(pass, in->width, chunks, PART, reach.left, reach.right, stage_border(task->border));
 }
 
-bool box_add_columns(const struct box_task *task)
+bool box_suits_columns(const struct box_task *task)
+{
+    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    const struct device_profile *profile = task->plan->profile;
+    return profile->takes_columns && !profile->generic && sample_size(in->type) == 1 &&
+           pass_form_for(profile, in, out) == FORM_VECTOR &&
+           box_divider_general(8, task->width * task->height).sum_bits < 64 &&
+           !(plane_has_alpha(in) && task->border == BORDER_CROP);
+}
+
+void box_add_columns(const struct box_task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     const struct device_profile *profile = task->plan->profile;
     struct box_divider divider = box_divider_general(8, task->width * task->height);
     float reciprocal;
     bool floats = float_reciprocal(divider.area, &reciprocal);
-    if (!profile->takes_columns || profile->generic || sample_size(in->type) != 1 ||
-        pass_form_for(profile, in, out) != FORM_VECTOR || divider.sum_bits == 64 ||
-        (plane_has_alpha(in) && task->border == BORDER_CROP))
-        return false;
     uint32_t chunks = (out->width * out->channels + CHUNK - 1) / CHUNK;
     uint64_t rows = (uint64_t)chunks * out->height / (1024 * (uint64_t)profile->units);
     uint32_t band = rows < BAND_MIN ? BAND_MIN : rows > BAND_MAX ? BAND_MAX : (uint32_t)rows;
@@ -94,7 +100,6 @@ bool box_add_columns(const struct box_task *task)
         pass_float(pass, divider.factor);
         pass_numbers(pass, "uint area, float factor", "");
     }
-    return true;
 }
 
 static struct pass *begin_corners(const struct box_task *task, const char *kernel, uint32_t span,
@@ -117,12 +122,16 @@ static struct pass *begin_reading(const struct box_task *task, const char *kerne
     return pass;
 }
 
-bool box_add_corners(const struct box_task *task, const struct view *table)
+bool box_suits_corners(const struct box_task *task, const struct view *table)
 {
     const struct plane *in = &task->in.plane;
-    if (!task->plan->profile->takes_columns || sample_size(in->type) != 1 || !pass_is_aligned(in) ||
-        sample_size(table->plane.type) != 4)
-        return false;
+    return task->plan->profile->takes_columns && sample_size(in->type) == 1 &&
+           pass_is_aligned(in) && sample_size(table->plane.type) == 4;
+}
+
+void box_add_corners(const struct box_task *task, const struct view *table)
+{
+    const struct plane *in = &task->in.plane;
     uint32_t samples = in->width * in->channels, chunks = (samples + CHUNK - 1) / CHUNK;
     uint32_t bands = (in->height + TABLE_BAND - 1) / TABLE_BAND;
     /* Whole chunks, and whole words of 16 bytes. */
@@ -155,5 +164,4 @@ bool box_add_corners(const struct box_task *task, const struct view *table)
     pass_view(pass, &starts);
     pass_view(pass, table);
     pass_ints(pass, samples, in->height, TABLE_BAND);
-    return true;
 }

@@ -9,13 +9,13 @@
 /* So many results between passes have memory of their own where rows pass through. */
 #define BOX_TURNS 5
 
-/* Scratch memory that the stage's passes use one after the other; operands, 0 until needed. */
+/* Scratch memory that the stage's passes use one after the other. */
 struct box_memory {
-    unsigned turn[BOX_TURNS]; /* results between two passes */
-    unsigned own;      /* for work-items */
-    unsigned half;     /* sums along one axis */
-    unsigned blocks;   /* sums of blocks of positions */
-    unsigned table[2]; /* summed-area tables: of the input, and of results between passes */
+    struct scratch turn[BOX_TURNS]; /* results between two passes */
+    struct scratch own;             /* for work-items */
+    struct scratch half;            /* sums along one axis */
+    struct scratch blocks;          /* sums of blocks of positions */
+    struct scratch table[2];        /* summed-area tables: of the input, and of results between passes */
 };
 
 struct box_task {
@@ -25,6 +25,9 @@ struct box_task {
     uint32_t width, height; /* of the window */
     enum border border;
     const struct box_compare *compare; /* NULL: means are stored */
+    const struct view *table;          /* of the input, which windows share; NULL: there is none */
+    bool by_table;                     /* the chain asks for sums from a table */
+    unsigned table_bits;               /* that sums take in it */
 };
 
 /* How far a window reaches from pixel (x, y) of the result. With BORDER_CROP the window begins
@@ -32,7 +35,7 @@ struct box_task {
 struct stage_window box_reach_of(const struct box_task *task);
 
 /* A plane of that size and type in scratch memory, which is reused for later planes. */
-struct view box_scratch(const struct box_task *task, unsigned *memory, uint32_t width,
+struct view box_scratch(const struct box_task *task, struct scratch *memory, uint32_t width,
                             uint32_t height, uint32_t channels, enum sample_type type);
 
 /* The lower bound of samples, with the opposite sign: 128 for i8, 0 for u8. */
@@ -53,24 +56,22 @@ void box_add_window(struct pass *pass, const struct box_task *task, uint32_t ban
 void box_add_divider(struct pass *pass, const struct box_task *task,
                      const struct box_divider *divider);
 
-/* How many rows a band has: a few bands for each core, but fewer if beginning a band, which costs
- * as much as `start_rows` rows, would be more than a tenth of the work; and no band so long that
- * the bands of all cores together take longer than a launch may. */
-uint32_t box_rows_of_band(const struct device_profile *profile, const struct plane *out,
-                          double row_work, double start_rows);
-
 /* For CPUs, in rows form. */
 void box_add_rows(const struct box_task *task);
 
-/* For GPUs on which arithmetic costs more than memory, small windows; otherwise returns false. */
-bool box_add_packed(const struct box_task *task);
+/* Small windows of bytes: with two samples in a word, and down columns as those of fir. */
+bool box_suits_packed(const struct box_task *task);
+void box_add_packed(const struct box_task *task);
+bool box_suits_fir(const struct box_task *task);
+void box_add_fir(const struct box_task *task);
 
-/* For GPUs with few registers and no fast local memory, one channel of 8 bits; otherwise returns
- * false. */
-bool box_add_columns(const struct box_task *task);
+/* For GPUs with few registers and no fast local memory: 8 bits. */
+bool box_suits_columns(const struct box_task *task);
+void box_add_columns(const struct box_task *task);
 
-/* For GPUs with local memory, if window and planes allow it; otherwise returns false. */
-bool box_add_wide(const struct box_task *task);
+/* For GPUs with local memory. */
+bool box_suits_wide(const struct box_task *task);
+void box_add_wide(const struct box_task *task);
 
 /* For GPUs: sums along one axis, then along the other. */
 void box_add_sums(const struct box_task *task);
@@ -82,18 +83,18 @@ void box_add_sliding(const struct box_task *task);
 bool box_table_fits(const struct plane *in);
 
 /* Makes the summed-area table of task->in in *table, which is one larger in both directions. */
-void box_make_table(const struct box_task *task, unsigned bits, const struct view *table);
+void box_make_table(const struct box_task *task, const struct view *table);
 
-/* For GPUs: makes the summed-area table of task->in, for windows whose sums take `bits` bits. Returns false
- * if the table would be larger than kernels can index, or than a buffer may be. */
-bool box_add_table(const struct box_task *task, unsigned *memory, unsigned bits,
-                   struct view *table);
+/* For GPUs: whether windows are to use a table, and it is no larger than a buffer may be; and makes one in scratch
+ * memory. */
+bool box_suits_table(const struct box_task *task);
+struct view box_add_table(const struct box_task *task, struct scratch *memory);
 
-/* The same of 8 bits for GPUs with few registers and no fast local memory; otherwise returns false.
- */
-bool box_add_corners(const struct box_task *task, const struct view *table);
+/* Makes the same of 8 bits on GPUs with few registers and no fast local memory. */
+bool box_suits_corners(const struct box_task *task, const struct view *table);
+void box_add_corners(const struct box_task *task, const struct view *table);
 
 /* Computes the means from that table. */
-void box_add_lookup(const struct box_task *task, unsigned bits, const struct view *table);
+void box_add_lookup(const struct box_task *task, const struct view *table);
 
 #endif

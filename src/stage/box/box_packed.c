@@ -50,14 +50,21 @@ static void add_planes(struct pass *pass, const struct box_task *task)
 
 /* As a fir. With an even area there are ties, which are rounded up by a reciprocal that is a little
  * too large. */
-static bool add_as_fir(const struct box_task *task, const struct stage_window *window)
+bool box_suits_fir(const struct box_task *task)
+{
+    const struct stage_window window = box_reach_of(task);
+    bool ties = task->width * task->height % 2 == 0;
+    return task->plan->profile->takes_columns && task->border != BORDER_CROP &&
+           task->height <= 7 && !(ties && sample_min(task->in.plane.type) < 0) &&
+           packed_suits(task->plan->profile, &task->in.plane, &task->out.plane, &window);
+}
+
+void box_add_fir(const struct box_task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    const struct stage_window reach = box_reach_of(task), *window = &reach;
     uint32_t area = task->width * task->height;
     struct text across = {0}, downs = {0};
-    if (task->height > 7 || !packed_suits(task->plan->profile, in, out, window) ||
-        (area % 2 == 0 && sample_min(in->type) < 0))
-        return false;
     struct pass *pass = packed_begin(task->plan, &fir_packed_stage, in, window, 1);
     pass_name(pass, "box");
     packed_outputs(pass, 1);
@@ -76,20 +83,24 @@ static bool add_as_fir(const struct box_task *task, const struct stage_window *w
                 (double)nextafterf((float)(1.0 / area), area % 2 ? 0 : INFINITY));
     pass->work *= 4.0 + 2.0 * (task->width + task->height);
     add_planes(pass, task);
-    return true;
 }
 
-bool box_add_packed(const struct box_task *task)
+bool box_suits_packed(const struct box_task *task)
 {
-    const struct plane *in = &task->in.plane, *out = &task->out.plane;
     const struct stage_window window = box_reach_of(task);
     uint32_t area = task->width * task->height, multiplier;
-    if (!task->plan->profile->packs_bytes && task->border != BORDER_CROP)
-        return add_as_fir(task, &window);
-    if (task->border == BORDER_CROP || task->height > HEIGHT_MAX || area * 255 + area / 2 > 65535 ||
-        !box_divide_by_byte(area, &multiplier) ||
-        !packed_suits(task->plan->profile, in, out, &window))
-        return false;
+    return task->plan->profile->packs_bytes && task->border != BORDER_CROP &&
+           task->height <= HEIGHT_MAX && area * 255 + area / 2 <= 65535 &&
+           box_divide_by_byte(area, &multiplier) &&
+           packed_suits(task->plan->profile, &task->in.plane, &task->out.plane, &window);
+}
+
+void box_add_packed(const struct box_task *task)
+{
+    const struct plane *in = &task->in.plane;
+    const struct stage_window window = box_reach_of(task);
+    uint32_t area = task->width * task->height, multiplier = 0;
+    box_divide_by_byte(area, &multiplier);
     static const struct packed_stage stage = {"box", "box_packed", NULL};
     struct pass *pass = packed_begin(task->plan, &stage, in, &window, task->height > 3 ? 2 : 4);
     pass_define_type(pass, "DST", in->type);
@@ -102,5 +113,4 @@ bool box_add_packed(const struct box_task *task)
     add_window(pass, "WINDOW_1", 1 - (int)window.left, 1 + (int)window.right);
     pass->work = 8.0 * (PACKED_ROWS + task->height);
     add_planes(pass, task);
-    return true;
 }

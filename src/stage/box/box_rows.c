@@ -14,14 +14,13 @@ static void add_integers(const struct box_task *task)
     struct box_divider divider =
         box_divider_following((unsigned)size * 8, task->width, task->height);
     double row_work = 24.0 * out->width * out->channels, start_rows = 16 + task->height / 8.0;
-    uint32_t band = box_rows_of_band(task->plan->profile, out, row_work, start_rows);
-    uint32_t bands = (out->height + band - 1) / band;
+    struct stage_bands bands = bands_cut(task->plan->profile, out, 1, row_work, start_rows);
     /* lines of pads are longer, see cl/box/box.cl */
     uint32_t capacity = stage_round_up(in->width * in->channels + 256, 128);
     uint64_t item = capacity * (12 + 8 * (uint64_t)size);
-    stage_plan_memory(task->plan, &task->memory->own, bands * item);
+    stage_plan_memory(task->plan, &task->memory->own, bands.count * item);
 
-    struct pass *pass = pass_begin(task->plan, "box", "", FORM_ROWS, 1, 1, bands);
+    struct pass *pass = pass_begin(task->plan, "box", "", FORM_ROWS, 1, 1, bands.count);
     pass_name(pass, sample_name(in->type));
     pass_define(pass, "SAMPLE_BITS", "%zu", size * 8);
     pass_define(pass, "FLIP", "%d", box_lowest(in->type) > 0);
@@ -34,12 +33,12 @@ static void add_integers(const struct box_task *task)
     pass_channels(pass, in->channels, out->channels);
     pass_name(pass, "rows");
     pass_views(pass, &task->in, &task->out);
-    pass_buffer(pass, task->memory->own);
+    pass_buffer(pass, task->memory->own.operand);
     struct stage_window reach = box_reach_of(task);
-    pass_set_rows(pass, band, (int32_t)reach.top, (int32_t)reach.bottom, task->border, item);
-    pass->work = row_work * (band + start_rows);
+    pass_set_rows(pass, bands.rows, (int32_t)reach.top, (int32_t)reach.bottom, task->border, item);
+    pass->work = row_work * (bands.rows + start_rows);
     pass_int(pass, (int32_t)capacity);
-    box_add_window(pass, task, band);
+    box_add_window(pass, task, bands.rows);
     pass_uint(pass, divider.area);
     pass_uint(pass, divider.multiplier);
     pass_int(pass, divider.shift);
@@ -62,13 +61,13 @@ static void add_floats(const struct box_task *task)
     struct strips_need need = {bytes, apart > STRIPS_SECOND_CACHE ? apart : STRIPS_SECOND_CACHE, 48,
                                8 + h / 3.0};
     struct strips strips = strips_cut(task->plan->profile, &task->out.plane, &need);
-    strips.band = stage_round_up(strips.band, block);
-    strips.bands = (task->out.plane.height + strips.band - 1) / strips.band;
+    strips.bands =
+        bands_of(task->out.plane.height, stage_round_up(strips.bands.rows, block));
     struct pass *pass =
         strips_begin(task->plan, "box_float", "", &strips, &task->in, &task->out, &window,
                      &task->memory->own, (uint64_t)strips_line(&strips, &window, channels) * bytes);
     snprintf(pass->name, sizeof pass->name, "box_f32_rows");
-    pass->work = need.work * strips.width * (strips.band + need.start_rows);
+    pass->work = need.work * strips.width * (strips.bands.rows + need.start_rows);
     pass_float(pass, (float)w * (float)h);
     pass_ints(pass, block, (int32_t)parts - 1, h + 1 - block * parts);
 }

@@ -277,12 +277,14 @@ static void add_table_rows(const struct box_task *task, const struct view *table
     pass_int(pass, (int32_t)in->height);
 }
 
-void box_make_table(const struct box_task *task, unsigned bits, const struct view *table)
+void box_make_table(const struct box_task *task, const struct view *table)
 {
     if (task->plan->profile->form == FORM_ROWS)
         add_table_rows(task, table);
-    else if (!box_add_corners(task, table))
-        add_table_sums(task, bits, table);
+    else if (box_suits_corners(task, table))
+        box_add_corners(task, table);
+    else
+        add_table_sums(task, table->plane.type == SAMPLE_F64 ? 64 : 32, table);
 }
 
 static uint64_t entries_of(const struct plane *in)
@@ -295,17 +297,20 @@ bool box_table_fits(const struct plane *in)
     return entries_of(in) <= INT32_MAX;
 }
 
-bool box_add_table(const struct box_task *task, unsigned *memory, unsigned bits,
-                   struct view *table)
+bool box_suits_table(const struct box_task *task)
 {
     const struct plane *in = &task->in.plane;
-    const struct device_profile *profile = task->plan->profile;
-    if (!box_table_fits(in) || entries_of(in) * bits / 8 > profile->max_allocation)
-        return false;
-    *table = box_scratch(task, memory, in->width + 1, in->height + 1, in->channels,
-                         bits == 64 ? SAMPLE_F64 : SAMPLE_I32);
-    box_make_table(task, bits, table);
-    return true;
+    return task->by_table && in->type != SAMPLE_F32 && box_table_fits(in) &&
+           entries_of(in) * task->table_bits / 8 <= task->plan->profile->max_allocation;
+}
+
+struct view box_add_table(const struct box_task *task, struct scratch *memory)
+{
+    const struct plane *in = &task->in.plane;
+    struct view table = box_scratch(task, memory, in->width + 1, in->height + 1, in->channels,
+                                    task->table_bits == 64 ? SAMPLE_F64 : SAMPLE_I32);
+    box_make_table(task, &table);
+    return table;
 }
 
 /* The least float that is not below 1/area, if with sums of bytes the product, truncated, is always
@@ -335,40 +340,39 @@ void box_add_sliding(const struct box_task *task)
     bool fits = narrow.kind == BOX_DIVIDE_SHORT; /* sums are of 16 bits */
     unsigned sum_bits = fits ? 16 : divider.sum_bits;
     double row_work = 24.0 * out->width * out->channels, start_rows = 8 + task->height / 8.0;
-    uint32_t band = box_rows_of_band(task->plan->profile, out, row_work, start_rows);
-    uint32_t bands = (out->height + band - 1) / band;
+    struct stage_bands bands = bands_cut(task->plan->profile, out, 1, row_work, start_rows);
     char is[32];
     uint64_t item = stage_round_up(
         (in->width + 1) * in->channels * (sum_bits / 8 + sample_size(in->type)), 128);
-    stage_plan_memory(task->plan, &task->memory->own, bands * item);
-    struct pass *pass = pass_begin(task->plan, "box_table", "sliding", FORM_ROWS, 1, 1, bands);
+    stage_plan_memory(task->plan, &task->memory->own, bands.count * item);
+    struct pass *pass = pass_begin(task->plan, "box_table", "sliding", FORM_ROWS, 1, 1, bands.count);
     define_table_types(pass, task, sum_bits);
     pass_define(pass, "WINDOW_SUM", "%s", sum_name(divider.sum_bits));
     snprintf(is, sizeof is, "SUM_IS_%s", sum_name(sum_bits));
     pass_define(pass, is, "1");
-    pass->work = row_work * (band + start_rows);
+    pass->work = row_work * (bands.rows + start_rows);
     pass_views(pass, &task->in, &task->out);
-    pass_buffer(pass, task->memory->own);
-    pass_set_rows(pass, band, (int32_t)reach.top, (int32_t)reach.bottom, task->border, item);
+    pass_buffer(pass, task->memory->own.operand);
+    pass_set_rows(pass, bands.rows, (int32_t)reach.top, (int32_t)reach.bottom, task->border, item);
     pass_int(pass, (int32_t)item);
-    box_add_window(pass, task, band);
+    box_add_window(pass, task, bands.rows);
     box_add_divider(pass, task, &divider);
     pass_float(pass, quick_factor(in->type, area));
     pass_uint(pass, narrow.multiplier);
     pass_int(pass, narrow.shift);
 }
 
-void box_add_lookup(const struct box_task *task, unsigned bits, const struct view *table)
+void box_add_lookup(const struct box_task *task, const struct view *table)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     struct box_divider divider =
         box_divider_general((unsigned)sample_size(in->type) * 8, task->width * task->height);
-    bool four = task->plan->profile->takes_columns && sample_size(in->type) == 1 && bits == 32 &&
+    bool four = task->plan->profile->takes_columns && sample_size(in->type) == 1 && task->table_bits == 32 &&
                 pass_is_aligned(in) && pass_is_aligned(out) &&
                 !(plane_has_alpha(in) && task->border == BORDER_CROP);
     struct pass *pass = pass_begin(task->plan, "box_table", "lookup", FORM_SCALAR, four ? 4 : 0,
                                    out->width * out->channels, out->height);
-    define_table_types(pass, task, bits);
+    define_table_types(pass, task, task->table_bits);
     pass_define(pass, "WINDOW_SUM", "%s", sum_name(divider.sum_bits));
     pass->work = 24;
     pass->bytes_read = plane_bytes(&table->plane);

@@ -126,16 +126,24 @@ static void add_compare(struct pass *pass, const struct box_compare *compare)
     pass_uint(pass, (low ^ high) * 0x01010101u);
 }
 
-bool box_add_wide(const struct box_task *task)
+bool box_suits_wide(const struct box_task *task)
 {
-    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    const struct plane *in = &task->in.plane;
     const struct device_profile *profile = task->plan->profile;
     uint32_t area = task->width * task->height, size = (uint32_t)sample_size(in->type);
     struct cut cut;
-    if (profile->generic || profile->local_memory < LOCAL_MEMORY || !sample_is_integer(in->type) ||
-        !pass_is_aligned(in) || !pass_is_aligned(out) ||
-        box_divider_general(8 * size, area).sum_bits == 64 || !cut_plane(task, &cut))
-        return false;
+    return !profile->generic && profile->local_memory >= LOCAL_MEMORY &&
+           sample_is_integer(in->type) && pass_is_aligned(in) &&
+           pass_is_aligned(&task->out.plane) &&
+           box_divider_general(8 * size, area).sum_bits < 64 && cut_plane(task, &cut);
+}
+
+void box_add_wide(const struct box_task *task)
+{
+    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    uint32_t area = task->width * task->height, size = (uint32_t)sample_size(in->type);
+    struct cut cut;
+    cut_plane(task, &cut);
     struct pass *pass = pass_begin(task->plan, "box_wide", "", FORM_SCALAR, 1,
                                    cut.strips * cut.items, (out->height + cut.band - 1) / cut.band);
     pass->group[0] = cut.items;
@@ -157,7 +165,6 @@ bool box_add_wide(const struct box_task *task)
     add_divider(pass, area, size, task->compare != NULL);
     if (task->compare)
         add_compare(pass, task->compare);
-    return true;
 }
 
 bool box_add_compare(struct stage_plan *plan, unsigned plane, const struct box_config *config,
@@ -171,6 +178,9 @@ bool box_add_compare(struct stage_plan *plan, unsigned plane, const struct box_c
                                   .border = (enum border)config->border,
                                   .compare = compare};
     const struct plane *in = &task.in.plane;
-    return plan->profile->packs_bytes && sample_size(in->type) == 1 && in->channels == 1 &&
-           task.border != BORDER_CROP && box_add_wide(&task);
+    bool suits = plan->profile->packs_bytes && sample_size(in->type) == 1 && in->channels == 1 &&
+                 task.border != BORDER_CROP && box_suits_wide(&task);
+    if (suits)
+        box_add_wide(&task);
+    return suits;
 }

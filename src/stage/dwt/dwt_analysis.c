@@ -70,6 +70,17 @@ static void describe(const struct dwt_analysis *a, struct pass *pass)
     pass_planes_of(a, pass);
 }
 
+static bool on_cpu(const struct dwt_analysis *a)
+{
+    return a->task.plan->profile->form == FORM_ROWS;
+}
+
+static bool suits_lift(const struct dwt_analysis *a)
+{
+    return dwt_is_lifting(&a->task) && a->in_channels == 1 &&
+           (on_cpu(a) || dwt_suits_gpu(&a->task) || dwt_suits_columns(&a->task));
+}
+
 /* By lifting, on CPUs in stretches of a row, on GPUs by walking down. */
 static void add_lift(const struct dwt_analysis *a)
 {
@@ -107,6 +118,14 @@ static void add_level(const struct dwt_analysis *a)
     pass_ints(pass, l->high_width, l->high_height, dwt_kernel_border(&a->task));
 }
 
+static bool suits_tile(const struct dwt_analysis *a)
+{
+    struct wavelet_analysis w;
+    dwt_analysis_window(&a->task, &w);
+    return dwt_suits_gpu(&a->task) && a->task.config->precision != DWT_REVERSIBLE &&
+           w.count <= TILE_TAPS;
+}
+
 static void add_tile(const struct dwt_analysis *a)
 {
     const struct dwt_level *l = a->task.level;
@@ -128,13 +147,14 @@ static void add_tile(const struct dwt_analysis *a)
     pass_int(pass, dwt_kernel_border(&a->task));
 }
 
-/* Whether one window of few, constant taps serves both directions. */
-static bool sums_suit(const struct dwt_analysis *a, struct wavelet_analysis *w)
+/* The window of one bank, whose few, constant taps serve both directions. */
+static bool has_window(const struct dwt_analysis *a, struct wavelet_analysis *w)
 {
     dwt_analysis_window(&a->task, w);
     unsigned most = a->task.plan->profile->takes_columns ? FEW_TAPS : DWT_SUMS_TAPS;
-    return !a->task.plan->profile->generic && a->in_channels == 1 && w->count <= most &&
-           a->task.level->width > 1 && a->task.level->height > 1;
+    return a->task.config->precision != DWT_REVERSIBLE && !a->task.plan->profile->generic &&
+           a->in_channels == 1 && w->count <= most && a->task.level->width > 1 &&
+           a->task.level->height > 1;
 }
 
 struct pass *dwt_begin_sums(struct stage_plan *plan, const struct dwt_window *window,
@@ -163,10 +183,18 @@ struct pass *dwt_begin_sums(struct stage_plan *plan, const struct dwt_window *wi
     return pass;
 }
 
-static void add_sums(const struct dwt_analysis *a, const struct wavelet_analysis *w)
+static bool suits_sums(const struct dwt_analysis *a)
+{
+    struct wavelet_analysis w;
+    return dwt_suits_gpu(&a->task) && has_window(a, &w);
+}
+
+static void add_sums(const struct dwt_analysis *a)
 {
     const struct dwt_level *l = a->task.level;
-    const struct dwt_window window = {w->first, w->count, w->low, w->high};
+    struct wavelet_analysis w;
+    dwt_analysis_window(&a->task, &w);
+    const struct dwt_window window = {w.first, w.count, w.low, w.high};
     uint32_t rows;
     struct pass *pass = dwt_begin_sums(a->task.plan, &window, a->in_type, a->task.layout->type,
                                        l->low_width, l->low_height, &rows);
@@ -179,8 +207,16 @@ static void add_sums(const struct dwt_analysis *a, const struct wavelet_analysis
 }
 
 /* The same on GPUs with few registers. */
-static void add_taps(const struct dwt_analysis *a, const struct wavelet_analysis *w)
+static bool suits_taps(const struct dwt_analysis *a)
 {
+    struct wavelet_analysis w;
+    return dwt_suits_columns(&a->task) && has_window(a, &w);
+}
+
+static void add_taps(const struct dwt_analysis *a)
+{
+    struct wavelet_analysis window, *w = &window;
+    dwt_analysis_window(&a->task, w);
     const struct dwt_level *l = a->task.level;
     struct dwt_taps taps = dwt_analysis_taps(&a->task, l->width);
     uint32_t rows = dwt_walk_rows(&a->task, 1);
@@ -284,6 +320,25 @@ static void add_extend(const struct dwt_analysis *a, struct dwt_level *level,
     dwt_add_outside(a, wide->in, before_x, before_y, level->width, level->height);
 }
 
+static bool suits_lines(const struct dwt_analysis *a)
+{
+    return dwt_goes_by_lines(a->task.config);
+}
+
+/* Which movement serves what: the first that suits. */
+static const struct {
+    bool (*suits)(const struct dwt_analysis *a); /* NULL: all that is left */
+    void (*add)(const struct dwt_analysis *a);
+} ways[] = {
+    {suits_lines, dwt_split_lines}, /* one direction at a time: bands that keep all samples, and the like */
+    {suits_lift, add_lift},         /* walker, by steps: cdf97 and cdf53 of one channel */
+    {on_cpu, add_level},            /* both directions at once: CPUs */
+    {suits_taps, add_taps},         /* walker, by sums: few taps on Mali */
+    {suits_sums, add_sums},         /* walker, by sums: few taps on GPUs with local memory */
+    {suits_tile, add_tile},         /* tile: more taps there */
+    {NULL, add_directions},         /* down columns, then along rows */
+};
+
 void dwt_add_analysis(const struct dwt_analysis *a)
 {
     struct dwt_level level;
@@ -292,28 +347,8 @@ void dwt_add_analysis(const struct dwt_analysis *a)
         add_extend(a, &level, &wide);
         a = &wide;
     }
-    if (dwt_goes_by_lines(a->task.config)) {
-        dwt_split_lines(a);
-        return;
-    }
-    bool lifts = dwt_is_lifting(&a->task) && a->in_channels == 1;
-    bool sums = a->task.config->precision != DWT_REVERSIBLE;
-    struct wavelet_analysis w;
-    bool rows = a->task.plan->profile->form == FORM_ROWS;
-    if (lifts && (rows || dwt_suits_gpu(&a->task) || dwt_suits_columns(&a->task))) {
-        add_lift(a);
-    } else if (rows) {
-        add_level(a);
-    } else if (dwt_suits_columns(&a->task) && sums && sums_suit(a, &w)) {
-        add_taps(a, &w);
-    } else if (dwt_suits_gpu(&a->task) && sums) {
-        if (sums_suit(a, &w))
-            add_sums(a, &w);
-        else if (w.count <= TILE_TAPS)
-            add_tile(a);
-        else
-            add_directions(a);
-    } else {
-        add_directions(a);
-    }
+    unsigned way = 0;
+    while (ways[way].suits && !ways[way].suits(a))
+        way++;
+    ways[way].add(a);
 }

@@ -21,6 +21,16 @@ static void describe(const struct dwt_synthesis *s, struct pass *pass)
     dwt_pass_place(pass, s->out);
 }
 
+static bool makes_sums(const struct dwt_synthesis *s)
+{
+    return s->task.config->precision != DWT_REVERSIBLE;
+}
+
+static bool suits_level(const struct dwt_synthesis *s)
+{
+    return s->task.plan->profile->form == FORM_ROWS && makes_sums(s);
+}
+
 static void add_level(const struct dwt_synthesis *s)
 {
     const struct dwt_level *l = s->task.level;
@@ -38,6 +48,11 @@ static void add_level(const struct dwt_synthesis *s)
     pass_int(pass, dwt_kernel_ends(&s->task));
 }
 
+static bool suits_walk(const struct dwt_synthesis *s)
+{
+    return dwt_is_lifting(&s->task) && (dwt_suits_gpu(&s->task) || dwt_suits_columns(&s->task));
+}
+
 /* cdf53 and cdf97 have a gain of 1, so there is nothing to scale. */
 static void add_walk(const struct dwt_synthesis *s)
 {
@@ -49,19 +64,26 @@ static void add_walk(const struct dwt_synthesis *s)
     dwt_pass_lifting(&s->task, pass, true, rows);
 }
 
-/* By sums of products, on GPUs with few registers. Returns false for filters with more taps than
- * fit. */
-static bool add_taps(const struct dwt_synthesis *s)
+/* Whether sums of up to `most` products are constant code: their filters. */
+static bool fits(const struct dwt_synthesis *s, unsigned most, struct wavelet_synthesis *w)
 {
-    enum {
-        TAPS_MAX = 6 /* for each of a pair of columns; 7 do not fit into registers */
-    };
+    wavelet_synthesis(s->task.config->wavelet, s->task.config->mode, w);
+    return makes_sums(s) && !s->task.plan->profile->generic && w->count <= most &&
+           s->task.layout->channels == 1 && s->task.level->width > 1 && s->task.level->height > 1;
+}
+
+/* By sums of products, on GPUs with few registers: 7 for each of a pair of columns do not fit. */
+static bool suits_taps(const struct dwt_synthesis *s)
+{
+    struct wavelet_synthesis w;
+    return dwt_suits_columns(&s->task) && fits(s, 6, &w);
+}
+
+static void add_taps(const struct dwt_synthesis *s)
+{
     const struct dwt_level *l = s->task.level;
     struct wavelet_synthesis w;
     wavelet_synthesis(s->task.config->wavelet, s->task.config->mode, &w);
-    if (s->task.plan->profile->generic || w.count > TAPS_MAX || s->task.layout->channels > 1 ||
-        l->width < 2 || l->height < 2)
-        return false;
     struct dwt_taps taps = dwt_synthesis_taps(&s->task, l->width, 1);
     uint32_t rows = dwt_walk_rows(&s->task, 1), n_rows = (l->height + 1) / 2;
     struct pass *pass = pass_begin(s->task.plan, "dwt_taps", "synthesis", FORM_SCALAR, 1,
@@ -84,7 +106,6 @@ static bool add_taps(const struct dwt_synthesis *s)
     dwt_pass_size(&s->task, pass);
     dwt_pass_band_sizes(l, pass);
     pass_int(pass, dwt_kernel_ends(&s->task));
-    return true;
 }
 
 static unsigned level_of(const struct dwt_synthesis *s)
@@ -99,13 +120,16 @@ static const struct shrink_limits *limits_of(const struct dwt_synthesis *s)
     return limits && shrink_takes_level(limits->config, level_of(s)) ? limits : NULL;
 }
 
-/* By sums of products down columns, on GPUs with many registers. Returns false for filters with
- * more taps than fit. */
-static bool add_sums(const struct dwt_synthesis *s)
+/* By sums of products down columns, on GPUs with many registers: as many as fit for each of a pair of columns. */
+static bool suits_sums(const struct dwt_synthesis *s)
+{
+    struct wavelet_synthesis w;
+    return dwt_suits_gpu(&s->task) && fits(s, s->task.layout->type == SAMPLE_F64 ? 5 : 9, &w);
+}
+
+static void add_sums(const struct dwt_synthesis *s)
 {
     enum {
-        TAPS_MAX = 9, /* for each of a pair of columns; f64: */
-        TAPS_MAX_DOUBLE = 5,
         COLUMNS = 2, /* pairs of columns of each work-item; and items of a group */
         ITEMS = 64
     };
@@ -113,9 +137,6 @@ static bool add_sums(const struct dwt_synthesis *s)
     enum sample_type type = s->task.layout->type;
     struct wavelet_synthesis w;
     wavelet_synthesis(s->task.config->wavelet, s->task.config->mode, &w);
-    if (s->task.plan->profile->generic || s->task.layout->channels > 1 || l->width < 2 ||
-        l->height < 2 || w.count > (type == SAMPLE_F64 ? TAPS_MAX_DOUBLE : TAPS_MAX))
-        return false;
     uint32_t n_rows = (l->height + 1) / 2, rows = w.count > 4 ? 24 : 16;
     uint32_t offset = (uint32_t)(w.first & 1);
     if (rows > n_rows / 64)
@@ -150,7 +171,6 @@ static bool add_sums(const struct dwt_synthesis *s)
                   shrink_value_at(level_of(s), DWT_HH));
         shrink_pass_limits(pass, limits);
     }
-    return true;
 }
 
 static void add_horizontal(const struct dwt_synthesis *s, enum kernel_form form)
@@ -190,27 +210,38 @@ static void add_vertical(const struct dwt_synthesis *s, enum kernel_form form)
     pass_ints(pass, l->height, l->low_height, l->high_height, dwt_kernel_ends(&s->task));
 }
 
+static void add_directions(const struct dwt_synthesis *s)
+{
+    enum kernel_form form = s->task.plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
+    add_horizontal(s, form);
+    add_vertical(s, form);
+}
+
+static bool suits_lines(const struct dwt_synthesis *s)
+{
+    return dwt_goes_by_lines(s->task.config);
+}
+
+/* Which movement serves what: the first that suits. */
+static const struct {
+    bool (*suits)(const struct dwt_synthesis *s); /* NULL: all that is left */
+    void (*add)(const struct dwt_synthesis *s);
+} ways[] = {
+    {suits_lines, dwt_join_lines}, /* one direction at a time: bands that keep all samples, and the like */
+    {suits_level, add_level},      /* both directions at once: CPUs */
+    {suits_walk, add_walk},        /* walker, by steps: cdf97 and cdf53 of one channel on GPUs */
+    {suits_taps, add_taps},        /* walker, by sums: few taps on Mali */
+    {suits_sums, add_sums},        /* walker, by sums: few taps on GPUs with local memory */
+    {NULL, add_directions},        /* along rows, then down columns */
+};
+
 void dwt_add_synthesis(const struct dwt_synthesis *s)
 {
-    if (dwt_goes_by_lines(s->task.config)) {
-        s->task.scratch->missed |= limits_of(s) != NULL;
-        dwt_join_lines(s);
-        return;
-    }
-    bool rows = s->task.plan->profile->form == FORM_ROWS;
-    bool gpu = dwt_suits_gpu(&s->task), columns = dwt_suits_columns(&s->task);
-    bool sums = s->task.config->precision != DWT_REVERSIBLE;
-    bool lifts = (gpu || columns) && dwt_is_lifting(&s->task);
-    if (limits_of(s) && (rows || lifts || columns || !gpu || !sums || !add_sums(s))) {
+    unsigned way = 0;
+    while (ways[way].suits && !ways[way].suits(s))
+        way++;
+    if (limits_of(s) && ways[way].add != add_sums) /* which alone applies them */
         s->task.scratch->missed = true;
-    } else if (limits_of(s)) {
-        return;
-    } else if (rows && sums) {
-        add_level(s);
-    } else if (lifts) {
-        add_walk(s);
-    } else if (!sums || !((columns && add_taps(s)) || (gpu && add_sums(s)))) {
-        add_horizontal(s, rows ? FORM_ROWS : FORM_SCALAR);
-        add_vertical(s, rows ? FORM_ROWS : FORM_SCALAR);
-    }
+    else
+        ways[way].add(s);
 }

@@ -169,13 +169,13 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
     return result;
 }
 
-/* The work for one plane: the window with a positive divisor, and how it is computed. */
+/* What the kernel for every window needs to know beside the work for a plane. */
 struct work {
     const struct plane *in, *out;
     const struct device_profile *profile;
     struct fir_window window;
     unsigned left, top; /* coefficients before the one at the result's own place */
-    bool exact, crop;
+    bool exact;
     struct quotient quotient; /* for exact work */
     enum kernel_form form;
     bool written_out; /* with each coefficient as a literal */
@@ -196,7 +196,7 @@ static unsigned count_coefficients(const struct fir_window *window)
     return count;
 }
 
-static void choose_sums(struct work *work, bool whole)
+static void choose_sums(struct fir_work *work, bool whole)
 {
     struct fir_window *w = &work->window;
     double min = sample_min(work->in->type), max = sample_max(work->in->type);
@@ -210,10 +210,10 @@ static void choose_sums(struct work *work, bool whole)
         work->exact =
             quotient_plan(&work->quotient, least, most, (wide_int)w->bias * (wide_int)w->divisor,
                           (uint64_t)w->divisor, work->in->type, work->out->type) &&
-            (!work->profile->generic ||
-             quotient_make_generic(&work->quotient, work->profile->prebuilt ? 16 : 32));
-    if (work->exact && work->quotient.bits == 16 && !work->profile->packs_shorts &&
-        !work->profile->generic)
+            (!work->plan->profile->generic ||
+             quotient_make_generic(&work->quotient, work->plan->profile->prebuilt ? 16 : 32));
+    if (work->exact && work->quotient.bits == 16 && !work->plan->profile->packs_shorts &&
+        !work->plan->profile->generic)
         work->quotient.bits = 32; /* saves a mask after each sum */
 }
 
@@ -482,6 +482,32 @@ static void add_pass(struct stage_plan *plan, const struct work *work, unsigned 
         pass_int(pass, fits_pairs(w));
 }
 
+static void add_samples(const struct fir_work *of)
+{
+    bool crop = of->config->border == BORDER_CROP;
+    struct work work = {.in = of->in,
+                        .out = of->out,
+                        .profile = of->plan->profile,
+                        .window = of->window,
+                        .left = crop ? 0 : of->window.columns / 2,
+                        .top = crop ? 0 : of->window.rows / 2,
+                        .exact = of->exact,
+                        .quotient = of->quotient};
+    choose_form(&work);
+    lay_out_table(&work);
+    add_pass(of->plan, &work, of->plane, of->config);
+}
+
+/* Which movement serves what: the first that suits. */
+static const struct {
+    bool (*suits)(const struct fir_work *work); /* NULL: all that is left */
+    void (*add)(const struct fir_work *work);
+} ways[] = {
+    {fir_suits_packed, fir_add_packed}, /* walker: small windows of bytes on GPUs; words, or columns on Mali */
+    {fir_suits_apart, fir_add_apart},   /* strips on CPUs, else along rows and down columns: large products */
+    {NULL, add_samples},                /* point, in every form */
+};
+
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
     const struct fir_config *config = config_;
@@ -494,29 +520,21 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
         bool whole = sample_is_integer(plan->in->planes[i].type);
         needed |= !keeps || !(whole ? fir_is_whole(&window) : window.k[0] == 1);
     }
-    bool apart = needed && fir_is_apart(&window);
-    for (unsigned i = 0; needed && i < plan->in->n_planes; i++) {
-        struct work work = {.in = &plan->in->planes[i],
-                            .out = &plan->out->planes[i],
-                            .profile = plan->profile,
-                            .window = window};
+    for (unsigned i = 0, way; needed && i < plan->in->n_planes; i++) {
+        struct fir_work work = {.plan = plan,
+                                .config = config,
+                                .plane = i,
+                                .in = &plan->in->planes[i],
+                                .out = &plan->out->planes[i],
+                                .window = window};
         bool negative = window.divisor < 0;
         for (unsigned n = 0; negative && n < window.columns * window.rows; n++)
             work.window.k[n] = -window.k[n];
         work.window.divisor = fabs(window.divisor);
-        work.left = config->border == BORDER_CROP ? 0 : window.columns / 2;
-        work.top = config->border == BORDER_CROP ? 0 : window.rows / 2;
         choose_sums(&work, fir_is_whole(&window));
-        if ((work.exact || work.out->type == SAMPLE_F32) &&
-            fir_add_packed(plan, i, &work.window, work.exact ? &work.quotient : NULL,
-                           config->border))
-            continue;
-        if (work.exact && apart &&
-            fir_add_apart(plan, i, &work.window, &work.quotient, config->border))
-            continue;
-        choose_form(&work);
-        lay_out_table(&work);
-        add_pass(plan, &work, i, config);
+        for (way = 0; ways[way].suits && !ways[way].suits(&work); way++)
+            ;
+        ways[way].add(&work);
     }
     return 0;
 }

@@ -55,19 +55,27 @@ bool fir_factorise(const struct fir_window *window, struct fir_factors *factors)
  * are whole, and it is such a product. */
 bool fir_is_apart(const struct fir_window *window);
 
-/* Adds the passes for that, if sums along rows fit 32 bits; otherwise returns false. The divisor is
- * positive, and `quotient` is as planned. */
-bool fir_add_apart(struct stage_plan *plan, unsigned plane, const struct fir_window *window,
-                   const struct quotient *quotient, int border);
+/* The work for one plane: the window with a positive divisor, and how it is computed. */
+struct fir_work {
+    struct stage_plan *plan;
+    const struct fir_config *config;
+    unsigned plane;
+    const struct plane *in, *out;
+    struct fir_window window;
+    bool exact;               /* sums are whole numbers, and results exact quotients */
+    struct quotient quotient; /* for exact work */
+};
+
+/* Whether exact sums along rows fit 32 bits, so that these can be summed; and the passes for that. */
+bool fir_suits_apart(const struct fir_work *work);
+void fir_add_apart(const struct fir_work *work);
 
 /* Adds the numbers of a generic quotient as arguments. */
 void fir_add_numbers(struct pass *pass, const struct quotient *quotient);
 
-/* Adds the pass that computes with two samples in a word, or in columns, if plane, window and
- * device allow it; otherwise returns false. The divisor is positive. All numbers are whole, and
- * `quotient` is as planned; or it is NULL, for results of f32. */
-bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_window *window,
-                    const struct quotient *quotient, int border);
+/* Whether plane, window and device allow to compute with two samples in a word, or in columns; and the pass that does. */
+bool fir_suits_packed(const struct fir_work *work);
+void fir_add_packed(const struct fir_work *work);
 
 /* Defines DIVIDE and ADD_BIAS, by which sums of f32 become results: correctly rounded. */
 void fir_define_division(struct pass *pass, const struct device_profile *profile,

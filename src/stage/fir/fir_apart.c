@@ -107,7 +107,7 @@ static void add_strips(const struct work *work)
     const struct plane *in = work->in;
     const struct fir_window *w = work->window;
     int32_t table[2 * PARAM_MATRIX_SIDE];
-    unsigned scratch = 0;
+    struct scratch scratch = {0};
     struct stage_window window = {w->columns / 2, w->columns / 2, w->rows / 2, w->rows / 2,
                                   (enum border)work->border};
     struct strips_need need = {w->rows * sizeof(int32_t), STRIPS_SECOND_CACHE,
@@ -123,7 +123,7 @@ static void add_strips(const struct work *work)
     struct pass *pass =
         strips_begin(work->plan, "fir_apart", "", &strips, &from, &to, &window, &scratch, bytes);
     pass->lanes = 16;
-    pass->work = 2.0 * (w->columns + w->rows) * strips.width * (strips.band + w->rows / 2);
+    pass->work = 2.0 * (w->columns + w->rows) * strips.width * (strips.bands.rows + w->rows / 2);
     snprintf(pass->place, sizeof pass->place, "row times column");
     pass_define(pass, "DST", "%s", pass_type_name(work->out->type));
     pass_buffer(pass, stage_plan_table(work->plan, table, (w->columns + w->rows) * sizeof *table));
@@ -242,38 +242,41 @@ static void add_down(const struct work *work, const struct view *middle, bool fl
     add_quotient(work, pass);
 }
 
-bool fir_add_apart(struct stage_plan *plan, unsigned plane, const struct fir_window *window,
-                   const struct quotient *quotient, int border)
+bool fir_suits_apart(const struct fir_work *work)
 {
-    struct work work = {.plan = plan,
-                        .plane = plane,
-                        .in = &plan->in->planes[plane],
-                        .out = &plan->out->planes[plane],
-                        .window = window,
-                        .quotient = *quotient,
-                        .border = border,
-                        .crop = border == BORDER_CROP};
-    double largest = fmax(-sample_min(work.in->type), sample_max(work.in->type)), most = 0;
-    if (!fir_factorise(window, &work.factors))
+    struct fir_factors factors;
+    double largest = fmax(-sample_min(work->in->type), sample_max(work->in->type)), most = 0;
+    if (!work->exact || !fir_is_apart(&work->window) || !fir_factorise(&work->window, &factors))
         return false;
-    for (unsigned i = 0; i < window->columns; i++)
-        most += fabs((double)work.factors.across[i]) * largest;
-    if (most > INT32_MAX)
-        return false;
+    for (unsigned i = 0; i < work->window.columns; i++)
+        most += fabs((double)factors.across[i]) * largest;
+    return most <= INT32_MAX;
+}
+
+void fir_add_apart(const struct fir_work *of)
+{
+    struct work work = {.plan = of->plan,
+                        .plane = of->plane,
+                        .in = of->in,
+                        .out = of->out,
+                        .window = &of->window,
+                        .quotient = of->quotient,
+                        .border = of->config->border,
+                        .crop = of->config->border == BORDER_CROP};
+    fir_factorise(work.window, &work.factors);
     work.quotient.in = SAMPLE_I32; /* what is summed at last */
     if (work.quotient.bits == 16)
         work.quotient.bits = 32;
-    if (plan->profile->form == FORM_ROWS) {
+    if (work.plan->profile->form == FORM_ROWS) {
         add_strips(&work);
-        return true;
+        return;
     }
     struct plane shape = *work.in;
-    unsigned scratch = 0;
+    struct scratch scratch = {0};
     bool floats = suits_floats(&work);
     shape.width = work.out->width;
     shape.type = floats ? SAMPLE_F32 : SAMPLE_I32;
-    struct view middle = stage_plan_view(plan, &scratch, &shape);
+    struct view middle = stage_plan_view(work.plan, &scratch, &shape);
     add_across(&work, &middle, floats);
     add_down(&work, &middle, floats);
-    return true;
 }

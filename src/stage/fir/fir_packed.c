@@ -116,19 +116,36 @@ static void define_rounded_taps(struct pass *pass, const struct fir_window *w, u
     text_finish(&taps);
 }
 
-bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_window *w,
-                    const struct quotient *quotient, int border)
+static struct stage_window reach_of(const struct fir_work *work)
 {
-    const struct plane *in = &plan->in->planes[plane], *out = &plan->out->planes[plane];
-    const struct stage_window reach = {w->columns / 2, w->columns / 2, w->rows / 2, w->rows / 2,
-                                       (enum border)border};
-    bool is_columns = !plan->profile->packs_bytes;
-    if (border == BORDER_CROP || w->columns > 9 || w->rows > 7 ||
-        !packed_suits(plan->profile, in, out, &reach) ||
-        (is_columns
-             ? (quotient ? !suits_floats(w) : w->columns * w->rows > LITERALS_MAX)
-             : in->type != SAMPLE_U8 || out->type != SAMPLE_U8 || quotient->top > UINT16_MAX))
+    const struct fir_window *w = &work->window;
+    return (struct stage_window){w->columns / 2, w->columns / 2, w->rows / 2, w->rows / 2,
+                                 (enum border)work->config->border};
+}
+
+bool fir_suits_packed(const struct fir_work *work)
+{
+    const struct fir_window *w = &work->window;
+    const struct stage_window reach = reach_of(work);
+    const struct plane *in = work->in, *out = work->out;
+    if (work->plan->profile->packs_bytes
+            ? !work->exact || in->type != SAMPLE_U8 || out->type != SAMPLE_U8 ||
+                  work->quotient.top > UINT16_MAX
+        : work->exact ? !suits_floats(w)
+                      : out->type != SAMPLE_F32 || w->columns * w->rows > LITERALS_MAX)
         return false;
+    return reach.border != BORDER_CROP && w->columns <= 9 && w->rows <= 7 &&
+           packed_suits(work->plan->profile, in, out, &reach);
+}
+
+void fir_add_packed(const struct fir_work *work)
+{
+    struct stage_plan *plan = work->plan;
+    const struct fir_window *w = &work->window;
+    const struct quotient *quotient = work->exact ? &work->quotient : NULL;
+    const struct plane *in = work->in, *out = work->out;
+    const struct stage_window reach = reach_of(work);
+    bool is_columns = !plan->profile->packs_bytes;
     char size[32];
     /* Tall windows have more lines in registers. */
     unsigned words = w->rows > 3 ? 2 : 4;
@@ -150,7 +167,6 @@ bool fir_add_packed(struct stage_plan *plan, unsigned plane, const struct fir_wi
     else
         define_finish(pass, quotient);
     pass->work *= 4.0 + 2.0 * w->columns * w->rows;
-    pass_planes(pass, plan, plane);
-    pass_ints(pass, in->width, in->height, border);
-    return true;
+    pass_planes(pass, plan, work->plane);
+    pass_ints(pass, in->width, in->height, reach.border);
 }

@@ -24,7 +24,7 @@ struct task {
     int32_t centre; /* where in the source the result's pixel (0, 0) lies, each way */
     double weights[GAUSS_RADIUS_MAX + 1]; /* from distance 0 on */
     int32_t fixed[GAUSS_RADIUS_MAX + 1];  /* the same in 2^14ths */
-    unsigned scratch, middle;
+    struct scratch scratch, middle;
 };
 
 /* The rows of the result that each row of the grid gives. */
@@ -99,6 +99,11 @@ static void add_sharpening(const struct task *task, struct pass *pass)
     }
 }
 
+static bool suits_rows(const struct task *task)
+{
+    return task->plan->profile->form == FORM_ROWS;
+}
+
 static void add_rows(struct task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
@@ -117,7 +122,7 @@ static void add_rows(struct task *task)
                                      &window, &task->scratch, bytes);
     pass_name(pass, "rows");
     pass->lanes = 16; /* that are sharpened at once */
-    pass->work = 4.0 * lines * strips.width * (strips.band + radius);
+    pass->work = 4.0 * lines * strips.width * (strips.bands.rows + radius);
     pass_buffer(pass, add_weights(task));
     add_sharpening(task, pass);
 }
@@ -189,18 +194,30 @@ static uint32_t tile_blocks(uint32_t channels, uint32_t radius)
     return radius > 12 ? blocks[channels] / 2 : blocks[channels];
 }
 
-static bool add_tile(struct task *task)
+/* The rows of the result that a tile has room for. */
+static uint32_t tile_rows(const struct task *task)
 {
-    const struct plane *in = &task->in.plane, *out = &task->out.plane;
-    const uint32_t channels = in->channels, radius = task->radius;
-    const uint32_t blocks = tile_blocks(channels, radius);
-    size_t line = (in->type == SAMPLE_U8 ? 8 : 16) * (size_t)blocks * channels;
-    uint32_t most = (uint32_t)(task->plan->profile->local_memory / line);
+    const uint32_t channels = task->in.plane.channels, radius = task->radius;
+    size_t sums = (task->in.plane.type == SAMPLE_U8 ? 8 : 16) * (size_t)channels;
+    uint32_t most =
+        (uint32_t)(task->plan->profile->local_memory / (sums * tile_blocks(channels, radius)));
     uint32_t rows = most < 2 * radius ? 0 : (most - 2 * radius) & ~3u;
     uint32_t enough = radius > 12 ? 3 * TILE_ROWS : TILE_ROWS;
-    rows = rows > enough ? enough : rows;
-    if (task->plan->profile->generic || radius > TILE_RADIUS_MAX || rows < 16 || rows < radius)
-        return false;
+    return rows > enough ? enough : rows;
+}
+
+static bool suits_tile(const struct task *task)
+{
+    uint32_t rows = tile_rows(task);
+    return !task->plan->profile->generic && task->radius <= TILE_RADIUS_MAX && rows >= 16 &&
+           rows >= task->radius;
+}
+
+static void add_tile(struct task *task)
+{
+    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    const uint32_t channels = in->channels, radius = task->radius, rows = tile_rows(task);
+    const uint32_t blocks = tile_blocks(channels, radius);
     uint32_t lines = rows + 2 * radius, strips = (out->width + 4 * blocks - 1) / (4 * blocks);
     struct pass *pass = pass_begin(task->plan, "gauss_tile", "", FORM_SCALAR, 1,
                                    strips * TILE_ITEMS, (out->height + rows - 1) / rows);
@@ -223,7 +240,6 @@ static bool add_tile(struct task *task)
     pass_ints(pass, in->width, in->height, out->width, out->height, rows, task->border,
               task->centre);
     add_sharpening(task, pass);
-    return true;
 }
 
 enum {
@@ -235,7 +251,7 @@ enum {
 
 /* Whether gauss_columns can take the plane: its loads and stores are aligned, and those of alpha
  * and of what is sharpened stand beside the result's. */
-static bool takes_columns(const struct task *task)
+static bool suits_columns(const struct task *task)
 {
     const struct plane *in = &task->in.plane;
     uint32_t radius = task->radius;
@@ -325,23 +341,41 @@ static unsigned add_matrices(const struct task *task, uint32_t steps)
     return stage_plan_table(task->plan, words, 2 * steps * sizeof words[0]);
 }
 
-/* Bytes by products of matrices; false: not for this device, plane or radius. */
-static bool add_products(struct task *task)
+/* How products of matrices cut a plane: work-items along a band, and their rows. */
+struct products {
+    uint32_t steps, items, rows, bands;
+};
+
+static struct products cut_products(const struct task *task)
 {
-    const struct plane *in = &task->in.plane, *out = &task->out.plane;
-    const uint32_t radius = task->radius, steps = (radius + 8 + 15) / 16;
-    if (!task->plan->profile->multiplies_bytes || in->type != SAMPLE_U8 || plane_has_alpha(in) ||
-        task->config->border == BORDER_CROP || steps > MATRIX_STEPS_MAX || !pass_is_aligned(in) ||
-        !pass_is_aligned(out))
-        return false;
-    uint32_t strips = (in->width + 15) / 16, rows = steps > 2 ? 96 * (steps - 1) : 96;
-    if (steps == 1 && in->channels == 3) /* few work-items, and little to begin with */
-        rows = 48;
-    uint32_t items = stage_round_up(32 * strips, MATRIX_ITEMS),
-             bands = (in->height + rows - 1) / rows;
-    if (steps > 1 && in->channels == 3 && (radius < 10 || items * bands < MATRIX_ITEMS_LEAST))
-        return false;
-    struct pass *pass = pass_begin(task->plan, "gauss_matrix", "", FORM_SCALAR, 1, items, bands);
+    const struct plane *in = &task->in.plane;
+    struct products cut = {.steps = (task->radius + 8 + 15) / 16,
+                           .items = stage_round_up(32 * ((in->width + 15) / 16), MATRIX_ITEMS)};
+    cut.rows = cut.steps > 2 ? 96 * (cut.steps - 1) : 96;
+    if (cut.steps == 1 && in->channels == 3) /* few work-items, and little to begin with */
+        cut.rows = 48;
+    cut.bands = (in->height + cut.rows - 1) / cut.rows;
+    return cut;
+}
+
+static bool suits_products(const struct task *task)
+{
+    const struct plane *in = &task->in.plane;
+    struct products cut = cut_products(task);
+    bool few = task->radius < 10 || cut.items * cut.bands < MATRIX_ITEMS_LEAST;
+    return task->plan->profile->multiplies_bytes && in->type == SAMPLE_U8 &&
+           !plane_has_alpha(in) && task->config->border != BORDER_CROP &&
+           cut.steps <= MATRIX_STEPS_MAX && pass_is_aligned(in) &&
+           pass_is_aligned(&task->out.plane) && !(cut.steps > 1 && in->channels == 3 && few);
+}
+
+static void add_products(struct task *task)
+{
+    const struct plane *in = &task->in.plane;
+    const struct products cut = cut_products(task);
+    const uint32_t radius = task->radius, steps = cut.steps, rows = cut.rows;
+    struct pass *pass = pass_begin(task->plan, "gauss_matrix", "", FORM_SCALAR, 1, cut.items,
+                                   cut.bands);
     pass->group[0] = MATRIX_ITEMS;
     pass->group[1] = 1;
     pass->lanes = 4;
@@ -357,23 +391,42 @@ static bool add_products(struct task *task)
     pass_ints(pass, in->width, in->height, rows, task->border);
     pass_buffer(pass, add_matrices(task, steps));
     add_sharpening(task, pass);
-    return true;
 }
 
-static void add_two(struct task *task)
+/* Sums along rows, which are summed down columns. */
+static struct view sums_along(struct task *task)
 {
     struct plane shape = task->in.plane;
     shape.width = task->out.plane.width;
     shape.type = weighted_middle(shape.type);
-    struct view middle = stage_plan_view(task->plan, &task->middle, &shape);
-    if (takes_columns(task)) {
-        add_columns_across(task, &middle);
-        add_columns_down(task, &middle);
-    } else {
-        add_across(task, &middle);
-        add_down(task, &middle);
-    }
+    return stage_plan_view(task->plan, &task->middle, &shape);
 }
+
+static void add_columns(struct task *task)
+{
+    struct view middle = sums_along(task);
+    add_columns_across(task, &middle);
+    add_columns_down(task, &middle);
+}
+
+static void add_samples(struct task *task)
+{
+    struct view middle = sums_along(task);
+    add_across(task, &middle);
+    add_down(task, &middle);
+}
+
+/* Which movement serves what: the first that suits. */
+static const struct {
+    bool (*suits)(const struct task *task); /* NULL: all that is left */
+    void (*add)(struct task *task);
+} ways[] = {
+    {suits_rows, add_rows},         /* strips: CPUs */
+    {suits_products, add_products}, /* tile, by products of matrices: bytes on NVIDIA's GPUs */
+    {suits_tile, add_tile},         /* tile: GPUs with local memory */
+    {suits_columns, add_columns},   /* walker, along rows and down columns: bytes on Mali */
+    {NULL, add_samples},            /* point, the same way */
+};
 
 int gauss_plan(const struct gauss_config *config, const struct gauss_sharpen *sharpen,
                struct stage_plan *plan, struct fault *fault)
@@ -386,13 +439,12 @@ int gauss_plan(const struct gauss_config *config, const struct gauss_sharpen *sh
                         .centre = config->border == BORDER_CROP ? (int32_t)config->radius : 0};
     gauss_weights(config->sigma, config->radius, task.weights);
     gauss_fixed_weights(task.weights, config->radius, task.fixed);
-    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+    for (unsigned i = 0, way; i < plan->in->n_planes; i++) {
         task.in = (struct view){OPERAND_IN, plan->in->planes[i]};
         task.out = (struct view){OPERAND_OUT, plan->out->planes[i]};
-        if (plan->profile->form == FORM_ROWS)
-            add_rows(&task);
-        else if (!add_products(&task) && !add_tile(&task))
-            add_two(&task);
+        for (way = 0; ways[way].suits && !ways[way].suits(&task); way++)
+            ;
+        ways[way].add(&task);
     }
     return 0;
 }

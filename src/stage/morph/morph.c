@@ -87,6 +87,11 @@ void morph_describe(struct pass *pass, enum morph_kind kind)
     pass_name(pass, kernel_form_name(pass->form));
 }
 
+static bool suits_rows(const struct morph_task *task)
+{
+    return task->plan->profile->form == FORM_ROWS;
+}
+
 static void add_rows(struct morph_task *task)
 {
     size_t size = sample_size(task->in.plane.type);
@@ -103,7 +108,7 @@ static void add_rows(struct morph_task *task)
     struct pass *pass = strips_begin(task->plan, "morph", "", &strips, &task->in, &task->out,
                                      &window, &task->own, bytes);
     morph_describe(pass, task->kind);
-    pass->work = 16.0 * strips.width * (strips.band + task->height / 4.0);
+    pass->work = 16.0 * strips.width * (strips.bands.rows + task->height / 4.0);
 }
 
 /* One step on GPUs: of each position the least of up to four, `distance` apart but none beyond
@@ -173,6 +178,18 @@ static void add_steps(struct morph_task *task)
              crop ? 0 : -(int32_t)window.top);
 }
 
+/* Which movement serves what: the first that suits. */
+static const struct {
+    bool (*suits)(const struct morph_task *task); /* NULL: all that is left */
+    void (*add)(struct morph_task *task);
+} ways[] = {
+    {suits_rows, add_rows},                   /* strips: CPUs */
+    {morph_suits_columns, morph_add_columns}, /* walker, columns: small windows of bytes on Mali */
+    {morph_suits_near, morph_add_near},       /* walker, words: small windows of bytes on other GPUs */
+    {morph_suits_far, morph_add_far},         /* lines along rows and down columns: larger ones there */
+    {NULL, add_steps},                        /* point, in steps */
+};
+
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
     const struct morph_config *config = config_;
@@ -192,10 +209,10 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
             task.kind = k == 0 ? config->kind : !config->kind;
             task.in = k == 0 ? in : half;
             task.out = k < config->twice ? half : out;
-            if (plan->profile->form == FORM_ROWS)
-                add_rows(&task);
-            else if (!morph_add_bytes(&task))
-                add_steps(&task);
+            unsigned way = 0;
+            while (ways[way].suits && !ways[way].suits(&task))
+                way++;
+            ways[way].add(&task);
         }
     }
     return 0;

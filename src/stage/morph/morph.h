@@ -37,7 +37,8 @@ struct morph_task {
     enum border border;
     enum morph_kind kind;
     struct view in, out;
-    unsigned own, between, half[2], turn; /* scratch operands; `half` are used in turn */
+    struct scratch own, between, half[2];
+    unsigned turn; /* `half` are used in turn */
 };
 
 /* How far the window reaches; dilate's is mirrored. */
@@ -46,8 +47,13 @@ struct stage_window morph_window(const struct morph_task *task);
 /* Defines and names what differs between erosion and dilation. */
 void morph_describe(struct pass *pass, enum morph_kind kind);
 
-/* Adds the passes of morph_bytes.c; false where they do not suit the device, the plane or the
- * window. */
-bool morph_add_bytes(struct morph_task *task);
+/* Of bytes on GPUs, in morph_bytes.c: whether a movement suits device, plane and window; and its passes.
+ * `near` is one kernel for a small window, `far` takes several. */
+bool morph_suits_columns(const struct morph_task *task);
+void morph_add_columns(struct morph_task *task);
+bool morph_suits_near(const struct morph_task *task);
+void morph_add_near(struct morph_task *task);
+bool morph_suits_far(const struct morph_task *task);
+void morph_add_far(struct morph_task *task);
 
 #endif

@@ -100,8 +100,39 @@ static struct plane of_samples(const struct plane *plane)
     return samples;
 }
 
-static void add_near(struct morph_task *task, const struct stage_window *reach)
+static uint32_t least(uint32_t a, uint32_t b)
 {
+    return a < b ? a : b;
+}
+
+/* The window of cl/packed.cl, in samples, as far as it goes. */
+static struct stage_window near_window(const struct morph_task *task)
+{
+    struct stage_window w = morph_window(task);
+    uint32_t channels = task->in.plane.channels, side = NEAR_SAMPLES / channels;
+    return (struct stage_window){least(w.left, side) * channels, least(w.right, side) * channels,
+                                 least(w.top, NEAR_ROWS), least(w.bottom, NEAR_ROWS), w.border};
+}
+
+static bool suits_packed(const struct morph_task *task)
+{
+    struct plane in = of_samples(&task->in.plane), out = of_samples(&task->out.plane);
+    struct stage_window near = near_window(task);
+    return task->plan->profile->packs_bytes && task->border != BORDER_CROP &&
+           packed_suits(task->plan->profile, &in, &out, &near);
+}
+
+bool morph_suits_near(const struct morph_task *task)
+{
+    struct stage_window w = morph_window(task);
+    uint32_t side = NEAR_SAMPLES / task->in.plane.channels;
+    return w.left <= side && w.right <= side && w.top <= NEAR_ROWS && w.bottom <= NEAR_ROWS &&
+           suits_packed(task);
+}
+
+void morph_add_near(struct morph_task *task)
+{
+    const struct stage_window near = near_window(task), *reach = &near;
     const struct plane *in = &task->in.plane;
     struct plane samples = of_samples(in);
     unsigned rows = reach->top + reach->bottom + 1;
@@ -119,15 +150,21 @@ static void add_near(struct morph_task *task, const struct stage_window *reach)
     pass_ints(pass, samples.width, in->height, task->border);
 }
 
-static bool add_columns(struct morph_task *task, const struct stage_window *w)
+bool morph_suits_columns(const struct morph_task *task)
+{
+    struct stage_window w = morph_window(task);
+    return task->plan->profile->takes_columns && task->height <= COLUMNS_ROWS &&
+           w.border != BORDER_CROP &&
+           packed_suits(task->plan->profile, &task->in.plane, &task->out.plane, &w);
+}
+
+void morph_add_columns(struct morph_task *task)
 {
     static const struct packed_stage stage = {"morph", NULL, "morph_columns"};
     const struct plane *in = &task->in.plane;
-    int left = (int)w->left, right = (int)w->right, channels = (int)in->channels;
-    if (task->height > COLUMNS_ROWS || w->border == BORDER_CROP ||
-        !packed_suits(task->plan->profile, in, &task->out.plane, w))
-        return false;
-    struct pass *pass = packed_begin(task->plan, &stage, in, w, 0);
+    struct stage_window w = morph_window(task);
+    int left = (int)w.left, right = (int)w.right, channels = (int)in->channels;
+    struct pass *pass = packed_begin(task->plan, &stage, in, &w, 0);
     struct text across = {0}, downs = {0};
     for (int i = 0; i < left + right; i++)
         text_append(&across, "BETTER(");
@@ -151,7 +188,6 @@ static bool add_columns(struct morph_task *task, const struct stage_window *w)
     pass->work *= task->width + task->height;
     pass_views(pass, &task->in, &task->out);
     pass_ints(pass, in->width, in->height, task->border);
-    return true;
 }
 
 /* A window along one axis: positions up to `distance` apart, from `before` in front of each to
@@ -212,11 +248,6 @@ static void add_line(struct morph_task *task, const struct step *step, const str
     pass_ints(pass, task->border, ends);
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The steps to a window that reaches so far, of which the first one takes `most` on either side. */
 static unsigned list_steps(struct step *list, unsigned n, bool down, uint32_t before,
                            uint32_t behind, uint32_t most)
@@ -238,12 +269,23 @@ static unsigned list_steps(struct step *list, unsigned n, bool down, uint32_t be
     return n;
 }
 
+bool morph_suits_far(const struct morph_task *task)
+{
+    struct stage_window w = morph_window(task);
+    uint32_t reach = LINE_REACH / task->in.plane.channels;
+    bool mirrored = w.border == BORDER_REFLECT || w.border == BORDER_SYMMETRIC;
+    bool uneven =
+        (w.left > reach && w.left != w.right) || (w.top > LINE_REACH && w.top != w.bottom);
+    return suits_packed(task) && !(mirrored && uneven);
+}
+
 /* All planes between are as large as the source, and bordered as it is: the best of what windows
  * have found is then the best of the large one; with a mirror, where each window is as large to
  * both sides. Zeros, to dilate, are the least and tell nothing: there the position outside stands
  * for the nearest one inside, whose window is part of the large one. */
-static void add_steps(struct morph_task *task, const struct stage_window *w)
+void morph_add_far(struct morph_task *task)
 {
+    const struct stage_window window = morph_window(task), *w = &window;
     struct step list[2 * 8]; /* windows grow by a factor of nearly four */
     uint32_t across = LINE_REACH / task->in.plane.channels;
     unsigned n = list_steps(list, 0, false, w->left, w->right, across);
@@ -260,29 +302,4 @@ static void add_steps(struct morph_task *task, const struct stage_window *w)
             add_far(task, step, &from, &to, i + 1 == n);
         from = to;
     }
-}
-
-bool morph_add_bytes(struct morph_task *task)
-{
-    const struct plane *in = &task->in.plane, *out = &task->out.plane;
-    struct stage_window w = morph_window(task);
-    uint32_t side = NEAR_SAMPLES / in->channels, reach = LINE_REACH / in->channels;
-    struct plane in_samples = of_samples(in), out_samples = of_samples(out);
-    const struct stage_window near = {least(w.left, side) * in->channels,
-                                      least(w.right, side) * in->channels, least(w.top, NEAR_ROWS),
-                                      least(w.bottom, NEAR_ROWS)};
-    bool is_near = w.left <= side && w.right <= side && w.top <= NEAR_ROWS && w.bottom <= NEAR_ROWS;
-    bool mirrored = w.border == BORDER_REFLECT || w.border == BORDER_SYMMETRIC;
-    bool uneven =
-        (w.left > reach && w.left != w.right) || (w.top > LINE_REACH && w.top != w.bottom);
-    if (task->plan->profile->takes_columns)
-        return add_columns(task, &w);
-    if (!task->plan->profile->packs_bytes || w.border == BORDER_CROP || (mirrored && uneven) ||
-        !packed_suits(task->plan->profile, &in_samples, &out_samples, &near))
-        return false;
-    if (is_near)
-        add_near(task, &near);
-    else
-        add_steps(task, &w);
-    return true;
 }

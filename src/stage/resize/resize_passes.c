@@ -34,7 +34,8 @@ static const uint32_t wide_rows[PLANE_CHANNELS_MAX + 1] = {[1] = 4, [3] = 2};
 struct task {
     struct stage_plan *plan;
     struct resize_table table;
-    unsigned table_operand, columns, middle, scaled;
+    unsigned table_operand;
+    struct scratch columns, middle, scaled;
 };
 
 /* Sums for one plane: along those rows of `source` that are needed into `middle`, and from there
@@ -154,6 +155,11 @@ static uint32_t largest_stretch(const struct resize_axis *axis)
     return largest;
 }
 
+static bool suits_bands(const struct task *task, const struct sums *sums)
+{
+    return form_of(task) == FORM_ROWS;
+}
+
 /* Both directions on CPUs, by bands of the result. Scratch memory has, for each band, columns of
  * three times the length that eight sums need, so that they are rarely moved; this fits the nearest
  * cache. Behind them it has rows of sums, twice as many as a row of the result needs. */
@@ -178,23 +184,22 @@ static void add_bands(struct task *task, const struct sums *sums)
     double common = (support + ROWS_AT_ONCE / 2) / scale; /* a band begins and ends with 16 rows */
     struct plane larger = sums->out.plane; /* what is held of the source counts, if that is more */
     larger.stride = (size_t)fmax((double)larger.stride, scale * (double)source->stride);
-    uint32_t band =
-        pass_limit_band(task->plan->profile, &larger,
-                        rows_of_band(task->plan->profile, y, common, row_work), 0.4 * common);
-    uint32_t items = (y->count + band - 1) / band;
-    stage_plan_memory(task->plan, &task->columns, items * size * COLUMN_BYTES);
-    task->plan->too_many |= items * size > INT_MAX || (uint64_t)rows * stride > INT_MAX;
-    struct pass *pass = pass_begin(task->plan, "resize_bands", "", FORM_ROWS, 1, 1, items);
+    uint32_t band = rows_of_band(task->plan->profile, y, common, row_work);
+    struct stage_bands bands =
+        bands_of(y->count, pass_limit_band(task->plan->profile, &larger, band, 0.4 * common));
+    stage_plan_memory(task->plan, &task->columns, bands.count * size * COLUMN_BYTES);
+    task->plan->too_many |= bands.count * size > INT_MAX || (uint64_t)rows * stride > INT_MAX;
+    struct pass *pass = pass_begin(task->plan, "resize_bands", "", FORM_ROWS, 1, 1, bands.count);
     describe_pass(pass, sums);
     pass->lanes = 16;
     /* as many on both sides of a result's place, and the rest of what is taken at once */
     int32_t around = (int32_t)(support + 1) / 2 + ROWS_AT_ONCE + 1;
-    pass_set_rows(pass, band, around, around, BORDER_EDGE, size * COLUMN_BYTES);
+    pass_set_rows(pass, bands.rows, around, around, BORDER_EDGE, size * COLUMN_BYTES);
     pass->scaled = true;
-    pass->work = row_work * band;
+    pass->work = row_work * bands.rows;
     pass_views(pass, &sums->source, &sums->out);
-    pass_buffer(pass, task->columns);
-    pass_ints(pass, size, columns, rows, stride, pitch, band, x->count, y->count,
+    pass_buffer(pass, task->columns.operand);
+    pass_ints(pass, size, columns, rows, stride, pitch, bands.rows, x->count, y->count,
               source->width * source->channels, source->height);
     pass_buffer(pass, task->table_operand);
     pass_weights(task, pass, x, sums, true);
@@ -209,27 +214,32 @@ static bool takes_pairs(const struct task *task, const struct sums *sums)
            sums->arithmetic == FIXED;
 }
 
-/* Along rows: a load has four steps of one channel. */
+/* Along rows by pairs. A load has four steps of one channel; it must stay within the row and its padding, which
+ * ends at `end`. */
 static uint32_t pair_steps(const struct sums *sums, bool alone)
 {
     uint32_t steps = resize_table_pair_steps(&sums->layout->x, 4, alone);
     return stage_round_up(steps, sums->plane.channels == 1 ? 4 : 1);
 }
 
-/* Along rows by pairs; NULL for planes that cannot be read so, as in add_wide. */
-static struct pass *add_pairs_across(struct task *task, const struct sums *sums)
+static uint32_t pair_end(const struct plane *source)
+{
+    return stage_round_up(source->width, source->channels == 1 ? 16 : 4);
+}
+
+static bool suits_pairs_across(const struct task *task, const struct sums *sums)
+{
+    const struct plane *source = &sums->source.plane;
+    return takes_pairs(task, sums) && pass_is_aligned(source) &&
+           4 * pair_steps(sums, sums->alone) <= pair_end(source);
+}
+
+static void add_pairs_across(struct task *task, const struct sums *sums)
 {
     const struct plane *source = &sums->source.plane;
     const struct resize_axis *axis = &sums->layout->x;
-    if (!takes_pairs(task, sums) || !pass_is_aligned(source))
-        return NULL;
-    /* Loads must stay within the row and its padding. */
     bool grey = source->channels == 1, alone = sums->alone;
-    uint32_t bytes = stage_round_up(source->width * source->channels, 16);
-    uint32_t steps = pair_steps(sums, alone);
-    uint32_t end = grey ? bytes : stage_round_up(source->width, 4);
-    if (4 * steps > end)
-        return NULL;
+    uint32_t end = pair_end(source), steps = pair_steps(sums, alone);
     struct pass *pass = pass_begin(task->plan, "resize_pairs", "across", FORM_SCALAR, 1,
                                    resize_table_pair_count(axis, alone),
                                    (source->height + PAIR_ROWS - 1) / PAIR_ROWS);
@@ -245,23 +255,29 @@ static struct pass *add_pairs_across(struct task *task, const struct sums *sums)
     pass_axis(pass, resize_table_pairs(&task->table, axis, steps, 4, alone, end));
     pass_int(pass, (int32_t)source->height);
     if (!grey)
-        pass_int(pass, (int32_t)bytes);
-    return pass;
+        pass_int(pass, (int32_t)stage_round_up(source->width * source->channels, 16));
 }
 
-/* Along rows on GPUs by words; NULL for planes that cannot be read in this way. With one channel,
- * one load has four steps, and must stay within the row and its padding. */
-static struct pass *add_wide(struct task *task, const struct sums *sums)
+/* Along rows on GPUs by words. With one channel, one load has four steps, and must stay within the
+ * row and its padding. */
+static uint32_t wide_steps(const struct sums *sums)
+{
+    uint32_t steps = resize_table_step_count(&sums->layout->x);
+    return sums->source.plane.channels == 1 ? stage_round_up(steps, 4) : steps;
+}
+
+static bool suits_wide(const struct task *task, const struct sums *sums)
+{
+    const struct plane *source = &sums->source.plane;
+    return source->type == SAMPLE_U8 && sums->arithmetic == FIXED && pass_is_aligned(source) &&
+           (source->channels > 1 || 4 * wide_steps(sums) <= stage_round_up(source->width, 16));
+}
+
+static void add_wide(struct task *task, const struct sums *sums)
 {
     const struct plane *source = &sums->source.plane;
     uint32_t channels = source->channels, bytes = stage_round_up(source->width * channels, 16);
-    if (source->type != SAMPLE_U8 || sums->arithmetic != FIXED || !pass_is_aligned(source))
-        return NULL;
-    uint32_t steps = resize_table_step_count(&sums->layout->x), at_once = wide_rows[channels];
-    if (channels == 1)
-        steps = stage_round_up(steps, 4);
-    if (channels == 1 && 4 * steps > bytes)
-        return NULL;
+    uint32_t steps = wide_steps(sums), at_once = wide_rows[channels];
     struct pass *pass = begin_pass(task, "resize_wide", FORM_SCALAR, 1, sums, sums->layout->x.count,
                                    (source->height + at_once - 1) / at_once);
     pass_define(pass, "ROWS", "%u", at_once);
@@ -271,7 +287,6 @@ static struct pass *add_wide(struct task *task, const struct sums *sums)
     pass_axis(pass, resize_table_steps(&task->table, &sums->layout->x, steps,
                                        channels == 1 ? bytes : stage_round_up(source->width, 4)));
     pass_ints(pass, source->height, bytes / 4 - 1);
-    return pass;
 }
 
 /* Both directions on GPUs that multiply matrices of bytes: work-groups have MATRIX_ACROSS strips of
@@ -282,11 +297,17 @@ enum {
     MATRIX_WORDS_MAX = 1 << 22
 };
 
+static uint32_t matrix_tiles(const struct plane *source)
+{
+    return source->channels == 1 ? 2 : 1;
+}
+
 /* Few work-items with long ways, for small results of large pictures, would leave the GPU waiting.
  */
-static bool takes_matrices(const struct task *task, const struct sums *sums, uint32_t tiles)
+static bool suits_matrices(const struct task *task, const struct sums *sums)
 {
     const struct plane *source = &sums->plane;
+    const uint32_t tiles = matrix_tiles(source);
     const struct resize_axis *x = &sums->layout->x, *y = &sums->layout->y;
     if (!task->plan->profile->multiplies_bytes || source->type != SAMPLE_U8 ||
         sums->arithmetic != FIXED || !pass_is_aligned(source) || !pass_is_aligned(&sums->out.plane))
@@ -299,13 +320,11 @@ static bool takes_matrices(const struct task *task, const struct sums *sums, uin
     return strips * bands * 32 * tiles >= 4096 * source->channels || along / 2 * down <= 12 * tiles;
 }
 
-static bool add_matrices(struct task *task, const struct sums *sums)
+static void add_matrices(struct task *task, const struct sums *sums)
 {
     const struct plane *source = &sums->plane;
     const struct resize_axis *x = &sums->layout->x, *y = &sums->layout->y;
-    const uint32_t tiles = source->channels == 1 ? 2 : 1, rows = 16 * tiles;
-    if (!takes_matrices(task, sums, tiles))
-        return false;
+    const uint32_t tiles = matrix_tiles(source), rows = 16 * tiles;
     struct resize_part along = resize_table_matrices(&task->table, x, 16, true);
     struct resize_part down = resize_table_matrices(&task->table, y, rows, false);
     struct pass *pass = pass_begin(task->plan, "resize_matrix", "", FORM_SCALAR, 1,
@@ -322,10 +341,9 @@ static bool add_matrices(struct task *task, const struct sums *sums)
     pass_buffer(pass, task->table_operand);
     pass_ints(pass, along.at, along.n, along.taps / 2, down.at, down.n, down.taps, source->height,
               stage_round_up(source->width * source->channels, 16) - 16, x->count, y->count);
-    return true;
 }
 
-static struct pass *add_across(struct task *task, const struct sums *sums)
+static void add_across(struct task *task, const struct sums *sums)
 {
     struct pass *pass = begin_pass(task, "resize_across", FORM_SCALAR, 1, sums,
                                    sums->layout->x.count, sums->source.plane.height);
@@ -336,10 +354,9 @@ static struct pass *add_across(struct task *task, const struct sums *sums)
     pass_int(pass, (int32_t)sums->middle.plane.width);
     if (sums->arithmetic == ALPHA)
         pass->lanes = 4; /* sums of a pixel */
-    return pass;
 }
 
-static struct pass *add_down(struct task *task, const struct sums *sums)
+static void add_down(struct task *task, const struct sums *sums)
 {
     const struct resize_layout *layout = sums->layout;
     bool alpha = sums->arithmetic == ALPHA;
@@ -353,19 +370,20 @@ static struct pass *add_down(struct task *task, const struct sums *sums)
     pass_buffer(pass, task->table_operand);
     pass_weights(task, pass, &layout->y, sums, false);
     pass_ints(pass, sums->first_row, sums->middle.plane.width);
-    return pass;
 }
 
-/* Down columns by pairs; NULL where results cannot be stored so, or rows are too few. */
-static struct pass *add_pairs_down(struct task *task, const struct sums *sums)
+/* Down columns by pairs. */
+static bool suits_pairs_down(const struct task *task, const struct sums *sums)
+{
+    return takes_pairs(task, sums) && pass_is_aligned(&sums->out.plane) &&
+           4 * resize_table_pair_steps(&sums->layout->y, 1, false) <= sums->source.plane.height;
+}
+
+static void add_pairs_down(struct task *task, const struct sums *sums)
 {
     const struct resize_axis *axis = &sums->layout->y;
     const uint32_t lanes = 8, end = sums->first_row + sums->source.plane.height;
-    if (!takes_pairs(task, sums) || !pass_is_aligned(&sums->out.plane))
-        return NULL;
     uint32_t steps = resize_table_pair_steps(axis, 1, false);
-    if (4 * steps > sums->source.plane.height)
-        return NULL;
     struct pass *pass =
         pass_begin(task->plan, "resize_pairs", "down", FORM_VECTOR, lanes,
                    sums->layout->x.count * sums->plane.channels, (axis->count + 1) / 2);
@@ -376,7 +394,6 @@ static struct pass *add_pairs_down(struct task *task, const struct sums *sums)
     pass_buffer(pass, task->table_operand);
     pass_axis(pass, resize_table_pairs(&task->table, axis, steps, 1, false, end));
     pass_ints(pass, sums->first_row, axis->count);
-    return pass;
 }
 
 static struct view middle_of(struct task *task, const struct sums *sums)
@@ -389,6 +406,49 @@ static struct view middle_of(struct task *task, const struct sums *sums)
     return stage_plan_view(task->plan, &task->middle, &shape);
 }
 
+/* Which movement serves what: the first that suits. */
+struct way {
+    bool (*suits)(const struct task *task, const struct sums *sums); /* NULL: all that is left */
+    void (*add)(struct task *task, const struct sums *sums);
+};
+
+static void add_way(const struct way *ways, struct task *task, const struct sums *sums)
+{
+    while (ways->suits && !ways->suits(task, sums))
+        ways++;
+    ways->add(task, sums);
+}
+
+/* Along rows, and from there down columns. */
+static void add_two(struct task *task, const struct sums *whole)
+{
+    static const struct way along[] = {
+        {suits_pairs_across, add_pairs_across}, /* pairs of results: bytes on Mali */
+        {suits_wide, add_wide},                 /* words: bytes on GPUs */
+        {NULL, add_across},                     /* point */
+    };
+    static const struct way down[] = {
+        {suits_pairs_down, add_pairs_down}, /* pairs of results: bytes on Mali */
+        {NULL, add_down},                   /* point */
+    };
+    const struct resize_axis *y = &whole->layout->y; /* only the rows that the result needs are summed */
+    struct sums sums = *whole;
+    uint32_t last, count = resize_support(y, y->begin + y->count - 1, &last);
+    resize_support(y, y->begin, &sums.first_row);
+    sums.source.plane.height = last + count - sums.first_row;
+    sums.source.plane.offset += sums.first_row * sums.plane.stride;
+    sums.alone = takes_pairs(task, &sums) && pair_steps(&sums, true) < pair_steps(&sums, false);
+    sums.middle = middle_of(task, &sums);
+    add_way(along, task, &sums);
+    add_way(down, task, &sums);
+}
+
+static const struct way ways[] = {
+    {suits_bands, add_bands},       /* bands of rows, both directions at once: CPUs */
+    {suits_matrices, add_matrices}, /* tile, by products of matrices: bytes on NVIDIA's GPUs */
+    {NULL, add_two},                /* table, in two passes: GPUs */
+};
+
 static void add_sums(struct task *task, const struct view *in, const struct view *out,
                      const struct resize_layout *layout)
 {
@@ -398,23 +458,7 @@ static void add_sums(struct task *task, const struct view *in, const struct view
                         .source = *in,
                         .out = *out};
     sums.work = ((double)in->plane.width / layout->x.count * 6 + 6) * in->plane.channels;
-    if (form_of(task) == FORM_ROWS) {
-        add_bands(task, &sums);
-        return;
-    }
-    if (add_matrices(task, &sums))
-        return;
-    const struct resize_axis *y = &layout->y; /* only the rows that the result needs are summed */
-    uint32_t last, count = resize_support(y, y->begin + y->count - 1, &last);
-    resize_support(y, y->begin, &sums.first_row);
-    sums.source.plane.height = last + count - sums.first_row;
-    sums.source.plane.offset += sums.first_row * in->plane.stride;
-    sums.alone = takes_pairs(task, &sums) && pair_steps(&sums, true) < pair_steps(&sums, false);
-    sums.middle = middle_of(task, &sums);
-    if (!add_pairs_across(task, &sums) && !add_wide(task, &sums))
-        add_across(task, &sums);
-    if (!add_pairs_down(task, &sums))
-        add_down(task, &sums);
+    add_way(ways, task, &sums);
 }
 
 /* Each sample of the result is one sample of the source: the table holds its column and row. */

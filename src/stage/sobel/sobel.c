@@ -160,15 +160,23 @@ static bool has_wide_rows(const struct sobel_config *config, const struct plane 
            (scale_is_power(config, &k) || !sample_is_integer(in->type) || !is_length(config));
 }
 
-static enum kernel_form choose_form(const struct sobel_config *config,
-                                    const struct stage_plan *plan, const struct plane *in,
-                                    const struct plane *out)
+/* The work for one plane. */
+struct task {
+    const struct sobel_config *config;
+    struct stage_plan *plan;
+    unsigned plane, first;     /* indices of the source, and of the first plane that comes out */
+    const struct plane *in, *out;
+    const char *variant;
+    enum kernel_form form;
+};
+
+static enum kernel_form choose_form(const struct task *task)
 {
-    struct device_profile profile = *plan->profile;
-    if (profile.form == FORM_VECTOR &&
-        (config->border == BORDER_CROP || !has_wide_rows(config, in, out)))
+    struct device_profile profile = *task->plan->profile;
+    if (profile.form == FORM_VECTOR && (task->config->border == BORDER_CROP ||
+                                        !has_wide_rows(task->config, task->in, task->out)))
         profile.form = FORM_SCALAR;
-    return pass_form_for(&profile, in, out);
+    return pass_form_for(&profile, task->in, task->out);
 }
 
 /* The type in which gradients are computed. */
@@ -181,47 +189,51 @@ static const char *work_type(const struct device_profile *profile, enum sample_t
 
 /* Adds the first arguments of each of its kernels (planes, size and border), and the bytes that
  * move. */
-static void add_arguments(const struct sobel_config *config, const struct stage_plan *plan,
-                          struct pass *pass, unsigned plane, unsigned first)
+static void add_arguments(const struct task *task, struct pass *pass)
 {
-    const struct plane *in = &plan->in->planes[plane], *out = &plan->out->planes[first];
-    unsigned planes = config->out == SOBEL_BOTH ? 2 : 1;
+    const struct plane *in = task->in, *out = task->out;
+    unsigned planes = task->config->out == SOBEL_BOTH ? 2 : 1;
     packed_outputs(pass, planes);
     pass->bytes_read = plane_bytes(in);
     pass->bytes_written = plane_bytes(out) * planes;
-    pass_plane(pass, OPERAND_IN, plane);
+    pass_plane(pass, OPERAND_IN, task->plane);
     for (unsigned k = 0; k < planes; k++)
-        pass_plane(pass, OPERAND_OUT, first + k);
-    pass_ints(pass, in->width, in->height, config->border);
+        pass_plane(pass, OPERAND_OUT, task->first + k);
+    pass_ints(pass, in->width, in->height, task->config->border);
 }
 
-/* Adds the pass for GPUs that computes several rows at a time, with two samples in a word or in
- * columns (sobel_packed.cl, sobel_columns.cl), if plane and results allow it; otherwise returns
- * false. `first` is the index of the resulting plane. */
-static bool add_packed(const struct sobel_config *config, struct stage_plan *plan, unsigned plane,
-                       unsigned first, enum kernel_form form, const char *variant)
+/* Whether the kernels for GPUs that compute several rows at a time, with two samples in a word or in
+ * columns (sobel_packed.cl, sobel_columns.cl), can take plane and results. */
+static bool suits_packed(const struct task *task)
 {
-    const struct plane *in = &plan->in->planes[plane], *out = &plan->out->planes[first];
+    const struct stage_window reach = {1, 1, 1, 1, (enum border)task->config->border};
+    int k = 0;
+    bool sample = task->config->out == SOBEL_SAMPLE && task->plan->profile->packs_bytes;
+    return task->form == FORM_VECTOR && task->in->type == SAMPLE_U8 && !sample &&
+           (!is_length(task->config) || scale_is_power(task->config, &k)) &&
+           packed_suits(task->plan->profile, task->in, task->out, &reach);
+}
+
+static void add_packed(const struct task *task)
+{
+    const struct sobel_config *config = task->config;
+    const struct plane *in = task->in, *out = task->out;
     const struct stage_window reach = {1, 1, 1, 1, (enum border)config->border};
     int k = 0;
-    bool sample = config->out == SOBEL_SAMPLE && plan->profile->packs_bytes;
-    if (form != FORM_VECTOR || in->type != SAMPLE_U8 || sample ||
-        (is_length(config) && !scale_is_power(config, &k)) ||
-        !packed_suits(plan->profile, in, out, &reach))
-        return false;
+    scale_is_power(config, &k);
     char define[32];
     /* Results of `both` take more registers, and with two words a row more work-items run at once.
      * More code than this does not fit a multiprocessor's caches. */
     unsigned words = config->out == SOBEL_BOTH ? 2 : 4;
     static const struct packed_stage stage = {"sobel", "sobel_packed", "sobel_columns"};
-    struct pass *pass = packed_begin(plan, &stage, in, &reach, words);
-    snprintf(define, sizeof define, "KERNEL_%s", variant);
-    pass_name(pass, variant);
+    struct pass *pass = packed_begin(task->plan, &stage, in, &reach, words);
+    snprintf(define, sizeof define, "KERNEL_%s", task->variant);
+    pass_name(pass, task->variant);
     pass_define(pass, define, "1");
     pass_define_type(pass, "DST", out->type);
     pass->goes_on = true;
     pass->work *= 24;
-    add_arguments(config, plan, pass, plane, first);
+    add_arguments(task, pass);
     if (is_length(config)) {
         if (config->scale > 0.125) /* others stay below 256 */
             pass_define(pass, "LIMITED", "1");
@@ -229,7 +241,6 @@ static bool add_packed(const struct sobel_config *config, struct stage_plan *pla
         pass_float(pass, lift(config, k));
         pass_numbers(pass, "float scale, float lift", "scale, lift");
     }
-    return true;
 }
 
 /* Vectors of at least 8 bytes, so that one access holds them and their neighbours
@@ -241,17 +252,15 @@ static unsigned vector_length(const struct device_profile *profile, enum sample_
     return length < least ? least : length;
 }
 
-static void add_pass(const struct sobel_config *config, struct stage_plan *plan, unsigned i)
+static void add_samples(const struct task *task)
 {
-    unsigned first = config->out == SOBEL_BOTH ? 2 * i : i;
-    const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[first];
+    const struct sobel_config *config = task->config;
+    struct stage_plan *plan = task->plan;
+    const struct plane *in = task->in, *out = task->out;
+    enum kernel_form form = task->form;
     int k;
     bool power = scale_is_power(config, &k) && sample_is_integer(in->type);
-    enum kernel_form form = choose_form(config, plan, in, out);
     unsigned span = form == FORM_VECTOR ? vector_length(plan->profile, in->type, out->type) : 0;
-    const char *variant = param_choice_name(out_choices, config->out);
-    if (add_packed(config, plan, i, first, form, variant))
-        return;
     unsigned limits = OPERAND_IN; /* not used by the kernel then */
     uint32_t largest = sample_is_integer(out->type) ? (uint32_t)sample_max(out->type) : 0;
     if (is_length(config) && !power && largest > 0)
@@ -264,8 +273,8 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
     if (wide)
         pass->lanes = 16;
     char define[32];
-    snprintf(define, sizeof define, "KERNEL_%s", variant);
-    pass_name(pass, variant);
+    snprintf(define, sizeof define, "KERNEL_%s", task->variant);
+    pass_name(pass, task->variant);
     pass_define(pass, define, "1");
     pass_define_type(pass, "SRC", in->type);
     pass_define(pass, "DST", "%s", pass_type_name(out->type));
@@ -281,7 +290,7 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
         pass_define(pass, "PAIRS", "1");
     pass_name(pass, kernel_form_name(form));
     pass->work = 24;
-    add_arguments(config, plan, pass, i, first);
+    add_arguments(task, pass);
     pass_ints(pass, config->border == BORDER_CROP, in->channels);
     if (power) {
         add_power(config, pass, in, k);
@@ -292,10 +301,31 @@ static void add_pass(const struct sobel_config *config, struct stage_plan *plan,
     }
 }
 
-static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
+/* Which movement serves what: the first that suits. */
+static const struct {
+    bool (*suits)(const struct task *task); /* NULL: all that is left */
+    void (*add)(const struct task *task);
+} ways[] = {
+    {suits_packed, add_packed}, /* walker: bytes on GPUs; words, or columns on Mali */
+    {NULL, add_samples},        /* point, in every form */
+};
+
+static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
-    for (unsigned i = 0; i < plan->in->n_planes; i++)
-        add_pass(config, plan, i);
+    const struct sobel_config *config = config_;
+    for (unsigned i = 0, way; i < plan->in->n_planes; i++) {
+        struct task task = {.config = config,
+                            .plan = plan,
+                            .plane = i,
+                            .first = config->out == SOBEL_BOTH ? 2 * i : i,
+                            .in = &plan->in->planes[i],
+                            .variant = param_choice_name(out_choices, config->out)};
+        task.out = &plan->out->planes[task.first];
+        task.form = choose_form(&task);
+        for (way = 0; ways[way].suits && !ways[way].suits(&task); way++)
+            ;
+        ways[way].add(&task);
+    }
     return 0;
 }
 

@@ -1,5 +1,5 @@
-/* statistics and histogram count the samples of each region and colour by value (stage/count.h), and
- * make numbers of the counts, or sums of neighbouring ones. Counts and sums are whole numbers,
+/* statistics and histogram count the samples of each region and colour by value (stage/count.h),
+ * and make numbers of the counts, or sums of neighbouring ones. Counts and sums are whole numbers,
  * whatever the order in which work-items add. */
 #include "stage/statistics/statistics.h"
 
@@ -250,7 +250,8 @@ static int add_statistics(const void *config_, struct stage_plan *plan, struct f
 {
     const struct statistics_config *config = config_;
     struct statistics_number numbers[5 + 2 * STATISTICS_NUMBERS_MAX];
-    unsigned n = statistics_numbers(config, numbers), state = 0;
+    unsigned n = statistics_numbers(config, numbers);
+    struct scratch state = {0};
     struct count count;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         set_count(plan, i, &config->regions, 65536, &count);
@@ -262,7 +263,7 @@ static int add_statistics(const void *config_, struct stage_plan *plan, struct f
         const struct plane *in = &plan->in->planes[i];
         int32_t table[4 * (5 + 2 * STATISTICS_NUMBERS_MAX)];
         set_count(plan, i, &config->regions, 65536, &count);
-        count_add(plan, i, state, &count);
+        count_add(plan, i, state.operand, &count);
         for (unsigned k = 0; k < n; k++) {
             const struct plane *out = &plan->out->planes[i * n + k];
             table[4 * k] = (int32_t)numbers[k].kind;
@@ -272,7 +273,7 @@ static int add_statistics(const void *config_, struct stage_plan *plan, struct f
         }
         uint32_t blocks = count.bins / BLOCK;
         struct pass *sum =
-            count_pass(plan, "statistics", "sum", in, state, &count, blocks * sets_of(&count));
+            count_pass(plan, "statistics", "sum", in, state.operand, &count, blocks * sets_of(&count));
         sum->work = 256.0 * 8 * count.parts / (count_together(plan) ? COUNT_ITEMS : 1);
         sum->bytes_read = count_bytes(&count);
         pass_ints(sum, count.parts, count.colours, sums_at(&count));
@@ -284,7 +285,7 @@ static int add_statistics(const void *config_, struct stage_plan *plan, struct f
         pass_define(pass, "LEVEL_MIN", "%d", (int)sample_min(in->type));
         pass->work = 500.0 * n + 4.0 * blocks * n;
         pass->bytes_read = 32 * (uint64_t)blocks * sets_of(&count);
-        pass_buffer(pass, state);
+        pass_buffer(pass, state.operand);
         pass_buffer(pass, OPERAND_OUT);
         pass_buffer(pass, stage_plan_table(plan, table, 4 * n * sizeof *table));
         pass_ints(pass, n, count.bins, count.parts, count.colours, sums_at(&count));
@@ -296,7 +297,7 @@ static int add_histogram(const void *config_, struct stage_plan *plan, struct fa
 {
     const struct histogram_config *config = config_;
     uint32_t bins = (uint32_t)config->bins;
-    unsigned state = 0;
+    struct scratch state = {0};
     struct count count;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         set_count(plan, i, &config->regions, bins, &count);
@@ -306,14 +307,14 @@ static int add_histogram(const void *config_, struct stage_plan *plan, struct fa
         set_count(plan, i, &config->regions, bins, &count);
         count.low = histogram_low(config);
         count.scale = count.scaled ? histogram_scale(config, &plan->in->planes[i]) : 0;
-        count_add(plan, i, state, &count);
+        count_add(plan, i, state.operand, &count);
         struct pass *pass = pass_begin(plan, "statistics", "bins", FORM_SCALAR, 1,
                                        bins * count.colours, count.tiles);
         pass_name(pass, kernel_form_name(FORM_SCALAR));
         pass->work = 2.0 * count.parts * count.bins / bins;
         pass->bytes_read = count_bytes(&count);
         pass->bytes_written = plane_bytes(&plan->out->planes[i]);
-        pass_buffer(pass, state);
+        pass_buffer(pass, state.operand);
         pass_plane(pass, OPERAND_OUT, i);
         pass_ints(pass, count.bins, count.bins / bins, count.parts, count.colours);
     }

@@ -206,7 +206,7 @@ static void cut(const void *config, const struct stage_plan *plan, const struct 
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
-    unsigned state = 0;
+    struct scratch state = {0};
     struct clahe_tiles tiles;
     struct count count;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
@@ -218,11 +218,11 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
     }
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         cut(config, plan, &plan->in->planes[i], &tiles, &count);
-        count_add(plan, i, state, &count);
+        count_add(plan, i, state.operand, &count);
         if (count.together)
-            add_together(plan, i, state, &tiles, &count);
+            add_together(plan, i, state.operand, &tiles, &count);
         else
-            add_apart(plan, i, state, &tiles);
+            add_apart(plan, i, state.operand, &tiles);
     }
     return 0;
 }

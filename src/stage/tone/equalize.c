@@ -64,28 +64,28 @@ static void add_pairs(struct stage_plan *plan, unsigned index, unsigned state, u
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
-    unsigned state = count_state(plan, true, 4096);
+    struct scratch state = count_state(plan, true, 4096);
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];
         struct count count;
         count_plane(plan, plane, plane->channels > 2, 4096, &count);
-        count_add(plan, i, state, &count);
+        count_add(plan, i, state.operand, &count);
         struct pass *spread =
-            count_pass(plan, "histogram", "spread", plane, state, &count, count.bins / 256);
+            count_pass(plan, "histogram", "spread", plane, state.operand, &count, count.bins / 256);
         spread->work = 256 * 20;
         if (plane->channels > 2) {
-            add_colours(plan, i, state);
+            add_colours(plan, i, state.operand);
             continue;
         }
         if (takes_pairs(plan, i)) {
             uint64_t joined_at = (count_bytes(&count) + 15) / 16 * 4;
             stage_plan_memory(plan, &state, sizeof(int32_t) * joined_at + PAIRS * sizeof(uint16_t));
-            add_pairs(plan, i, state, (uint32_t)joined_at);
+            add_pairs(plan, i, state.operand, (uint32_t)joined_at);
             continue;
         }
         struct pixel_function function = {
             .type = plane->type, .keep_alpha = true, .wide = true, .work = 8};
-        function.args[function.n_args++] = (struct pass_arg){.kind = PASS_TABLE, .operand = state};
+        function.args[function.n_args++] = (struct pass_arg){.kind = PASS_TABLE, .operand = state.operand};
         pass_pixel(plan, i, &function);
     }
     return 0;

@@ -26,7 +26,7 @@ int32_t normalize_share(const struct normalize_config *config, const struct plan
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
-    unsigned state = count_state(plan, false, F32_BINS);
+    unsigned state = count_state(plan, false, F32_BINS).operand;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];
         struct count count;
