@@ -10,34 +10,22 @@ static const struct param params[] = {
     {0},
 };
 
-static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
-{
-    int result = stage_require_types("toyerode", in, STAGE_TYPES_BUT_F64, fault);
-    return result ? result : stage_shape_same(config, in, alignment, out, fault);
-}
-
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
     const struct toyerode_config *config = config_;
     enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    (void)fault;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *in = &plan->in->planes[i];
         struct pass *pass =
             pass_begin(plan, "toyerode", "", form, 0, in->width * in->channels, in->height);
         pass->goes_on = true;
         pass->work = 9;
-        pass->bytes_read = pass->bytes_written = plane_bytes(in);
         pass_define_type(pass, "SRC", in->type);
         pass_define(pass, "DST", "%s", pass_type_name(in->type));
         pass_channels(pass, in->channels, in->channels);
         pass_name(pass, kernel_form_name(form));
-        pass_plane(pass, OPERAND_IN, i);
-        pass_plane(pass, OPERAND_OUT, i);
-        pass_int(pass, (int32_t)in->width);
-        pass_int(pass, (int32_t)in->height);
-        pass_int(pass, (int32_t)config->border);
+        pass_planes(pass, plan, i);
+        pass_ints(pass, in->width, in->height, config->border);
     }
     return 0;
 }
@@ -53,7 +41,8 @@ const struct stage stage_toyerode = {
     .summary = "the least sample of a window of 3×3, for tests",
     .params = params,
     .config_size = sizeof(struct toyerode_config),
-    .shape = shape,
+    .types = STAGE_TYPES_BUT_F64,
+    .shape = stage_shape_same,
     .passes = passes,
     .reach = reach,
     .reference = toyerode_reference,
