@@ -100,7 +100,9 @@ void count_regions(const struct stage_plan *plan, const struct plane *plane, uin
     size_t size = sample_size(plane->type);
     *count = (struct count){
         .pixel = plane->channels,
-        .bins = plane->type == SAMPLE_F32 ? bins : size == 1 || bins <= 256 ? 256 : 65536,
+        .bins = plane->type == SAMPLE_F32  ? bins
+                : size == 1 || bins <= 256 ? 256
+                                           : 65536,
         .colours = plane->channels - plane_has_alpha(plane),
         .levels = true,
         .scaled = plane->type == SAMPLE_F32,
@@ -125,8 +127,8 @@ void count_regions(const struct stage_plan *plan, const struct plane *plane, uin
             count->rows = parts_of(count->tile_height, REGIONS_ROOM / sets);
     } else if (count->together) {
         uint32_t least = count->colours > 1 ? 4 : 16;
-        count->rows = rows_of(count, strip * least > OF_ONE_TILE ? count->tile_width * least
-                                                                : OF_ONE_TILE);
+        count->rows =
+            rows_of(count, strip * least > OF_ONE_TILE ? count->tile_width * least : OF_ONE_TILE);
     } else {
         count->rows = rows_of(count, 32 * count->tile_width);
     }
@@ -227,8 +229,9 @@ static void add_scan(struct stage_plan *plan, const char *part, unsigned index, 
     }
     if (plane->channels > 1)
         pass_name(pass, (const char *const[]){"c2", "c3", "c4"}[plane->channels - 2]);
-    double samples = (double)count->rows * count->colours *
-                     (on_cpu || count->strip > count->tile_width ? count->tile_width : count->strip);
+    double samples =
+        (double)count->rows * count->colours *
+        (on_cpu || count->strip > count->tile_width ? count->tile_width : count->strip);
     pass->work = 8.0 * (on_cpu            ? samples
                         : count->together ? samples / COUNT_ITEMS
                                           : (double)count->rows * count->colours);
@@ -251,9 +254,9 @@ void count_add(struct stage_plan *plan, unsigned index, unsigned state, const st
     const struct plane *plane = &plan->in->planes[index];
     if (count->regions || !count->tiled || !count->together) {
         uint32_t span = count->form == FORM_ROWS ? PASS_WHOLE_ROW : 1;
-        struct pass *clear = begin(plan, "count", "clear", count->form, span, plane, state, count,
-                                   count->counts_at + count->colours * count->bins,
-                                   count->parts * count->tiles);
+        struct pass *clear =
+            begin(plan, "count", "clear", count->form, span, plane, state, count,
+                  count->counts_at + count->colours * count->bins, count->parts * count->tiles);
         clear->bytes_written = count_bytes(count);
         pass_ints(clear, count->counts_at, count->apart);
     }

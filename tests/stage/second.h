@@ -8,6 +8,8 @@
 #include "vectors.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static struct definitions pictures;
 
@@ -90,26 +92,67 @@ static void second_check_all(const char *stage, const char *more)
     }
 }
 
-static void second_refuse(const char *stage)
+/* What is tested of a stage. */
+static struct second_test {
+    const char *stage;
+    const struct vector *vectors;
+    size_t n_vectors;
+    const char *more[2];     /* parameters, beside which every kernel is compared; NULL: none */
+    const char *chain, *why; /* a chain that is refused for a picture of 4 x 3 in u8 and RGB */
+    void (*also)(void);      /* compares chains of this stage alone; NULL: there are none */
+} second_tested;
+
+static void test_vectors(void **state)
 {
-    char chain[128];
-    snprintf(chain, sizeof chain, "%s", stage);
-    harness_refuses(chain, SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "picture");
-    snprintf(chain, sizeof chain, "%s:dark", stage);
-    harness_refuses(chain, SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "is named @dark");
-    snprintf(chain, sizeof chain, "%s:@dark", stage);
-    harness_refuses(chain, SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "--define dark=FILE");
-    snprintf(chain, sizeof chain, "%s:1e10", stage);
-    harness_refuses(chain, SAMPLE_U8, 3, 3, 1, FAULT_CHAIN, "within 1000000000");
-    snprintf(chain, sizeof chain, "%s:@u8-3-4x3", stage);
-    if (stage[0] != 'b')
-        harness_refuses(chain, SAMPLE_U8, 5, 3, 3, FAULT_SHAPE, "is 4×3, and this one 5×3");
-    harness_refuses(chain, SAMPLE_U8, 4, 3, 1, FAULT_SHAPE, "is RGB, and");
-    harness_refuses(chain, SAMPLE_I8, 4, 3, 1, FAULT_SHAPE, "convert");
+    (void)state;
+    vectors_check(second_tested.stage, second_tested.vectors, second_tested.n_vectors);
 }
 
-#define SECOND_MAIN(tests)                                                                         \
-    (harness_options(argc, argv), cmocka_set_test_filter(getenv("HARNESS_TEST")),                  \
-     cmocka_run_group_tests(tests, second_setup, second_teardown))
+static void test_against_reference(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        if (second_tested.more[i])
+            second_check_all(second_tested.stage, second_tested.more[i]);
+    if (second_tested.also)
+        second_tested.also();
+}
+
+static void second_refuses(const char *arguments, enum sample_type type, uint32_t width,
+                           uint32_t channels, int code, const char *why)
+{
+    char chain[128];
+    snprintf(chain, sizeof chain, "%s%s", second_tested.stage, arguments);
+    harness_refuses(chain, type, width, 3, channels, code, why);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    second_refuses("", SAMPLE_U8, 3, 1, FAULT_CHAIN, "picture");
+    second_refuses(":dark", SAMPLE_U8, 3, 1, FAULT_CHAIN, "is named @dark");
+    second_refuses(":@dark", SAMPLE_U8, 3, 1, FAULT_CHAIN, "--define dark=FILE");
+    second_refuses(":1e10", SAMPLE_U8, 3, 1, FAULT_CHAIN, "within 1000000000");
+    if (strcmp(second_tested.stage, "blend") != 0)
+        second_refuses(":@u8-3-4x3", SAMPLE_U8, 5, 3, FAULT_SHAPE, "is 4×3, and this one 5×3");
+    second_refuses(":@u8-3-4x3", SAMPLE_U8, 4, 1, FAULT_SHAPE, "is RGB, and");
+    second_refuses(":@u8-3-4x3", SAMPLE_I8, 4, 1, FAULT_SHAPE, "convert");
+    if (second_tested.chain)
+        harness_refuses(second_tested.chain, SAMPLE_U8, 4, 3, 3, FAULT_SHAPE, second_tested.why);
+}
+
+static int second_main(int argc, char **argv, const struct second_test *test)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_against_reference),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(harness_enough_vectors),
+    };
+    second_tested = *test;
+    harness_options(argc, argv);
+    cmocka_set_test_filter(getenv("HARNESS_TEST"));
+    return cmocka_run_group_tests(tests, second_setup, second_teardown);
+}
 
 #endif

@@ -462,17 +462,8 @@ static const struct vector vectors[] = {
                       261.5, 122.2, 162.1, 126.4, 166.3, 206.2, 115,   172,   229}},
 };
 
-static void test_vectors(void **state)
+static void test_places(void)
 {
-    (void)state;
-    vectors_check("blend", vectors, sizeof vectors / sizeof *vectors);
-}
-
-static void test_against_reference(void **state)
-{
-    (void)state;
-    second_check_all("blend", ":x=17:y=-5:opacity=0.7");
-    second_check_all("blend", ":x=-40:y=30");
     for (uint32_t channels = 1; channels <= 4; channels++) {
         harness_check("blend:@u8-1-133x97:3:5:gravity=southeast", SAMPLE_U8, 150, 99, channels,
                       HARNESS_RANDOM);
@@ -486,21 +477,16 @@ static void test_against_reference(void **state)
     }
 }
 
-static void test_refusals(void **state)
-{
-    (void)state;
-    second_refuse("blend");
-    harness_refuses("blend:@u16-1-4x3", SAMPLE_U8, 4, 3, 1, FAULT_SHAPE,
-                    "is of type u16, and this one of u8");
-}
-
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_against_reference),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(harness_enough_vectors),
+    const struct second_test test = {
+        .stage = "blend",
+        .vectors = vectors,
+        .n_vectors = sizeof vectors / sizeof *vectors,
+        .more = {":x=17:y=-5:opacity=0.7", ":x=-40:y=30"},
+        .chain = "blend:@u16-3-4x3",
+        .why = "is of type u16, and this one of u8",
+        .also = test_places,
     };
-    return SECOND_MAIN(tests);
+    return second_main(argc, argv, &test);
 }

@@ -350,32 +350,13 @@ static const struct vector vectors[] = {
                       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
 };
 
-static void test_vectors(void **state)
-{
-    (void)state;
-    vectors_check("divide", vectors, sizeof vectors / sizeof *vectors);
-}
-
-static void test_against_reference(void **state)
-{
-    (void)state;
-    second_check_all("divide", "");
-    second_check_all("divide", ":scale=1000");
-}
-
-static void test_refusals(void **state)
-{
-    (void)state;
-    second_refuse("divide");
-}
-
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_against_reference),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(harness_enough_vectors),
+    const struct second_test test = {
+        .stage = "divide",
+        .vectors = vectors,
+        .n_vectors = sizeof vectors / sizeof *vectors,
+        .more = {"", ":scale=1000"},
     };
-    return SECOND_MAIN(tests);
+    return second_main(argc, argv, &test);
 }

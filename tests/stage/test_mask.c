@@ -193,34 +193,15 @@ static const struct vector vectors[] = {
                       7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7}},
 };
 
-static void test_vectors(void **state)
-{
-    (void)state;
-    vectors_check("mask", vectors, sizeof vectors / sizeof *vectors);
-}
-
-static void test_against_reference(void **state)
-{
-    (void)state;
-    second_check_all("mask", "");
-    second_check_all("mask", ":background=9");
-}
-
-static void test_refusals(void **state)
-{
-    (void)state;
-    second_refuse("mask");
-    harness_refuses("mask:1:background=1_2", SAMPLE_U8, 4, 3, 3, FAULT_SHAPE,
-                    "background has 2 values");
-}
-
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_against_reference),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(harness_enough_vectors),
+    const struct second_test test = {
+        .stage = "mask",
+        .vectors = vectors,
+        .n_vectors = sizeof vectors / sizeof *vectors,
+        .more = {"", ":background=9"},
+        .chain = "mask:1:background=1_2",
+        .why = "background has 2 values",
     };
-    return SECOND_MAIN(tests);
+    return second_main(argc, argv, &test);
 }

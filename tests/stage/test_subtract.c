@@ -221,33 +221,15 @@ static const struct vector vectors[] = {
                       -118, -61,  -260, -55,  -254, -197, -248, -191, -134, -185, -128, -71}},
 };
 
-static void test_vectors(void **state)
-{
-    (void)state;
-    vectors_check("subtract", vectors, sizeof vectors / sizeof *vectors);
-}
-
-static void test_against_reference(void **state)
-{
-    (void)state;
-    second_check_all("subtract", "");
-}
-
-static void test_refusals(void **state)
-{
-    (void)state;
-    second_refuse("subtract");
-    harness_refuses("subtract:@u16-1-4x3", SAMPLE_U8, 4, 3, 1, FAULT_SHAPE,
-                    "is of type u16, and this one of u8");
-}
-
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_against_reference),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(harness_enough_vectors),
+    const struct second_test test = {
+        .stage = "subtract",
+        .vectors = vectors,
+        .n_vectors = sizeof vectors / sizeof *vectors,
+        .more = {"", NULL},
+        .chain = "subtract:@u16-3-4x3",
+        .why = "is of type u16, and this one of u8",
     };
-    return SECOND_MAIN(tests);
+    return second_main(argc, argv, &test);
 }

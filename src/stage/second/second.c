@@ -3,8 +3,8 @@
  *     the same samples      subtract, difference and blend of pictures of its type
  *     as f32                the same, of f32 pictures and second ones of integers
  *     its alpha             blend, of either type: what each sample's share is made of
- *     factors, f32          divide: the mean, or 1, divided by each sample, so that no device divides
- *     0 or 255, u8          mask: whether a sample is not 0
+ *     factors, f32          divide: the mean, or 1, divided by each sample, so that no device
+ * divides 0 or 255, u8          mask: whether a sample is not 0
  *
  * Each is made when a plan needs it first, and stays with the definition: all plans have it in
  * common, and a device has it once (stage_plan_lend). Of a number they are a single row, which a
@@ -163,7 +163,7 @@ enum form {
     FORM_FLOAT_ALPHAS,
     FORMS
 };
-_Static_assert(FORMS * PLANE_CHANNELS_MAX == PICTURE_FORMS, "a definition has room for each form");
+_Static_assert(FORMS *PLANE_CHANNELS_MAX == PICTURE_FORMS, "a definition has room for each form");
 
 static enum form form_of(const struct second_config *config, const struct plane *in,
                          enum sample_type type)
@@ -177,9 +177,9 @@ static enum form form_of(const struct second_config *config, const struct plane 
 
 static enum sample_type type_of(enum form form, const struct plane *in)
 {
-    return form == FORM_SELECTS                          ? SAMPLE_U8
+    return form == FORM_SELECTS                        ? SAMPLE_U8
            : form == FORM_SAMES || form == FORM_ALPHAS ? in->type
-                                                         : SAMPLE_F32;
+                                                       : SAMPLE_F32;
 }
 
 /* One sample of the form; the mean is that for factors. */
@@ -257,7 +257,9 @@ double second_mean(const struct plane *plane, const uint8_t *samples, uint32_t c
 static bool make_form(struct definition_picture *second, enum form form, uint32_t channels,
                       struct definition_form *made)
 {
-    enum { AT_ONCE = 64 };
+    enum {
+        AT_ONCE = 64
+    };
     struct frame frame = {0};
     struct picture picture = {0};
     const struct plane *from = &second->plane;
@@ -283,8 +285,8 @@ static bool make_form(struct definition_picture *second, enum form form, uint32_
         uint8_t *to = picture_row(&picture, 0, y);
         for (uint32_t x = 0; x < from->width; x += AT_ONCE) {
             uint32_t n = from->width - x < AT_ONCE ? from->width - x : AT_ONCE;
-            load(from->type, row + x * from->channels * sample_size(from->type),
-                 n * from->channels, part);
+            load(from->type, row + x * from->channels * sample_size(from->type), n * from->channels,
+                 part);
             for (uint32_t i = 0; i < n; i++)
                 for (uint32_t c = 0; c < channels; c++)
                     spread[i * channels + c] =
@@ -425,8 +427,8 @@ static void add_pass(const struct second_config *config, struct stage_plan *plan
     int32_t left, top;
     if (form == FORM_VECTOR && (width < span || !pass_is_aligned(&with->plane)))
         form = FORM_SCALAR;
-    struct pass *pass = pass_begin(plan, "second", "", form, form == FORM_VECTOR ? span : 0, width,
-                                   in->height);
+    struct pass *pass =
+        pass_begin(plan, "second", "", form, form == FORM_VECTOR ? span : 0, width, in->height);
     if (form == FORM_ROWS)
         pass->lanes = 16;
     define_types(pass, config, in, &with->plane, shares);
@@ -442,8 +444,8 @@ static void add_pass(const struct second_config *config, struct stage_plan *plan
     pass->bytes_read += plane_bytes(&with->plane) * (shares ? 2 : 1);
     second_place(config, in, with->plane.width, with->plane.height, &left, &top);
     pass_float(pass, number_of(config, shares));
-    pass_ints(pass, left * (int32_t)in->channels, top,
-              (int32_t)(with->plane.width * in->channels), (int32_t)with->plane.height);
+    pass_ints(pass, left * (int32_t)in->channels, top, (int32_t)(with->plane.width * in->channels),
+              (int32_t)with->plane.height);
 }
 
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
@@ -454,11 +456,12 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     bool shares = blends && second && plane_has_alpha(&second->plane);
     for (unsigned i = 0; i < plan->in->n_planes && !plan->out_of_memory; i++) {
         const struct plane *in = &plan->in->planes[i];
-        enum form form = form_of(config, in, second && second->samples ? second->plane.type : in->type);
+        enum form form =
+            form_of(config, in, second && second->samples ? second->plane.type : in->type);
         struct view with = add_form(plan, config, in, form), extra = with;
         if (shares)
-            extra = add_form(plan, config, in,
-                             form == FORM_SAMES ? FORM_ALPHAS : FORM_FLOAT_ALPHAS);
+            extra =
+                add_form(plan, config, in, form == FORM_SAMES ? FORM_ALPHAS : FORM_FLOAT_ALPHAS);
         if (config->operation == SECOND_MASK) {
             double background[PLANE_CHANNELS_MAX] = {0};
             stage_background("mask", &config->background, in, background, NULL);
