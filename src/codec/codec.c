@@ -121,7 +121,9 @@ static const struct foreign *foreign_by_word(const char *word, size_t length)
 static const struct param_choice raw_layouts[] = {
     {"gray8", RAW_GRAY8}, {"gray16", RAW_GRAY16}, {"rgb24", RAW_RGB24}, {"rgba32", RAW_RGBA32},
     {"nv12", RAW_NV12},   {"yuyv", RAW_YUYV},     {"nv16", RAW_NV16},   {"p010", RAW_P010},
-    {"raw10", RAW_RAW10}, {"raw12", RAW_RAW12},   {NULL, RAW_NONE},
+    {"raw10", RAW_RAW10}, {"raw12", RAW_RAW12},   {"nv21", RAW_NV21},     {"i420", RAW_I420},
+    {"uyvy", RAW_UYVY},   {"bgr24", RAW_BGR24},   {"rgbx32", RAW_RGBX32}, {"bgrx32", RAW_BGRX32},
+    {"bgra32", RAW_BGRA32}, {NULL, RAW_NONE},
 };
 
 /* ---- options for reading ---- */

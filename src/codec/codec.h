@@ -41,6 +41,14 @@ enum raw_layout {
     RAW_P010,
     RAW_RAW10,
     RAW_RAW12,
+    RAW_NV21,
+    RAW_I420,
+    RAW_UYVY,
+    RAW_BGR24,
+    RAW_RGBX32,
+    RAW_BGRX32,
+    RAW_BGRA32,
+    RAW_LAYOUTS
 };
 
 /* How to read an input: the options of --input, then three that the engine sets. */

@@ -185,7 +185,7 @@ static void decode_raw(const uint8_t *data, size_t size)
     struct decode_options options = {.orient = true};
     if (size < 4)
         return;
-    options.raw = RAW_GRAY8 + data[0] % RAW_RAW12;
+    options.raw = RAW_GRAY8 + data[0] % (RAW_LAYOUTS - RAW_GRAY8);
     options.w = 1 + data[1];
     options.h = 1 + data[2];
     options.stride = data[3] < 64 ? 0 : 16 * data[3];

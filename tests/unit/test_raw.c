@@ -34,6 +34,10 @@ static void test_plain(void **state)
     check("raw=gray16:w=1:h=2:stride=3", false, "\1\2.\3\4", 5, 1, 2, 1, SAMPLE_U16, deep);
     check("raw=rgb24:w=1:h=2", false, "abcdef", 6, 1, 2, 3, SAMPLE_U8, "abcdef");
     check("raw=rgba32:w=1:h=2:stride=6", true, "abcd..efgh", 10, 1, 2, 4, SAMPLE_U8, "abcdefgh");
+    check("raw=bgr24:w=1:h=2:stride=5", false, "abc..def", 8, 1, 2, 3, SAMPLE_U8, "cbafed");
+    check("raw=rgbx32:w=2:h=1", false, "abc.def.", 8, 2, 1, 3, SAMPLE_U8, "abcdef");
+    check("raw=bgrx32:w=2:h=1", false, "abc.def.", 8, 2, 1, 3, SAMPLE_U8, "cbafed");
+    check("raw=bgra32:w=1:h=2", false, "abcdefgh", 8, 1, 2, 4, SAMPLE_U8, "cbadgfeh");
 }
 
 static int near(double v)
@@ -52,6 +56,11 @@ static void test_luma(void **state)
         grey[i] = (uint8_t)near(255 * ('a' + i - 16) / 219.0);
     check("raw=nv12:w=3:h=3", true, nv12, 17, 3, 3, 1, SAMPLE_U8, grey);
     check("raw=nv12:w=3:h=3:stride=4", true, apart, 20, 3, 3, 1, SAMPLE_U8, grey);
+    check("raw=nv21:w=3:h=3", true, nv12, 17, 3, 3, 1, SAMPLE_U8, grey);
+    check("raw=i420:w=3:h=3", true, nv12, 17, 3, 3, 1, SAMPLE_U8, grey);
+    check("raw=i420:w=3:h=3:stride=5", true, "abc..def..ghi..UU.UU.VV.VV", 26, 3, 3, 1, SAMPLE_U8,
+          grey);
+    check("raw=uyvy:w=4:h=1", true, "UaVbUcVd", 8, 4, 1, 1, SAMPLE_U8, grey);
     check("raw=yuyv:w=4:h=1", true, "aUbVcUdV", 8, 4, 1, 1, SAMPLE_U8, grey);
     check("raw=yuyv:w=3:h=2:stride=10", true, "aUbVcU.V..dUeVfU.V", 18, 3, 2, 1, SAMPLE_U8, grey);
 }
@@ -79,6 +88,18 @@ static void test_colour_corners(void **state)
     (void)state;
     check("raw=yuyv:w=4:h=1", false, yuyv, 8, 4, 1, 3, SAMPLE_U8, as_yuyv);
     check("raw=yuyv:w=6:h=1", false, bars, 12, 6, 1, 3, SAMPLE_U8, as_bars);
+    /* Those bars as planes of 2×2: red alone, then with Cr in front, then each chroma by itself. */
+    static const uint8_t red[] = {254, 0, 0, 254, 0, 0, 254, 0, 0, 254, 0, 0};
+    check("raw=nv12:w=2:h=2", false, "\x51\x51\x51\x51\x5a\xf0", 6, 2, 2, 3, SAMPLE_U8, red);
+    check("raw=nv21:w=2:h=2", false, "\x51\x51\x51\x51\xf0\x5a", 6, 2, 2, 3, SAMPLE_U8, red);
+    check("raw=i420:w=2:h=2", false, "\x51\x51\x51\x51\x5a\xf0", 6, 2, 2, 3, SAMPLE_U8, red);
+    check("raw=uyvy:w=2:h=2", false, "\x5a\x51\xf0\x51\x5a\x51\xf0\x51", 8, 2, 2, 3, SAMPLE_U8,
+          red);
+    /* What is missing is black. */
+    static const uint8_t half[] = {254, 0, 0, 254, 0, 0, 0, 0, 0, 0, 0, 0};
+    check("raw=uyvy:w=2:h=2:partial=1", false, "\x5a\x51\xf0\x51", 4, 2, 2, 3, SAMPLE_U8, half);
+    check("raw=i420:w=2:h=2:partial=1", false, "\x51\x51\x51\x51\x5a", 5, 2, 2, 3, SAMPLE_U8,
+          (uint8_t[12]){0});
 }
 
 /* The integers never differ by more than one from the exact result, over all of Y, Cb, Cr in steps.

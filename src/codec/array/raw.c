@@ -32,6 +32,13 @@ static const struct layout {
     [RAW_P010] = {"p010", 3, SAMPLE_U16, VIDEO_P010},
     [RAW_RAW10] = {"raw10", 1, SAMPLE_U16, VIDEO_RAW10},
     [RAW_RAW12] = {"raw12", 1, SAMPLE_U16, VIDEO_RAW12},
+    [RAW_NV21] = {"nv21", 3, SAMPLE_U8, VIDEO_NV21},
+    [RAW_I420] = {"i420", 3, SAMPLE_U8, VIDEO_I420},
+    [RAW_UYVY] = {"uyvy", 3, SAMPLE_U8, VIDEO_UYVY},
+    [RAW_BGR24] = {"bgr24", 3, SAMPLE_U8, VIDEO_BGR},
+    [RAW_RGBX32] = {"rgbx32", 3, SAMPLE_U8, VIDEO_RGBX},
+    [RAW_BGRX32] = {"bgrx32", 3, SAMPLE_U8, VIDEO_BGRX},
+    [RAW_BGRA32] = {"bgra32", 4, SAMPLE_U8, VIDEO_BGRA},
 };
 
 /* Where the planes lie in the file, in bytes. */
@@ -51,6 +58,8 @@ static uint64_t lay_out(struct decoder *d, uint64_t *padding)
         uint64_t row = plane_row_bytes(plane);
         s->offset[i] = at;
         s->stride[i] = d->options.stride ? (uint64_t)d->options.stride : row;
+        if (d->options.stride && i > 0 && d->frame.video.format == VIDEO_I420)
+            s->stride[i] = (s->stride[i] + 1) / 2; /* a plane of Cb, and one of Cr */
         end = at + s->stride[i] * (plane->height - 1) + row;
         at += s->stride[i] * plane->height;
         *padding = s->stride[i] - row;
@@ -126,14 +135,17 @@ static uint32_t rows_there(const struct decoder *d, size_t index)
     return rows < plane->height ? (uint32_t)rows : plane->height;
 }
 
-/* Black in a plane: of Y, of chroma, of both in turn, or of packed numbers. */
+/* Black in a plane: of Y, of chroma, of both in turn, of colours or packed numbers. */
 static void fill_row(const struct picture *into, size_t index, uint32_t y)
 {
     const struct plane *plane = &into->frame.planes[index];
-    bool packed = !video_is_ycbcr(into->frame.video.format);
+    enum video_format format = into->frame.video.format;
+    bool no_luma = !video_is_ycbcr(format);
+    size_t chroma = format == VIDEO_UYVY ? 0 : 1; /* of each two bytes of both */
     uint8_t *row = picture_row(into, index, y);
     for (size_t x = 0; x < (size_t)plane->width * plane->channels; x++) {
-        int black = packed ? 0 : index > 0 || (plane->channels == 4 && x % 2 == 1) ? 128 : 16;
+        bool grey = index > 0 || (plane->channels == 4 && x % 2 == chroma);
+        int black = no_luma ? 0 : grey ? 128 : 16;
         if (plane->type == SAMPLE_U16) /* the upper bits, as those of 8 bits are */
             ((uint16_t *)row)[x] = (uint16_t)(black << 8);
         else
@@ -145,16 +157,17 @@ static int read_raw(struct decoder *d, struct picture *into, uint32_t end, struc
 {
     const struct raw_state *s = d->state;
     uint32_t whole = rows_there(d, 0);
-    if (d->frame.n_planes > 1) { /* rows without chroma are black */
-        uint32_t each = d->frame.planes[1].height < d->frame.planes[0].height ? 2 : 1;
-        if (each * (uint64_t)rows_there(d, 1) < whole)
-            whole = each * rows_there(d, 1);
+    uint32_t each = 1;                               /* rows of Y that share one of chroma */
+    for (size_t i = 1; i < d->frame.n_planes; i++) { /* rows without chroma are black */
+        each = d->frame.planes[i].height < d->frame.planes[0].height ? 2 : 1;
+        if (each * (uint64_t)rows_there(d, i) < whole)
+            whole = each * rows_there(d, i);
     }
     for (size_t i = 0; i < into->frame.n_planes; i++) {
         const struct plane *plane = &into->frame.planes[i];
         size_t size = sample_size(plane->type);
-        uint32_t there = i == 0 ? whole : rows_there(d, i), last = d->whole ? plane->height : end;
-        uint32_t rows = there < last ? there : last;
+        uint32_t there = i == 0 ? whole : (whole + each - 1) / each;
+        uint32_t last = d->whole ? plane->height : end, rows = there < last ? there : last;
         for (uint32_t y = d->row; y < rows; y++) {
             size_t bytes = plane_row_bytes(plane), got;
             const uint8_t *from =
