@@ -10,6 +10,7 @@ static const struct {
     GstVideoFormat gst;
     int own;
     const char *drm;
+    enum mosaic mosaic;
 } formats[] = {
     {GST_VIDEO_FORMAT_NV12, SLUICE_NV12, "NV12"},
     {GST_VIDEO_FORMAT_NV21, SLUICE_NV21, "NV21"},
@@ -26,7 +27,19 @@ static const struct {
     {GST_VIDEO_FORMAT_BGRA, SLUICE_BGRA, "AR24"},
     {GST_VIDEO_FORMAT_NV16, SLUICE_NV16, "NV16"},
     {GST_VIDEO_FORMAT_P010_10LE, SLUICE_P010, "P010"},
+    {GST_VIDEO_FORMAT_GRAY8, SLUICE_GRAY8, "", MOSAIC_RGGB},
+    {GST_VIDEO_FORMAT_GRAY8, SLUICE_GRAY8, "", MOSAIC_GRBG},
+    {GST_VIDEO_FORMAT_GRAY8, SLUICE_GRAY8, "", MOSAIC_GBRG},
+    {GST_VIDEO_FORMAT_GRAY8, SLUICE_GRAY8, "", MOSAIC_BGGR},
+    {GST_VIDEO_FORMAT_GRAY16_LE, SLUICE_GRAY16_LE, "", MOSAIC_RGGB},
+    {GST_VIDEO_FORMAT_GRAY16_LE, SLUICE_GRAY16_LE, "", MOSAIC_GRBG},
+    {GST_VIDEO_FORMAT_GRAY16_LE, SLUICE_GRAY16_LE, "", MOSAIC_GBRG},
+    {GST_VIDEO_FORMAT_GRAY16_LE, SLUICE_GRAY16_LE, "", MOSAIC_BGGR},
 };
+
+static const char *const orders[MOSAICS] = {NULL, "rggb", "grbg", "gbrg", "bggr"};
+/* What caps add to an order: a sample's bits that are in use, of 8 or of 16. */
+static const char *const depths[] = {"", "16le", "14le", "12le", "10le"};
 #define N_FORMATS G_N_ELEMENTS(formats)
 
 static const struct {
@@ -55,7 +68,8 @@ struct rule {
 
 struct rules {
     gatomicrefcount users;
-    struct sluice_chain *chain;
+    struct sluice_chain *chains[MOSAICS]; /* NULL: the text is none for such frames */
+    char *text;                           /* short, or as it was given */
     struct rule rule[N_FORMATS];
 };
 
@@ -158,8 +172,31 @@ static gboolean is_drm(const GstStructure *s)
            g_str_equal(g_value_get_string(format), "DMA_DRM");
 }
 
+static const char mosaic_name[] = "video/x-bayer";
+
+static gboolean is_mosaic(const GstStructure *s)
+{
+    return gst_structure_has_name(s, mosaic_name);
+}
+
+/* Whether a value of caps has the order of a mosaic, of so many bytes a sample. */
+static gboolean has_mosaic(const GValue *value, size_t index)
+{
+    gboolean wide = formats[index].gst == GST_VIDEO_FORMAT_GRAY16_LE, has = FALSE;
+    for (size_t i = wide ? 1 : 0; i < (wide ? G_N_ELEMENTS(depths) : 1); i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%s%s", orders[formats[index].mosaic], depths[i]);
+        has |= has_word(value, name);
+    }
+    return has;
+}
+
 static gboolean has_format(const GstStructure *s, size_t index)
 {
+    if (is_mosaic(s) != (formats[index].mosaic != MOSAIC_NONE))
+        return FALSE;
+    if (is_mosaic(s))
+        return has_mosaic(gst_structure_get_value(s, "format"), index);
     if (is_drm(s))
         return has_drm(gst_structure_get_value(s, "drm-format"), formats[index].drm);
     return has_word(gst_structure_get_value(s, "format"),
@@ -170,7 +207,7 @@ gboolean caps_info(const GstCaps *caps, GstVideoInfo *info)
 {
     const GstStructure *s = gst_caps_get_structure(caps, 0);
     int width, height;
-    if (!is_drm(s))
+    if (!is_drm(s) && !is_mosaic(s))
         return gst_video_info_from_caps(info, caps);
     for (size_t i = 0; i < N_FORMATS; i++) {
         if (!has_format(s, i) || !gst_structure_get_int(s, "width", &width) ||
@@ -184,6 +221,15 @@ gboolean caps_info(const GstCaps *caps, GstVideoInfo *info)
         return TRUE;
     }
     return FALSE;
+}
+
+enum mosaic caps_mosaic(const GstCaps *caps)
+{
+    const GstStructure *s = gst_caps_get_structure(caps, 0);
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (is_mosaic(s) && has_format(s, i))
+            return formats[i].mosaic;
+    return MOSAIC_NONE;
 }
 
 /* ---- what a chain makes ---- */
@@ -244,6 +290,18 @@ static int explain(const struct sluice_chain *chain, const struct sluice_layout 
     return fail(error, message);
 }
 
+/* Says why the chain is none for such frames. */
+static int refuse(const struct rules *rules, enum mosaic mosaic, struct sluice_error *error)
+{
+    char message[200];
+    if (mosaic == MOSAIC_NONE)
+        return fail(error, "demosaic takes the order of the colours from the caps of a mosaic "
+                           "(video/x-bayer); for other frames name it, as demosaic:rggb");
+    snprintf(message, sizeof message,
+             "the mosaic of these frames is %s, and the chain's is another", orders[mosaic]);
+    return fail(error, message);
+}
+
 static int result_of(const struct sluice_chain *chain, const GstVideoInfo *in, GstVideoFormat *out,
                      uint32_t *width, uint32_t *height, struct sluice_error *error)
 {
@@ -260,14 +318,16 @@ static int result_of(const struct sluice_chain *chain, const GstVideoInfo *in, G
     return *out == GST_VIDEO_FORMAT_UNKNOWN ? explain(chain, &layout, &result, error) : 0;
 }
 
-int rules_result(const struct rules *rules, const GstVideoInfo *in, GstVideoInfo *out,
-                 struct sluice_error *error)
+int rules_result(const struct rules *rules, enum mosaic mosaic, const GstVideoInfo *in,
+                 GstVideoInfo *out, struct sluice_error *error)
 {
     GstVideoFormat format = GST_VIDEO_INFO_FORMAT(in);
     uint32_t width = (uint32_t)in->width, height = (uint32_t)in->height;
     int status = 0;
-    if (!rules_is_empty(rules))
-        status = result_of(rules->chain, in, &format, &width, &height, error);
+    if (!rules->chains[mosaic])
+        status = refuse(rules, mosaic, error);
+    else if (!rules_is_empty(rules))
+        status = result_of(rules->chains[mosaic], in, &format, &width, &height, error);
     if (status == 0 && !gst_video_info_set_format(out, format, width, height))
         status = fail(error, "the result is larger than a video can be");
     return status;
@@ -317,13 +377,63 @@ static void find_rule(const struct sluice_chain *chain, GstVideoFormat format, s
     }
 }
 
-struct rules *rules_create(struct sluice_chain *chain)
+/* The text for frames of a mosaic: a `demosaic` that names no order has that one. NULL: it names
+ * another. */
+static char *text_for(const char *text, enum mosaic mosaic)
+{
+    GString *made = g_string_new(NULL);
+    gboolean fits = TRUE;
+    for (const char *stage = text; *stage && mosaic != MOSAIC_NONE;) {
+        size_t length = strcspn(stage, ","), name = strcspn(stage, ":,");
+        char *one = g_strndup(stage, length);
+        gboolean demosaics = name == strlen("demosaic") && g_str_has_prefix(stage, "demosaic");
+        enum mosaic named = MOSAIC_NONE;
+        for (int order = 1; order < MOSAICS && demosaics; order++)
+            if (strstr(one + name, orders[order]))
+                named = order;
+        fits &= named == MOSAIC_NONE || named == mosaic;
+        g_string_append_len(made, stage, (gssize)name);
+        if (demosaics && named == MOSAIC_NONE)
+            g_string_append_printf(made, ":%s", orders[mosaic]);
+        g_string_append(made, one + name);
+        g_string_append(made, stage[length] ? "," : "");
+        stage += length + (stage[length] ? 1 : 0);
+        g_free(one);
+    }
+    if (mosaic == MOSAIC_NONE)
+        g_string_append(made, text);
+    return g_string_free(made, !fits);
+}
+
+struct rules *rules_create(const char *text, struct sluice_definitions *definitions,
+                           struct sluice_error *error)
 {
     struct rules *rules = g_new0(struct rules, 1);
+    gboolean some = FALSE;
     g_atomic_ref_count_init(&rules->users);
-    rules->chain = chain;
-    for (size_t i = 0; i < N_FORMATS && !rules_is_empty(rules); i++)
-        find_rule(chain, formats[i].gst, &rules->rule[i]);
+    for (int m = 0; m < MOSAICS; m++) {
+        char *own = text_for(text ? text : "", m);
+        /* What is wrong with the text as it is says more. */
+        if (own)
+            sluice_chain_parse(&rules->chains[m], own, definitions, m == 0 ? error : NULL, m == 0);
+        some |= rules->chains[m] != NULL;
+        g_free(own);
+    }
+    if (!some) {
+        rules_unref(rules);
+        return NULL;
+    }
+    if (rules->chains[MOSAIC_NONE])
+        rules->text = g_strdup(sluice_chain_short(rules->chains[MOSAIC_NONE]));
+    else
+        rules->text = g_strdup(text);
+    for (size_t i = 0; i < N_FORMATS && !rules_is_empty(rules); i++) {
+        struct sluice_chain *chain = rules->chains[formats[i].mosaic];
+        if (chain)
+            find_rule(chain, formats[i].gst, &rules->rule[i]);
+        else
+            refuse(rules, formats[i].mosaic, &rules->rule[i].why);
+    }
     return rules;
 }
 
@@ -337,18 +447,25 @@ void rules_unref(struct rules *rules)
 {
     if (!rules || !g_atomic_ref_count_dec(&rules->users))
         return;
-    sluice_chain_unref(&rules->chain);
+    for (int m = 0; m < MOSAICS; m++)
+        sluice_chain_unref(&rules->chains[m]);
+    g_free(rules->text);
     g_free(rules);
 }
 
-struct sluice_chain *rules_chain(const struct rules *rules)
+const char *rules_text(const struct rules *rules)
 {
-    return rules->chain;
+    return rules->text;
+}
+
+struct sluice_chain *rules_chain(const struct rules *rules, enum mosaic mosaic)
+{
+    return rules->chains[mosaic];
 }
 
 gboolean rules_is_empty(const struct rules *rules)
 {
-    return sluice_chain_text(rules->chain)[0] == 0;
+    return rules->text[0] == 0;
 }
 
 gboolean rules_check(const struct rules *rules, struct sluice_error *error)
@@ -436,12 +553,31 @@ static void set_any_size(GstStructure *s)
 static void set_format(GstStructure *s, GstVideoFormat from, GstVideoFormat to, gboolean turned)
 {
     int n, d;
+    gboolean of_mosaic = is_mosaic(s);
+    gst_structure_set_name(s, "video/x-raw");
     gst_structure_set(s, "format", G_TYPE_STRING, gst_video_format_to_string(to), NULL);
     gst_structure_remove_field(s, "drm-format");
-    if (from != to)
+    if (from != to || of_mosaic)
         gst_structure_remove_fields(s, "colorimetry", "chroma-site", NULL);
     if (turned && gst_structure_get_fraction(s, "pixel-aspect-ratio", &n, &d))
         gst_structure_set(s, "pixel-aspect-ratio", GST_TYPE_FRACTION, d, n, NULL);
+}
+
+/* Makes the structure that of a mosaic, whose samples lie like those of its format. */
+static void set_mosaic(GstStructure *s, size_t index)
+{
+    gboolean wide = formats[index].gst == GST_VIDEO_FORMAT_GRAY16_LE;
+    GValue names = G_VALUE_INIT, name = G_VALUE_INIT;
+    g_value_init(&names, GST_TYPE_LIST);
+    for (size_t i = wide ? 1 : 0; i < (wide ? G_N_ELEMENTS(depths) : 1); i++) {
+        g_value_init(&name, G_TYPE_STRING);
+        g_value_take_string(&name,
+                            g_strdup_printf("%s%s", orders[formats[index].mosaic], depths[i]));
+        gst_value_list_append_and_take_value(&names, &name);
+    }
+    gst_structure_set_name(s, mosaic_name);
+    gst_structure_take_value(s, "format", &names);
+    gst_structure_remove_fields(s, "colorimetry", "chroma-site", NULL);
 }
 
 static GstStructure *forward(const struct rules *rules, size_t index, const GstStructure *in)
@@ -452,12 +588,15 @@ static GstStructure *forward(const struct rules *rules, size_t index, const GstS
     GstVideoFormat out = rule->out;
     GstStructure *s = gst_structure_copy(in);
     gboolean good = TRUE;
-    if (w && h && G_VALUE_HOLDS_INT(w) && G_VALUE_HOLDS_INT(h)) {
+    if (!rules->chains[formats[index].mosaic]) {
+        good = FALSE;
+    } else if (w && h && G_VALUE_HOLDS_INT(w) && G_VALUE_HOLDS_INT(h)) {
         uint32_t width, height;
         GstVideoInfo info;
         good = gst_video_info_set_format(&info, formats[index].gst, (guint)g_value_get_int(w),
                                          (guint)g_value_get_int(h)) &&
-               result_of(rules->chain, &info, &out, &width, &height, NULL) == 0;
+               result_of(rules->chains[formats[index].mosaic], &info, &out, &width, &height,
+                         NULL) == 0;
         if (good)
             gst_structure_set(s, "width", G_TYPE_INT, (int)width, "height", G_TYPE_INT, (int)height,
                               NULL);
@@ -498,6 +637,8 @@ static GstStructure *backward(const struct rules *rules, size_t index, const Gst
         good = set_side(s, "width", turned ? h : w, turned ? -rule->height : -rule->width) &&
                set_side(s, "height", turned ? w : h, turned ? -rule->width : -rule->height);
     set_format(s, rule->out, formats[index].gst, turned);
+    if (formats[index].mosaic != MOSAIC_NONE)
+        set_mosaic(s, index);
     if (!good)
         g_clear_pointer(&s, gst_structure_free);
     return s;
@@ -542,7 +683,7 @@ GstCaps *rules_transform(const struct rules *rules, GstPadDirection direction, c
                 other = backward(rules, i, s);
             if (!other)
                 continue;
-            if (direction == GST_PAD_SRC)
+            if (direction == GST_PAD_SRC && formats[i].mosaic == MOSAIC_NONE)
                 add_dmabuf(dmabufs, i, other);
             plain = gst_caps_merge_structure(plain, other);
         }

@@ -73,6 +73,7 @@ typedef struct _GstSluice {
     struct made_plan plans[N_PLANS];
     guint n_plans;
     GstVideoInfo in_info, out_info;
+    enum mosaic mosaic;               /* of the input */
     GstCaps *refused;                 /* it was told why these, which came last, are not taken */
     gboolean configured, views;       /* the result lies in the input's memory */
     gboolean takes_meta;              /* what is behind reads GstVideoMeta */
@@ -105,7 +106,10 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE(
         "memory:DMABuf",
         CAPS_INPUTS) "; video/x-raw(memory:DMABuf), format = (string) DMA_DRM, drm-format = "
                      "(string) " CAPS_DRM ", width = " GST_VIDEO_SIZE_RANGE
-                     ", height = " GST_VIDEO_SIZE_RANGE ", framerate = " GST_VIDEO_FPS_RANGE));
+                     ", height = " GST_VIDEO_SIZE_RANGE ", framerate = " GST_VIDEO_FPS_RANGE
+                     "; video/x-bayer, format = (string) " CAPS_MOSAICS
+                     ", width = " GST_VIDEO_SIZE_RANGE ", height = " GST_VIDEO_SIZE_RANGE
+                     ", framerate = " GST_VIDEO_FPS_RANGE));
 
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE(
     "src", GST_PAD_SRC, GST_PAD_ALWAYS,
@@ -181,14 +185,11 @@ static char *get_text(GstSluice *self)
 static void set_chain(GstSluice *self, const char *text)
 {
     struct sluice_error error = SLUICE_INIT(error);
-    struct sluice_chain *chain;
-    struct rules *rules = NULL;
     GST_OBJECT_LOCK(self);
     struct sluice_definitions *definitions =
         self->definitions ? sluice_definitions_ref(self->definitions) : NULL;
     GST_OBJECT_UNLOCK(self);
-    if (sluice_chain_parse(&chain, text, definitions, &error, 1) == 0)
-        rules = rules_create(chain);
+    struct rules *rules = rules_create(text, definitions, &error);
     sluice_definitions_unref(&definitions);
     if (rules && !rules_check(rules, &error))
         g_clear_pointer(&rules, rules_unref);
@@ -469,8 +470,8 @@ static struct sluice_plan *find_plan(GstSluice *self, const struct sluice_layout
     if (out)
         made->out = *out;
     made->has_out = out != NULL;
-    if (sluice_plan_create(&made->plan, rules_chain(rules), self->device, in, out, flags, error) ==
-        0) {
+    if (sluice_plan_create(&made->plan, rules_chain(rules, self->mosaic), self->device, in, out,
+                           flags, error) == 0) {
         struct sluice_plan_info info = SLUICE_INIT(info);
         sluice_plan_get_info(made->plan, &info);
         GST_DEBUG_OBJECT(self, "a plan with %u launches and %zu bytes of scratch%s%s",
@@ -533,6 +534,7 @@ static gboolean set_caps(GstBaseTransform *transform, GstCaps *in_caps, GstCaps 
     self->configured = FALSE;
     if (!caps_info(in_caps, &self->in_info) || !caps_info(out_caps, &self->out_info))
         return FALSE;
+    self->mosaic = caps_mosaic(in_caps);
     int status = configure(self, &error);
     while (status == SLUICE_E_DEVICE && fall_back(self, &error))
         status = configure(self, &error);
@@ -590,7 +592,7 @@ static void explain_caps(GstSluice *self, const GstCaps *wanted)
     gboolean tell = !self->explained && self->started;
     GST_OBJECT_UNLOCK(self);
     if (tell && rules && gst_caps_is_fixed(fixed) && caps_info(fixed, &in) &&
-        rules_result(rules, &in, &out, &error) != 0) {
+        rules_result(rules, caps_mosaic(fixed), &in, &out, &error) != 0) {
         char *chain = get_text(self), *text = message_of(&error, chain);
         GST_OBJECT_LOCK(self);
         self->explained = TRUE;
@@ -927,7 +929,7 @@ static int check_chain(GstSluice *self, struct rules *rules, GstCaps *in_caps, g
     GstVideoInfo in, out;
     if (!caps_info(in_caps, &in))
         return 0; /* what comes is told elsewhere */
-    int result = rules_result(rules, &in, &out, error);
+    int result = rules_result(rules, caps_mosaic(in_caps), &in, &out, error);
     if (result != 0)
         return result;
     GstCaps *caps = rules_transform(rules, GST_PAD_SINK, in_caps);
@@ -954,7 +956,7 @@ static void swap_chain(GstSluice *self, struct rules *rules)
     self->rules = rules_ref(rules);
     self->explained = FALSE;
     g_free(self->chain_text);
-    self->chain_text = g_strdup(sluice_chain_short(rules_chain(rules)));
+    self->chain_text = g_strdup(rules_text(rules));
     GST_OBJECT_UNLOCK(self);
 }
 
@@ -989,7 +991,7 @@ static void take_chain(GstSluice *self, GstCaps *coming)
         }
     }
     if (result != 0)
-        warn_chain(self, &error, sluice_chain_short(rules_chain(next)));
+        warn_chain(self, &error, rules_text(next));
     gst_clear_caps(&caps);
     rules_unref(old);
     rules_unref(next);
@@ -1004,7 +1006,8 @@ static gboolean take_caps(GstSluice *self, GstEvent *event)
     gst_event_parse_caps(event, &caps);
     take_chain(self, caps);
     struct rules *rules = get_rules(self);
-    int result = caps_info(caps, &in) ? rules_result(rules, &in, &out, &error) : 0;
+    int result =
+        caps_info(caps, &in) ? rules_result(rules, caps_mosaic(caps), &in, &out, &error) : 0;
     rules_unref(rules);
     gboolean is_told = self->refused && gst_caps_is_equal(self->refused, caps);
     if (result != 0 && !is_told) { /* who pushes on sends the same caps again */
@@ -1059,7 +1062,7 @@ static gboolean stop(GstBaseTransform *transform)
         rules_unref(self->rules);
         self->rules = g_steal_pointer(&self->next);
         g_free(self->chain_text);
-        self->chain_text = g_strdup(sluice_chain_short(rules_chain(self->rules)));
+        self->chain_text = g_strdup(rules_text(self->rules));
     }
     GST_OBJECT_UNLOCK(self);
     return TRUE;

@@ -121,6 +121,43 @@ def check_pairs(sluice, folder, everything):
     return not wrong
 
 
+def packed(path, row, height):
+    """The rows of a frame as GStreamer lays them out, one behind the other."""
+    data, stride = read(path), (row + 3) // 4 * 4
+    return b''.join(data[y * stride:y * stride + row] for y in range(height))
+
+
+def check_mosaics(sluice, folder, everything):
+    """The order of the colours comes from the caps: frames are those of `sluice run` with that order named."""
+    width, height = 62, 41
+    frame, result = os.path.join(folder, 'mosaic'), os.path.join(folder, 'colours')
+    for order in ['rggb', 'grbg', 'gbrg', 'bggr'] if everything else ['gbrg']:
+        failed, said = launch('videotestsrc', 'num-buffers=1', 'pattern=smpte', '!', 'video/x-bayer,format=%s,width=%d,height=%d' % (order, width, height), '!',
+                              'tee', 'name=t', '!', 'queue', '!', 'filesink', 'location=' + frame,
+                              't.', '!', 'queue', '!', 'sluice', 'device=native', 'chain=invert,demosaic:method=bilinear', '!', 'filesink', 'location=' + result)
+        assert not failed, said
+        got, mosaic = packed(result, 3 * width, height), packed(frame, width, height)
+        with open(frame, 'wb') as file:
+            file.write(mosaic)
+        wanted, why = by_command(sluice, 'invert,demosaic:%s:bilinear' % order, 'GRAY8', (width, height), frame, result + '.raw')
+        assert got == wanted, (order, why)
+    # Samples of 12 bits in 16, as cameras give them.
+    chain = 'levels:black=64:white=4095,demosaic%s,convert:type=u8'
+    with open(frame, 'wb') as file:
+        file.write(b''.join(random.Random(1).randrange(4096).to_bytes(2, 'little') for i in range(width * height)))
+
+    def launch_wide(chain, form='video/x-bayer,format=grbg12le'):
+        return launch('filesrc', 'location=' + frame, 'blocksize=%d' % (2 * width * height), '!', '%s,width=%d,height=%d,framerate=30/1' % (form, width, height), '!',
+                      'sluice', 'device=native', 'chain=' + chain, '!', 'filesink', 'location=' + result)
+    failed, said = launch_wide(chain % '')
+    assert not failed, said
+    wanted, why = by_command(sluice, chain % ':grbg', 'GRAY16_LE', (width, height), frame, result + '.raw')
+    assert packed(result, 3 * width, height) == wanted, why
+    for refused in ((chain % ':rggb',), (chain % '', 'video/x-raw,format=GRAY16_LE')):  # of another order; and without one
+        failed, said = launch_wide(*refused)
+        assert failed and "can't handle caps" in said, said
+
+
 def check_page(root):
     with open(os.path.join(root, 'docs', 'gstreamer.md'), encoding='utf-8') as file:
         page = file.read()
@@ -220,6 +257,7 @@ def main():
     sluice, root, everything = sys.argv[1], sys.argv[2], '--all' in sys.argv[3:]
     with tempfile.TemporaryDirectory() as folder:
         good = check_pairs(sluice, folder, everything)
+        check_mosaics(sluice, folder, everything)
         if not everything:
             good = check_page(root) and good
             good = check_processes(folder) and good
