@@ -17,6 +17,40 @@ static const char definitions_text[] = "version: 1\n"
                                        "0.70710678118654752]}, lifted: {lifting: [{predict: [-0.5, "
                                        "-0.5]}, {update: [0.25, 0.25]}], gain: [1, -0.5]}}\n";
 
+/* Second pictures, of sizes that frames have and that none has. */
+static void define_pictures(struct definitions *definitions)
+{
+    static const struct {
+        const char *name;
+        enum sample_type type;
+        uint32_t width, height, channels;
+    } pictures[] = {{"roi", SAMPLE_U8, 33, 17, 1},
+                    {"dark", SAMPLE_U16, 640, 480, 1},
+                    {"logo", SAMPLE_U8, 3, 2, 4},
+                    {"flat", SAMPLE_F32, 33, 17, 3},
+                    {"mark", SAMPLE_I16, 5, 40, 2}};
+    for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
+        struct plane plane = {.width = pictures[i].width,
+                              .height = pictures[i].height,
+                              .channels = pictures[i].channels,
+                              .type = pictures[i].type};
+        struct frame frame = {0};
+        struct picture picture = {0};
+        struct definition_picture *second =
+            definitions_add_picture(definitions, pictures[i].name, pictures[i].name);
+        if (!second || !frame_add_plane(&frame, &plane, FRAME_ALIGNMENT) ||
+            !picture_create(&picture, &frame))
+            fuzz_fail("no memory for a second picture");
+        memset(picture.data, 0, frame.size);
+        second->plane = frame.planes[0];
+        second->samples = picture.data;
+        second->n_bytes = frame.size;
+        picture.data = NULL;
+        picture_destroy(&picture);
+        frame_finish(&frame);
+    }
+}
+
 static const struct definitions *definitions(void)
 {
     static struct config config;
@@ -26,6 +60,8 @@ static const struct definitions *definitions(void)
     if (!read && config_read_text(&config, "fuzz.yaml", definitions_text,
                                   sizeof definitions_text - 1, &errors, &fault) != 0)
         fuzz_fail("the definitions: %s", fault.text);
+    if (!read)
+        define_pictures(&config.definitions);
     read = true;
     return &config.definitions;
 }

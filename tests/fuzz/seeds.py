@@ -25,7 +25,9 @@ def chains():
     stages = {page.stem for page in (root / "docs/stages").glob("*.md")}
     return sorted(c for c in found if re.split("[:,]", c)[0] in stages) + [
         "fir:@soft", "analysis:@half,synthesis", "analysis:@lifted:levels=2:border=periodization,synthesis:crop=0", "analysis:haar:border=smooth,synthesis",
-        "dwt:db2:levels=2,shrink:threshold=sure:only=HH*/*1,gain:2:only=LL*,idwt", "dwt:haar,convert:u8:only=L?*/[H]*/!x,abs:only=*"]
+        "dwt:db2:levels=2,shrink:threshold=sure:only=HH*/*1,gain:2:only=LL*,idwt", "dwt:haar,convert:u8:only=L?*/[H]*/!x,abs:only=*",
+        "subtract:@dark", "divide:@flat:scale=2", "mask:@roi:background=1_2_3", "difference:@flat", "blend:@logo:1:2:0.5:gravity=southeast", "blend:@mark:x=-3",
+        "convert:type=f32,subtract:@dark"]
 
 
 def configurations():
@@ -35,6 +37,19 @@ def configurations():
     texts.append("version: 1\nbanks: {thirds: {lowpass: [0.5, 0.5], highpass: [0.5, -0.5]}}\n"
                  "kernels: {soft: 1_2_1/2_4_2/1_2_1}\n")
     return texts
+
+
+def definitions():
+    """Configurations with a picture behind them: its name, and its file, whole and damaged."""
+    pictures = [b"P5 3 2 255\nabcdef", b"P6 2 1 255\nabcdef", b"P5 2 2 65535\nabcdefgh", b"P5 30 20 255\nshort", b"P4 8 1\n\xaa", b"",
+                b"BM" + struct.pack("<IIIIiiHHIIiiII", 62, 0, 54, 40, 1, 2, 1, 24, 0, 8, 0, 0, 0, 0) + bytes(8)]
+    npy = b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 2), }".ljust(117) + b"\n"
+    pictures.append(b"\x93NUMPY\x01\0" + struct.pack("<H", len(npy)) + npy + bytes(32))
+    for i, picture in enumerate(pictures):
+        head = b"" if i % 2 else b"version: 1\nkernels: {soft: 1_2_1/2_4_2/1_2_1}\nchains: {a: 'subtract:@dark'}\n"
+        yield head + b"\0" + [b"dark", b"a=b", b"logo.1"][i % 3] + b"\n" + picture
+        yield head + b"\0dark\n" + picture
+    yield "pictures: {dark: /dev/null, flat: missing.png}\n"
 
 
 def views():
@@ -172,7 +187,7 @@ def write(name, texts, words=r"[A-Za-z0-9_@-]{2,}"):
 write("chain", [f"{chr(i % 8)}{chr(0x11 * (i % 7))}{c}\npng:level=1\norient=0:raw=nv12:w=64:h=48\n"
                 for i, c in enumerate(chains())])
 write("library", library_calls())
-write("config", configurations())
+write("config", [*configurations(), *definitions()])
 write("http", requests())
 write("view", views())
 write("jobs", job_messages())
