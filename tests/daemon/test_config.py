@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import unittest
 
 import sockets
@@ -388,7 +389,7 @@ class Pictures(CheckTest):
         first, second = picture(seed=1), picture(seed=2)
         self.put('dark.pgm', first)
         d = self.daemon('--config', os.path.join(self.dir, 'c.yaml'), '--jobs-socket', os.path.join(self.dir, 'jobs'),
-                        chain='subtract:@dark')
+                        '--http-socket', os.path.join(self.dir, 'http'), chain='subtract:@dark')
         self.put('c.yaml', b'pictures: {dark: dark.pgm}\n')
         d.start()
         d.drop('a.pgm', picture(seed=5))
@@ -407,11 +408,30 @@ class Pictures(CheckTest):
         d.drop('c.pgm', picture(seed=7))
         self.assertEqual(d.expect('c.pgm'), self.darker(picture(seed=7), first))
         self.put('dark.pgm', second)
-        before = len(d.lines)
-        d.process.send_signal(signal.SIGHUP)
+        before, answers = len(d.lines), []
+
+        def ask(seed):
+            answer = sockets.ask(os.path.join(self.dir, 'http'), 'POST', '/v1/process?chain=subtract:@dark&format=pgm', picture(seed=seed))
+            answers.append((seed, answer.status, answer.body))
+        threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(20, 32)]
+        for i, thread in enumerate(threads):  # while others come, in the folder and over HTTP
+            d.drop('r%d.pgm' % i, picture(seed=i))
+            thread.start()
+            if i == 5:
+                d.process.send_signal(signal.SIGHUP)
+        for thread in threads:
+            thread.join()
         d.expect_line('reloaded', after=before)
+        for seed, status, body in answers:
+            self.assertEqual(status, 200, body)
+            self.assertIn(body, [self.darker(picture(seed=seed), dark) for dark in (first, second)])
+        for i in range(len(threads)):
+            self.assertIn(d.expect('r%d.pgm' % i), [self.darker(picture(seed=i), dark) for dark in (first, second)])
         d.drop('d.pgm', picture(seed=8))
         self.assertEqual(d.expect('d.pgm'), self.darker(picture(seed=8), second))
+        answers.clear()
+        ask(40)
+        self.assertEqual(answers, [(40, 200, self.darker(picture(seed=40), second))])
         path = os.path.join(self.dir, 'e.pgm')
         self.put('e.pgm', picture(seed=9))
         done = subprocess.run([SLUICE, 'submit', '--socket', os.path.join(self.dir, 'jobs'), '-c', 'subtract:@dark', '-o',
@@ -420,7 +440,11 @@ class Pictures(CheckTest):
         with open(path + '.out', 'rb') as file:
             self.assertEqual(file.read(), self.darker(picture(seed=9), second))
         d.drop('wide.pgm', picture(width=41))
-        self.assertIn("subtract: picture 'dark' is 40×30, and this one 41×30", str(d.expect_failed('wide.pgm')))
+        says = "subtract: picture 'dark' is 40×30, and this one 41×30"
+        self.assertIn(says, str(d.expect_failed('wide.pgm')))
+        answer = sockets.ask(os.path.join(self.dir, 'http'), 'POST', '/v1/process?chain=subtract:@dark', picture(width=41))
+        self.assertEqual((answer.status, answer.json()['code']), (422, 'shape'))
+        self.assertIn(says, answer.json()['detail'])
         d.stop()
 
 
