@@ -711,6 +711,14 @@ static void test_types(void **state)
     round_trip("@q:levels=3:border=cyclic", SAMPLE_U8, 19, 17, 1);
     round_trip("sequences=cdf97_legall53/cdf97/@dct3_@mixed", SAMPLE_U8, 19, 17, 1);
     round_trip("cdf97:levels=5:dims=1", SAMPLE_U8, 61, 3, 1);
+    static const char *const borders[] = {"cyclic",    "periodization", "constant",
+                                          "symmetric", "reflect",       "smooth",
+                                          "antireflect", "antisymmetric"};
+    for (size_t i = 0; i < sizeof borders / sizeof *borders; i++) {
+        char words[80];
+        snprintf(words, sizeof words, "sequence=@lifted_@dct3:border=%s", borders[i]);
+        round_trip(words, SAMPLE_U8, 19, 17, 1);
+    }
 }
 
 /* A band that is gone from a frame that says what it came from: as a band of zeros, for sizes one
@@ -775,6 +783,8 @@ static void test_refusals(void **state)
     harness_refuses("analysis:haar:precision=double,convert:type=f32,synthesis:precision=single",
                     SAMPLE_I32, 9, 9, 1, FAULT_SHAPE, "i32 samples need precision=double");
     harness_refuses("synthesis:@dct9", SAMPLE_U8, 9, 9, 1, FAULT_CHAIN, "@dct3");
+    harness_refuses("analysis:@lifted,synthesis:border=periodization", SAMPLE_U8, 9, 9, 1,
+                    FAULT_SHAPE, "of a plane of 9×9 it would be 5×5");
 }
 
 int main(int argc, char **argv)
