@@ -68,6 +68,8 @@ class Daemon:
                         form, '--state', self.state, *options]
         # Whether this machine's disk is nearly full is not what is tested.
         self.env = {**os.environ, 'SLUICE_LOG_LEVEL': 'debug', 'SLUICE_LIMITS_MIN_FREE': '0%', **(env or {})}
+        if 'LD_PRELOAD' in os.environ and 'LD_PRELOAD' in (env or {}):  # of the whole suite tsan
+            self.env['LD_PRELOAD'] = '%s:%s' % (os.environ['LD_PRELOAD'], env['LD_PRELOAD'])
         self.process, self.lines, self.reader = None, [], None
         self.prefix = []  # of the command line: what runs sluiced
         self.pass_fds = ()
