@@ -276,7 +276,7 @@ struct stage_bands bands_of(uint32_t rows, uint32_t band)
 }
 
 struct stage_bands bands_cut(const struct device_profile *profile, const struct plane *out,
-                       uint32_t beside, double row_work, double start_rows)
+                             uint32_t beside, double row_work, double start_rows)
 {
     uint32_t least = (profile->units + beside - 1) / beside, step = beside > 1 ? 1 : least;
     uint32_t count = (4 * profile->units + beside - 1) / beside, most = (out->height + 15) / 16;

@@ -56,8 +56,8 @@ struct pass_arg {
     };
 };
 
-/* Scratch memory of a plan that grows as more is asked for (stage_plan_memory): planes that are not needed at once
- * may share it. {0}: none yet. */
+/* Scratch memory of a plan that grows as more is asked for (stage_plan_memory): planes that are not
+ * needed at once may share it. {0}: none yet. */
 struct scratch {
     unsigned operand;
 };
@@ -197,11 +197,12 @@ struct stage_bands {
 /* So many rows in bands of `band`. */
 struct stage_bands bands_of(uint32_t rows, uint32_t band);
 
-/* Cuts `out` for work-items that go down bands, of which `beside` lie beside each other: a few items for each core, but
- * fewer bands if beginning one, which costs as much as `start_rows` rows, would be more than a tenth of the work, and
- * none so long that a launch takes too long where a row is `row_work` operations. */
+/* Cuts `out` for work-items that go down bands, of which `beside` lie beside each other: a few
+ * items for each core, but fewer bands if beginning one, which costs as much as `start_rows` rows,
+ * would be more than a tenth of the work, and none so long that a launch takes too long where a row
+ * is `row_work` operations. */
 struct stage_bands bands_cut(const struct device_profile *profile, const struct plane *out,
-                       uint32_t beside, double row_work, double start_rows);
+                             uint32_t beside, double row_work, double start_rows);
 
 /* A band of rows of `out` that is not much larger than profile->band_bytes asks for: at most
  * `band`, but so many that beginning one, which costs as much as `start_rows`, is a tenth of the

@@ -16,8 +16,8 @@ struct strips strips_cut(const struct device_profile *profile, const struct plan
     strips.width = (samples + strips.count - 1) / strips.count;
     strips.width = (strips.width + WIDTH_STEP - 1) / WIDTH_STEP * WIDTH_STEP;
     strips.count = (samples + strips.width - 1) / strips.width;
-    strips.bands = bands_cut(profile, out, strips.count, need->work * strips.width,
-                             need->start_rows);
+    strips.bands =
+        bands_cut(profile, out, strips.count, need->work * strips.width, need->start_rows);
     return strips;
 }
 
@@ -42,11 +42,11 @@ struct pass *strips_begin(struct stage_plan *plan, const char *source, const cha
     pass_views(pass, in, out);
     pass_buffer(pass, scratch->operand);
     pass_ints(pass, item_bytes / 128, strips->width,
-              strips_line(strips, window, in->plane.channels), strips->bands.rows, in->plane.channels,
-              in->plane.width, in->plane.height, out->plane.width * out->plane.channels,
-              out->plane.height, window->left, window->right, window->top, window->bottom,
-              stage_border(window->border), crop ? (int32_t)window->left : 0,
-              crop ? (int32_t)window->top : 0);
+              strips_line(strips, window, in->plane.channels), strips->bands.rows,
+              in->plane.channels, in->plane.width, in->plane.height,
+              out->plane.width * out->plane.channels, out->plane.height, window->left,
+              window->right, window->top, window->bottom, stage_border(window->border),
+              crop ? (int32_t)window->left : 0, crop ? (int32_t)window->top : 0);
     stage_set_rows(pass, strips->bands.rows, window, item_bytes * strips->count);
     return pass;
 }

@@ -261,15 +261,15 @@ static const struct {
     bool (*suits)(const struct box_task *task); /* NULL: all that is left */
     void (*add)(const struct box_task *task);
 } ways[] = {
-    {has_shared_table, add_shared},         /* table: that of several windows, on GPUs */
-    {suits_sliding, box_add_sliding},       /* table, a few rows of it at a time: CPUs */
-    {on_cpu, box_add_rows},                 /* strips; rows of integers go in bands: CPUs */
-    {box_suits_table, add_own_table},       /* table: GPUs */
-    {box_suits_packed, box_add_packed},     /* walker, words: small windows on GPUs with local memory */
-    {box_suits_fir, box_add_fir},           /* walker, columns: small windows on Mali */
-    {box_suits_wide, box_add_wide},         /* tile: integers on GPUs with local memory */
-    {box_suits_columns, box_add_columns},   /* walker, the windows' two ends: 8 bits on Mali */
-    {NULL, box_add_sums},                   /* sums along columns, then along rows */
+    {has_shared_table, add_shared},     /* table: that of several windows, on GPUs */
+    {suits_sliding, box_add_sliding},   /* table, a few rows of it at a time: CPUs */
+    {on_cpu, box_add_rows},             /* strips; rows of integers go in bands: CPUs */
+    {box_suits_table, add_own_table},   /* table: GPUs */
+    {box_suits_packed, box_add_packed}, /* walker, words: small windows on GPUs with local memory */
+    {box_suits_fir, box_add_fir},       /* walker, columns: small windows on Mali */
+    {box_suits_wide, box_add_wide},     /* tile: integers on GPUs with local memory */
+    {box_suits_columns, box_add_columns}, /* walker, the windows' two ends: 8 bits on Mali */
+    {NULL, box_add_sums},                 /* sums along columns, then along rows */
 };
 
 /* All passes of one width over one plane. */

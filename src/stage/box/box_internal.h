@@ -15,7 +15,7 @@ struct box_memory {
     struct scratch own;             /* for work-items */
     struct scratch half;            /* sums along one axis */
     struct scratch blocks;          /* sums of blocks of positions */
-    struct scratch table[2];        /* summed-area tables: of the input, and of results between passes */
+    struct scratch table[2]; /* summed-area tables: of the input, and of results between passes */
 };
 
 struct box_task {
@@ -36,7 +36,7 @@ struct stage_window box_reach_of(const struct box_task *task);
 
 /* A plane of that size and type in scratch memory, which is reused for later planes. */
 struct view box_scratch(const struct box_task *task, struct scratch *memory, uint32_t width,
-                            uint32_t height, uint32_t channels, enum sample_type type);
+                        uint32_t height, uint32_t channels, enum sample_type type);
 
 /* The lower bound of samples, with the opposite sign: 128 for i8, 0 for u8. */
 uint32_t box_lowest(enum sample_type type);
@@ -85,8 +85,8 @@ bool box_table_fits(const struct plane *in);
 /* Makes the summed-area table of task->in in *table, which is one larger in both directions. */
 void box_make_table(const struct box_task *task, const struct view *table);
 
-/* For GPUs: whether windows are to use a table, and it is no larger than a buffer may be; and makes one in scratch
- * memory. */
+/* For GPUs: whether windows are to use a table, and it is no larger than a buffer may be; and makes
+ * one in scratch memory. */
 bool box_suits_table(const struct box_task *task);
 struct view box_add_table(const struct box_task *task, struct scratch *memory);
 

@@ -54,8 +54,8 @@ bool box_suits_fir(const struct box_task *task)
 {
     const struct stage_window window = box_reach_of(task);
     bool ties = task->width * task->height % 2 == 0;
-    return task->plan->profile->takes_columns && task->border != BORDER_CROP &&
-           task->height <= 7 && !(ties && sample_min(task->in.plane.type) < 0) &&
+    return task->plan->profile->takes_columns && task->border != BORDER_CROP && task->height <= 7 &&
+           !(ties && sample_min(task->in.plane.type) < 0) &&
            packed_suits(task->plan->profile, &task->in.plane, &task->out.plane, &window);
 }
 

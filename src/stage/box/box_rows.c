@@ -61,8 +61,7 @@ static void add_floats(const struct box_task *task)
     struct strips_need need = {bytes, apart > STRIPS_SECOND_CACHE ? apart : STRIPS_SECOND_CACHE, 48,
                                8 + h / 3.0};
     struct strips strips = strips_cut(task->plan->profile, &task->out.plane, &need);
-    strips.bands =
-        bands_of(task->out.plane.height, stage_round_up(strips.bands.rows, block));
+    strips.bands = bands_of(task->out.plane.height, stage_round_up(strips.bands.rows, block));
     struct pass *pass =
         strips_begin(task->plan, "box_float", "", &strips, &task->in, &task->out, &window,
                      &task->memory->own, (uint64_t)strips_line(&strips, &window, channels) * bytes);

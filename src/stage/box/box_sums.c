@@ -345,7 +345,8 @@ void box_add_sliding(const struct box_task *task)
     uint64_t item = stage_round_up(
         (in->width + 1) * in->channels * (sum_bits / 8 + sample_size(in->type)), 128);
     stage_plan_memory(task->plan, &task->memory->own, bands.count * item);
-    struct pass *pass = pass_begin(task->plan, "box_table", "sliding", FORM_ROWS, 1, 1, bands.count);
+    struct pass *pass =
+        pass_begin(task->plan, "box_table", "sliding", FORM_ROWS, 1, 1, bands.count);
     define_table_types(pass, task, sum_bits);
     pass_define(pass, "WINDOW_SUM", "%s", sum_name(divider.sum_bits));
     snprintf(is, sizeof is, "SUM_IS_%s", sum_name(sum_bits));
@@ -367,8 +368,8 @@ void box_add_lookup(const struct box_task *task, const struct view *table)
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     struct box_divider divider =
         box_divider_general((unsigned)sample_size(in->type) * 8, task->width * task->height);
-    bool four = task->plan->profile->takes_columns && sample_size(in->type) == 1 && task->table_bits == 32 &&
-                pass_is_aligned(in) && pass_is_aligned(out) &&
+    bool four = task->plan->profile->takes_columns && sample_size(in->type) == 1 &&
+                task->table_bits == 32 && pass_is_aligned(in) && pass_is_aligned(out) &&
                 !(plane_has_alpha(in) && task->border == BORDER_CROP);
     struct pass *pass = pass_begin(task->plan, "box_table", "lookup", FORM_SCALAR, four ? 4 : 0,
                                    out->width * out->channels, out->height);

@@ -134,8 +134,8 @@ bool box_suits_wide(const struct box_task *task)
     struct cut cut;
     return !profile->generic && profile->local_memory >= LOCAL_MEMORY &&
            sample_is_integer(in->type) && pass_is_aligned(in) &&
-           pass_is_aligned(&task->out.plane) &&
-           box_divider_general(8 * size, area).sum_bits < 64 && cut_plane(task, &cut);
+           pass_is_aligned(&task->out.plane) && box_divider_general(8 * size, area).sum_bits < 64 &&
+           cut_plane(task, &cut);
 }
 
 void box_add_wide(const struct box_task *task)

@@ -330,13 +330,14 @@ static const struct {
     bool (*suits)(const struct dwt_analysis *a); /* NULL: all that is left */
     void (*add)(const struct dwt_analysis *a);
 } ways[] = {
-    {suits_lines, dwt_split_lines}, /* one direction at a time: bands that keep all samples, and the like */
-    {suits_lift, add_lift},         /* walker, by steps: cdf97 and cdf53 of one channel */
-    {on_cpu, add_level},            /* both directions at once: CPUs */
-    {suits_taps, add_taps},         /* walker, by sums: few taps on Mali */
-    {suits_sums, add_sums},         /* walker, by sums: few taps on GPUs with local memory */
-    {suits_tile, add_tile},         /* tile: more taps there */
-    {NULL, add_directions},         /* down columns, then along rows */
+    {suits_lines,
+     dwt_split_lines},      /* one direction at a time: bands that keep all samples, and the like */
+    {suits_lift, add_lift}, /* walker, by steps: cdf97 and cdf53 of one channel */
+    {on_cpu, add_level},    /* both directions at once: CPUs */
+    {suits_taps, add_taps}, /* walker, by sums: few taps on Mali */
+    {suits_sums, add_sums}, /* walker, by sums: few taps on GPUs with local memory */
+    {suits_tile, add_tile}, /* tile: more taps there */
+    {NULL, add_directions}, /* down columns, then along rows */
 };
 
 void dwt_add_analysis(const struct dwt_analysis *a)

@@ -120,7 +120,8 @@ static const struct shrink_limits *limits_of(const struct dwt_synthesis *s)
     return limits && shrink_takes_level(limits->config, level_of(s)) ? limits : NULL;
 }
 
-/* By sums of products down columns, on GPUs with many registers: as many as fit for each of a pair of columns. */
+/* By sums of products down columns, on GPUs with many registers: as many as fit for each of a pair
+ * of columns. */
 static bool suits_sums(const struct dwt_synthesis *s)
 {
     struct wavelet_synthesis w;
@@ -227,12 +228,13 @@ static const struct {
     bool (*suits)(const struct dwt_synthesis *s); /* NULL: all that is left */
     void (*add)(const struct dwt_synthesis *s);
 } ways[] = {
-    {suits_lines, dwt_join_lines}, /* one direction at a time: bands that keep all samples, and the like */
-    {suits_level, add_level},      /* both directions at once: CPUs */
-    {suits_walk, add_walk},        /* walker, by steps: cdf97 and cdf53 of one channel on GPUs */
-    {suits_taps, add_taps},        /* walker, by sums: few taps on Mali */
-    {suits_sums, add_sums},        /* walker, by sums: few taps on GPUs with local memory */
-    {NULL, add_directions},        /* along rows, then down columns */
+    {suits_lines,
+     dwt_join_lines}, /* one direction at a time: bands that keep all samples, and the like */
+    {suits_level, add_level}, /* both directions at once: CPUs */
+    {suits_walk, add_walk},   /* walker, by steps: cdf97 and cdf53 of one channel on GPUs */
+    {suits_taps, add_taps},   /* walker, by sums: few taps on Mali */
+    {suits_sums, add_sums},   /* walker, by sums: few taps on GPUs with local memory */
+    {NULL, add_directions},   /* along rows, then down columns */
 };
 
 void dwt_add_synthesis(const struct dwt_synthesis *s)

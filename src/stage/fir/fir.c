@@ -503,9 +503,11 @@ static const struct {
     bool (*suits)(const struct fir_work *work); /* NULL: all that is left */
     void (*add)(const struct fir_work *work);
 } ways[] = {
-    {fir_suits_packed, fir_add_packed}, /* walker: small windows of bytes on GPUs; words, or columns on Mali */
-    {fir_suits_apart, fir_add_apart},   /* strips on CPUs, else along rows and down columns: large products */
-    {NULL, add_samples},                /* point, in every form */
+    {fir_suits_packed,
+     fir_add_packed}, /* walker: small windows of bytes on GPUs; words, or columns on Mali */
+    {fir_suits_apart,
+     fir_add_apart},     /* strips on CPUs, else along rows and down columns: large products */
+    {NULL, add_samples}, /* point, in every form */
 };
 
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)

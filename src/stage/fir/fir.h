@@ -66,14 +66,16 @@ struct fir_work {
     struct quotient quotient; /* for exact work */
 };
 
-/* Whether exact sums along rows fit 32 bits, so that these can be summed; and the passes for that. */
+/* Whether exact sums along rows fit 32 bits, so that these can be summed; and the passes for that.
+ */
 bool fir_suits_apart(const struct fir_work *work);
 void fir_add_apart(const struct fir_work *work);
 
 /* Adds the numbers of a generic quotient as arguments. */
 void fir_add_numbers(struct pass *pass, const struct quotient *quotient);
 
-/* Whether plane, window and device allow to compute with two samples in a word, or in columns; and the pass that does. */
+/* Whether plane, window and device allow to compute with two samples in a word, or in columns; and
+ * the pass that does. */
 bool fir_suits_packed(const struct fir_work *work);
 void fir_add_packed(const struct fir_work *work);
 

@@ -363,10 +363,10 @@ static bool suits_products(const struct task *task)
     const struct plane *in = &task->in.plane;
     struct products cut = cut_products(task);
     bool few = task->radius < 10 || cut.items * cut.bands < MATRIX_ITEMS_LEAST;
-    return task->plan->profile->multiplies_bytes && in->type == SAMPLE_U8 &&
-           !plane_has_alpha(in) && task->config->border != BORDER_CROP &&
-           cut.steps <= MATRIX_STEPS_MAX && pass_is_aligned(in) &&
-           pass_is_aligned(&task->out.plane) && !(cut.steps > 1 && in->channels == 3 && few);
+    return task->plan->profile->multiplies_bytes && in->type == SAMPLE_U8 && !plane_has_alpha(in) &&
+           task->config->border != BORDER_CROP && cut.steps <= MATRIX_STEPS_MAX &&
+           pass_is_aligned(in) && pass_is_aligned(&task->out.plane) &&
+           !(cut.steps > 1 && in->channels == 3 && few);
 }
 
 static void add_products(struct task *task)
@@ -374,8 +374,8 @@ static void add_products(struct task *task)
     const struct plane *in = &task->in.plane;
     const struct products cut = cut_products(task);
     const uint32_t radius = task->radius, steps = cut.steps, rows = cut.rows;
-    struct pass *pass = pass_begin(task->plan, "gauss_matrix", "", FORM_SCALAR, 1, cut.items,
-                                   cut.bands);
+    struct pass *pass =
+        pass_begin(task->plan, "gauss_matrix", "", FORM_SCALAR, 1, cut.items, cut.bands);
     pass->group[0] = MATRIX_ITEMS;
     pass->group[1] = 1;
     pass->lanes = 4;

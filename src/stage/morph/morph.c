@@ -185,9 +185,9 @@ static const struct {
 } ways[] = {
     {suits_rows, add_rows},                   /* strips: CPUs */
     {morph_suits_columns, morph_add_columns}, /* walker, columns: small windows of bytes on Mali */
-    {morph_suits_near, morph_add_near},       /* walker, words: small windows of bytes on other GPUs */
-    {morph_suits_far, morph_add_far},         /* lines along rows and down columns: larger ones there */
-    {NULL, add_steps},                        /* point, in steps */
+    {morph_suits_near, morph_add_near}, /* walker, words: small windows of bytes on other GPUs */
+    {morph_suits_far, morph_add_far},   /* lines along rows and down columns: larger ones there */
+    {NULL, add_steps},                  /* point, in steps */
 };
 
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)

@@ -47,8 +47,8 @@ struct stage_window morph_window(const struct morph_task *task);
 /* Defines and names what differs between erosion and dilation. */
 void morph_describe(struct pass *pass, enum morph_kind kind);
 
-/* Of bytes on GPUs, in morph_bytes.c: whether a movement suits device, plane and window; and its passes.
- * `near` is one kernel for a small window, `far` takes several. */
+/* Of bytes on GPUs, in morph_bytes.c: whether a movement suits device, plane and window; and its
+ * passes. `near` is one kernel for a small window, `far` takes several. */
 bool morph_suits_columns(const struct morph_task *task);
 void morph_add_columns(struct morph_task *task);
 bool morph_suits_near(const struct morph_task *task);

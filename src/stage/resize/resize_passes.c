@@ -214,8 +214,8 @@ static bool takes_pairs(const struct task *task, const struct sums *sums)
            sums->arithmetic == FIXED;
 }
 
-/* Along rows by pairs. A load has four steps of one channel; it must stay within the row and its padding, which
- * ends at `end`. */
+/* Along rows by pairs. A load has four steps of one channel; it must stay within the row and its
+ * padding, which ends at `end`. */
 static uint32_t pair_steps(const struct sums *sums, bool alone)
 {
     uint32_t steps = resize_table_pair_steps(&sums->layout->x, 4, alone);
@@ -431,7 +431,8 @@ static void add_two(struct task *task, const struct sums *whole)
         {suits_pairs_down, add_pairs_down}, /* pairs of results: bytes on Mali */
         {NULL, add_down},                   /* point */
     };
-    const struct resize_axis *y = &whole->layout->y; /* only the rows that the result needs are summed */
+    const struct resize_axis *y =
+        &whole->layout->y; /* only the rows that the result needs are summed */
     struct sums sums = *whole;
     uint32_t last, count = resize_support(y, y->begin + y->count - 1, &last);
     resize_support(y, y->begin, &sums.first_row);

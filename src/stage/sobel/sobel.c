@@ -164,7 +164,7 @@ static bool has_wide_rows(const struct sobel_config *config, const struct plane 
 struct task {
     const struct sobel_config *config;
     struct stage_plan *plan;
-    unsigned plane, first;     /* indices of the source, and of the first plane that comes out */
+    unsigned plane, first; /* indices of the source, and of the first plane that comes out */
     const struct plane *in, *out;
     const char *variant;
     enum kernel_form form;
@@ -173,8 +173,8 @@ struct task {
 static enum kernel_form choose_form(const struct task *task)
 {
     struct device_profile profile = *task->plan->profile;
-    if (profile.form == FORM_VECTOR && (task->config->border == BORDER_CROP ||
-                                        !has_wide_rows(task->config, task->in, task->out)))
+    if (profile.form == FORM_VECTOR &&
+        (task->config->border == BORDER_CROP || !has_wide_rows(task->config, task->in, task->out)))
         profile.form = FORM_SCALAR;
     return pass_form_for(&profile, task->in, task->out);
 }
@@ -202,8 +202,8 @@ static void add_arguments(const struct task *task, struct pass *pass)
     pass_ints(pass, in->width, in->height, task->config->border);
 }
 
-/* Whether the kernels for GPUs that compute several rows at a time, with two samples in a word or in
- * columns (sobel_packed.cl, sobel_columns.cl), can take plane and results. */
+/* Whether the kernels for GPUs that compute several rows at a time, with two samples in a word or
+ * in columns (sobel_packed.cl, sobel_columns.cl), can take plane and results. */
 static bool suits_packed(const struct task *task)
 {
     const struct stage_window reach = {1, 1, 1, 1, (enum border)task->config->border};

@@ -272,8 +272,8 @@ static int add_statistics(const void *config_, struct stage_plan *plan, struct f
             table[4 * k + 3] = (int32_t)out->stride;
         }
         uint32_t blocks = count.bins / BLOCK;
-        struct pass *sum =
-            count_pass(plan, "statistics", "sum", in, state.operand, &count, blocks * sets_of(&count));
+        struct pass *sum = count_pass(plan, "statistics", "sum", in, state.operand, &count,
+                                      blocks * sets_of(&count));
         sum->work = 256.0 * 8 * count.parts / (count_together(plan) ? COUNT_ITEMS : 1);
         sum->bytes_read = count_bytes(&count);
         pass_ints(sum, count.parts, count.colours, sums_at(&count));

@@ -85,7 +85,8 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
         }
         struct pixel_function function = {
             .type = plane->type, .keep_alpha = true, .wide = true, .work = 8};
-        function.args[function.n_args++] = (struct pass_arg){.kind = PASS_TABLE, .operand = state.operand};
+        function.args[function.n_args++] =
+            (struct pass_arg){.kind = PASS_TABLE, .operand = state.operand};
         pass_pixel(plan, i, &function);
     }
     return 0;
