@@ -11,7 +11,8 @@ int toyerode_reference(const void *config_, const struct picture *in, struct pic
         for (struct sample_at s = {0}; plane_each(&in->frame.planes[p], &s);) {
             double least = INFINITY;
             for (int k = 0; k < 9; k++)
-                least = fmin(least, picture_sample(in, p, s.x + k % 3 - 1, s.y + k / 3 - 1, s.c,
+                least = fmin(least, picture_sample(in, p, (int64_t)s.x + k % 3 - 1,
+                                                   (int64_t)s.y + k / 3 - 1, s.c,
                                                    (enum border)config->border));
             picture_set(out, p, &s, least);
         }
