@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config/config.h"
 
@@ -115,6 +116,30 @@ static void test_cameras(void **state)
     config_finish(&again);
     REFUSE("cameras: {front: /nowhere/front.yaml}\n", "f.yaml:1:18: camera 'front': /nowhere/front.yaml", "No such file");
     REFUSE("cameras: {front: {K: 1}}\n", "f.yaml:1:18: camera 'front': camera_matrix", "9 numbers");
+}
+
+/* Who needs the settings alone may not be allowed to read what definitions name. */
+static void test_settings_alone(void **state)
+{
+    static const char text[] = "pictures: {dark: /missing/dark.png}\n"
+                               "cameras: {front: /missing/front.yaml}\n"
+                               "relay: {servers: \"nats://hub:4222\"}\n";
+    struct config config;
+    struct text errors = {0};
+    struct fault fault = FAULT_INIT;
+    char path[] = "/tmp/config-XXXXXX";
+    int fd = mkstemp(path);
+    (void)state;
+    assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
+    close(fd);
+    assert_int_equal(config_read_settings(&config, path, &errors, &fault), 0);
+    assert_string_equal(config.settings.relay.servers, "nats://hub:4222");
+    config_finish(&config);
+    assert_int_equal(config_read(&config, path, &errors, &fault), FAULT_CONFIG);
+    assert_non_null(strstr(text_string(&errors), ":1:18: picture 'dark': /missing/dark.png"));
+    assert_non_null(strstr(text_string(&errors), ":2:18: camera 'front': /missing/front.yaml"));
+    text_finish(&errors);
+    unlink(path);
 }
 
 static void test_bank(void **state)
@@ -342,6 +367,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sections),
         cmocka_unit_test(test_cameras),
+        cmocka_unit_test(test_settings_alone),
         cmocka_unit_test(test_bank),
         cmocka_unit_test(test_errors_tell_their_place),
         cmocka_unit_test(test_bank_errors),
