@@ -179,8 +179,8 @@ static bool lift_window(const struct bank_step *steps, unsigned n_steps, const d
     half[0].v[LINE_REACH] = half[1].v[LINE_REACH + 1] = 1;
     for (unsigned s = 0; s < n_steps; s++)
         for (unsigned j = 0; j < steps[s].n_taps; j++)
-            add_moved(&half[!steps[s].updates], &half[steps[s].updates],
-                      2 * (steps[s].at + (int)j), steps[s].taps[j]);
+            add_moved(&half[!steps[s].updates], &half[steps[s].updates], 2 * (steps[s].at + (int)j),
+                      steps[s].taps[j]);
     for (int band = 0; band < 2; band++) {
         int first;
         struct bank_filter window, *f = &analysis[band];
@@ -203,8 +203,8 @@ static bool lift_back(const struct bank_step *steps, unsigned n_steps, int band,
     half[band].v[LINE_REACH] = 1 / gain;
     for (unsigned s = n_steps; s-- > 0;)
         for (unsigned j = 0; j < steps[s].n_taps; j++)
-            add_moved(&half[!steps[s].updates], &half[steps[s].updates],
-                      -(steps[s].at + (int)j), -steps[s].taps[j]);
+            add_moved(&half[!steps[s].updates], &half[steps[s].updates], -(steps[s].at + (int)j),
+                      -steps[s].taps[j]);
     for (int i = -LINE_REACH / 2; i < LINE_REACH / 2; i++) {
         all->v[LINE_REACH + 2 * i] = half[0].v[LINE_REACH + i];
         all->v[LINE_REACH + 2 * i + 1] = half[1].v[LINE_REACH + i];

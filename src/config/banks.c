@@ -161,7 +161,8 @@ static void read_gain(struct reader *reader, const struct reader_key *key, yaml_
         yaml_node_t *item = reader_item(reader, node, i);
         if (reader_real(reader, item, "a gain", &gain[i]) &&
             !(fabs(gain[i]) >= 1e-9 && fabs(gain[i]) <= BANK_TAP_MAX))
-            reader_complain(reader, item, "a gain is from 1e-9 to %g, of either sign", BANK_TAP_MAX);
+            reader_complain(reader, item, "a gain is from 1e-9 to %g, of either sign",
+                            BANK_TAP_MAX);
     }
 }
 
@@ -245,9 +246,9 @@ static bool make_bank(const struct bank_entry *entry, struct definition_bank *ba
         if (entry->n_qmf)
             bank_make_qmf(entry->qmf, entry->n_qmf, next - 2 * BANK_FILTERS_MAX,
                           next - BANK_FILTERS_MAX);
-        if (entry->n_steps && !bank_make_lifting(entry->steps, entry->n_steps, entry->gain,
-                                                 next - 2 * BANK_FILTERS_MAX,
-                                                 next - BANK_FILTERS_MAX))
+        if (entry->n_steps &&
+            !bank_make_lifting(entry->steps, entry->n_steps, entry->gain,
+                               next - 2 * BANK_FILTERS_MAX, next - BANK_FILTERS_MAX))
             *too_long = true;
         direction[d]->factor = (unsigned)entry->sampling[d];
     }
@@ -288,10 +289,11 @@ static void read_bank(struct reader *reader, const char *name, yaml_node_t *node
         struct fault fault = FAULT_INIT;
         bool too_long = false, made = make_bank(entry, &bank, &too_long);
         if (too_long)
-            fault_set(&fault, FAULT_CONFIG,
-                      "%s: these steps make filters beyond a bank's limits: %d taps, each up to %g, "
-                      "zeros up to %d",
-                      entry->what, BANK_TAPS_MAX, BANK_TAP_MAX, BANK_PLACE_MAX);
+            fault_set(
+                &fault, FAULT_CONFIG,
+                "%s: these steps make filters beyond a bank's limits: %d taps, each up to %g, "
+                "zeros up to %d",
+                entry->what, BANK_TAPS_MAX, BANK_TAP_MAX, BANK_PLACE_MAX);
         bool refused = made && (too_long || (!entry->lossy && bank_check(&bank.bank, &fault) != 0));
         if (made && !refused)
             tell_error(&bank.bank);

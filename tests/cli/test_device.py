@@ -38,8 +38,10 @@ CHOICES_MAX = 8 if ALL else 3
 KINDS = {'f32_c1.npy': ('f32', '37x21x1'), 'f32_c4.npy': ('f32', '37x21x4'), 'grey16.pgm': ('u16', '37x21x1'),
          'grey8': ('u8', '257x33x1'), 'rgb8.ppm': ('u8', '37x21x3'), 'u8_c2.npy': ('u8', '37x21x2')}
 # (in the chain, in the file's name): what is refused by definition. A window fits nowhere in a small
-# picture; the Mali sample's shifts are of integers.
+# picture; the Mali sample's shifts are of integers, and so are sums in a table; a bank's bands are no periods unless
+# they were made so.
 REFUSED = [('border=crop', 'x'), ('sobel:out=sample', 'f32'), ('precision=reversible', 'f32'), ('equalize', 'f32'), ('clahe', 'f32'), ('canny', 'f32'), ('statistics', 'f32'),
+           ('synthesis:border=periodization', ''), ('table=1', 'f32'),
            ('demosaic', 'f32'), ('demosaic', 'rgb'), ('demosaic', 'c2'), ('demosaic', 'c4'), ('colour', 'grey'), ('colour', 'c1'), ('colour', 'c2')]
 
 
