@@ -276,16 +276,16 @@ static int add_cascade(struct synthesis_work *work, const struct source *source,
     if (source->levels > depth)
         return fault_set(fault, FAULT_SHAPE, "synthesis: levels=%u, but there are %u",
                          source->levels, depth);
+    bool cyclic = source->config.border == WAVELET_PERIODIZATION;
+    if (cyclic && !source->original)
+        return fault_set(fault, FAULT_SHAPE,
+                         "synthesis: border=periodization needs size=WIDTHxHEIGHT of the original");
     struct synthesis_cascade *cascades =
         realloc(work->cascades, (work->n + 1) * sizeof *work->cascades);
     if (!cascades)
         return no_memory(fault);
     work->cascades = cascades;
     struct synthesis_cascade *cascade = &cascades[work->n++];
-    bool cyclic = source->config.border == WAVELET_PERIODIZATION;
-    if (cyclic && !source->original)
-        return fault_set(fault, FAULT_SHAPE,
-                         "synthesis: border=periodization needs size=WIDTHxHEIGHT of the original");
     *cascade = (struct synthesis_cascade){.dims = (unsigned)source->config.dims,
                                           .cyclic = cyclic,
                                           .precision =
