@@ -337,24 +337,32 @@ struct view stage_plan_view(struct stage_plan *plan, struct scratch *scratch,
     return view;
 }
 
-unsigned stage_plan_table(struct stage_plan *plan, const void *data, size_t size)
+unsigned stage_plan_give(struct stage_plan *plan, void *data, size_t size)
 {
     for (unsigned i = 0; i < plan->n_tables; i++) {
         const struct stage_table *table = &plan->tables[i];
-        if (table->size == size && table->data && !table->is_lent && memcmp(table->data, data, size) == 0)
+        if (table->size == size && table->data && !table->is_lent && memcmp(table->data, data, size) == 0) {
+            free(data);
             return OPERAND_TABLE + i;
+        }
     }
     if (plan->n_tables == STAGE_TABLES_MAX) { /* there are no more kinds of planes */
         plan->too_large = true;
+        free(data);
         return OPERAND_TABLE;
     }
-    struct stage_table *table = &plan->tables[plan->n_tables];
-    *table = (struct stage_table){.data = malloc(size), .size = size};
-    if (table->data)
-        memcpy(table->data, data, size);
-    else
-        plan->out_of_memory = true;
+    plan->tables[plan->n_tables] = (struct stage_table){.data = data, .size = size};
     return OPERAND_TABLE + plan->n_tables++;
+}
+
+unsigned stage_plan_table(struct stage_plan *plan, const void *data, size_t size)
+{
+    void *copy = malloc(size);
+    if (!copy) {
+        plan->out_of_memory = true;
+        return OPERAND_TABLE;
+    }
+    return stage_plan_give(plan, memcpy(copy, data, size), size);
 }
 
 unsigned stage_plan_lend(struct stage_plan *plan, const void *data, size_t size, bool is_held)

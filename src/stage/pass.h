@@ -275,8 +275,9 @@ struct view stage_plan_view(struct stage_plan *plan, struct scratch *scratch,
                             const struct plane *shape);
 
 /* Adds a table with a copy of `data`; returns its operand. Equal tables become one, so that each
- * plane may ask for its own. */
+ * plane may ask for its own. give() takes what malloc() gave in place of a copy. */
 unsigned stage_plan_table(struct stage_plan *plan, const void *data, size_t size);
+unsigned stage_plan_give(struct stage_plan *plan, void *data, size_t size);
 
 /* Adds a table whose memory stays where it is (stage_table.is_lent). */
 unsigned stage_plan_lend(struct stage_plan *plan, const void *data, size_t size, bool is_held);

@@ -85,13 +85,16 @@ bool warp_solve(const double from[8], const double to[8], double m[9]);
 struct warp_grid {
     uint32_t shift;
     uint32_t columns, rows; /* of cells; there is one node more each way */
-    int32_t *nodes;         /* u and v of each, row by row; owned */
+    int32_t *nodes;         /* u and v of each, row by row */
 };
 
-/* Chooses the shift and computes the nodes for a result of that size of a picture of that size.
- * False: no memory. */
-bool warp_grid_make(struct warp_grid *grid, const struct warp_map *map, uint32_t width,
-                    uint32_t height, uint32_t from_width, uint32_t from_height);
+/* Chooses the shift for a result of that size of a picture of that size, and returns how many words
+ * the nodes are. */
+size_t warp_grid_choose(struct warp_grid *grid, const struct warp_map *map, uint32_t width,
+                        uint32_t height, uint32_t from_width, uint32_t from_height);
+
+/* Computes grid->nodes, for which there is room. */
+void warp_grid_fill(const struct warp_grid *grid, const struct warp_map *map);
 
 /* The place of pixel (x, y) of the result. */
 void warp_grid_place(const struct warp_grid *grid, uint32_t x, uint32_t y, int32_t *u, int32_t *v);

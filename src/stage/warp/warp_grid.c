@@ -189,21 +189,22 @@ static uint32_t choose_shift(const struct warp_map *map, uint32_t width, uint32_
     return shift;
 }
 
-bool warp_grid_make(struct warp_grid *grid, const struct warp_map *map, uint32_t width,
-                    uint32_t height, uint32_t from_width, uint32_t from_height)
+size_t warp_grid_choose(struct warp_grid *grid, const struct warp_map *map, uint32_t width,
+                        uint32_t height, uint32_t from_width, uint32_t from_height)
 {
     grid->shift = choose_shift(map, width, height, from_width, from_height);
     grid->columns = cells(width, grid->shift);
     grid->rows = cells(height, grid->shift);
-    size_t pitch = grid->columns + 1;
-    grid->nodes = malloc(pitch * (grid->rows + 1) * 2 * sizeof *grid->nodes);
-    if (!grid->nodes)
-        return false;
+    return 2 * ((size_t)grid->columns + 1) * (grid->rows + 1);
+}
+
+void warp_grid_fill(const struct warp_grid *grid, const struct warp_map *map)
+{
+    int32_t *node = grid->nodes;
     for (uint32_t j = 0; j <= grid->rows; j++)
-        for (uint32_t i = 0; i <= grid->columns; i++)
+        for (uint32_t i = 0; i <= grid->columns; i++, node += 2)
             set_node(map, (double)((uint64_t)i << grid->shift),
-                     (double)((uint64_t)j << grid->shift), grid->nodes + 2 * (j * pitch + i));
-    return true;
+                     (double)((uint64_t)j << grid->shift), node);
 }
 
 void warp_grid_place(const struct warp_grid *grid, uint32_t x, uint32_t y, int32_t *u, int32_t *v)

@@ -11,6 +11,7 @@
 #define TILE       128 /* columns and rows of a work-item's tile on CPUs, so that what it reads */
 #define TILE_ROWS  32  /* stays in the nearest cache, however the picture turns */
 #define BACKGROUND PLANE_CHANNELS_MAX /* values in front of each plane's nodes */
+#define WORDS_MAX  (15 << 20)         /* of all nodes, which two gigapixels come near to */
 
 const struct param_choice warp_filter_choices[] = {
     {"bilinear", WARP_BILINEAR},
@@ -57,9 +58,8 @@ int warp_shape(const char *stage, const void *config, warp_find *find, const str
     return result;
 }
 
-/* One plane's background, as kernels read it, and nodes. */
-static void fill_table(int32_t *table, const struct plane *plane, const double background[],
-                       const struct warp_grid *grid, size_t n_nodes)
+/* One plane's background, as kernels read it. */
+static void fill_background(int32_t *table, const struct plane *plane, const double background[])
 {
     for (uint32_t c = 0; c < PLANE_CHANNELS_MAX; c++) {
         float real = c < plane->channels ? (float)background[c] : 0;
@@ -69,11 +69,10 @@ static void fill_table(int32_t *table, const struct plane *plane, const double b
             table[c] =
                 c < plane->channels ? (int32_t)sample_saturate(plane->type, background[c]) : 0;
     }
-    memcpy(table + BACKGROUND, grid->nodes, n_nodes * 2 * sizeof *table);
 }
 
-/* What weights' sums with alpha are, what a comparison of vectors gives, a pixel, and, of one channel
- * of integers, all taps of a row. */
+/* What weights' sums with alpha are, what a comparison of vectors gives, a pixel, and, of one
+ * channel of integers, all taps of a row. */
 static void define_types(struct pass *pass, const struct plane *in, bool cubic)
 {
     bool real = in->type == SAMPLE_F32;
@@ -117,39 +116,44 @@ int warp_passes(const char *stage, const void *config, warp_find *find,
 {
     size_t n = plan->in->n_planes, size = 0;
     struct warp_grid *grids = calloc(n, sizeof *grids);
+    struct warp_map *maps = calloc(n, sizeof *maps);
     size_t *places = calloc(n, sizeof *places);
     int32_t *table = NULL;
-    int result = grids && places ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a plan");
+    int result =
+        grids && maps && places ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a plan");
     for (size_t i = 0; i < n && result == 0; i++) {
         const struct plane *in = &plan->in->planes[i];
-        struct warp_map map;
         uint32_t width, height;
-        result = find(config, in, &map, &width, &height, fault);
-        if (result == 0 && !warp_grid_make(&grids[i], &map, width, height, in->width, in->height))
-            result = fault_set(fault, FAULT_MEMORY, "no memory for a plan");
         places[i] = size;
-        size += BACKGROUND + 2 * ((size_t)grids[i].columns + 1) * (grids[i].rows + 1);
-        if (size > INT_MAX / sizeof *table)
-            result = fault_set(fault, FAULT_LIMIT, "%s: too many planes of that size", stage);
+        result = find(config, in, &maps[i], &width, &height, fault);
+        if (result == 0)
+            size += BACKGROUND +
+                    warp_grid_choose(&grids[i], &maps[i], width, height, in->width, in->height);
+        if (size > WORDS_MAX)
+            result =
+                fault_set(fault, FAULT_LIMIT,
+                          "%s: results of that size have more nodes than the %d MiB that they may "
+                          "take; crop in front, or make the result smaller",
+                          stage, WORDS_MAX >> 18);
     }
     if (result == 0 && !(table = malloc(size * sizeof *table)))
         result = fault_set(fault, FAULT_MEMORY, "no memory for a plan");
     if (result == 0) {
+        /* Of a gigapixel nodes are 32 MiB, so they are made where they stay. */
         for (size_t i = 0; i < n; i++) {
             double background[PLANE_CHANNELS_MAX];
-            size_t nodes = ((size_t)grids[i].columns + 1) * (grids[i].rows + 1);
             stage_background(stage, &look->background, &plan->in->planes[i], background, fault);
-            fill_table(table + places[i], &plan->in->planes[i], background, &grids[i], nodes);
+            fill_background(table + places[i], &plan->in->planes[i], background);
+            grids[i].nodes = table + places[i] + BACKGROUND;
+            warp_grid_fill(&grids[i], &maps[i]);
         }
-        unsigned operand = stage_plan_table(plan, table, size * sizeof *table);
+        unsigned operand = stage_plan_give(plan, table, size * sizeof *table);
         for (size_t i = 0; i < n; i++)
             add_plane(plan, (unsigned)i, look, operand, places[i], &grids[i]);
     }
-    for (size_t i = 0; grids && i < n; i++)
-        free(grids[i].nodes);
     free(grids);
+    free(maps);
     free(places);
-    free(table);
     return result;
 }
 

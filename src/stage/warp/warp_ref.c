@@ -111,13 +111,16 @@ int warp_compute(const char *stage, const void *config, warp_find *find,
         int result = find(config, from, &map, &width, &height, fault);
         if (result == 0)
             result = stage_background(stage, &look->background, from, around.background, fault);
-        if (result == 0 && !warp_grid_make(&grid, &map, width, height, from->width, from->height))
+        if (result == 0 && !(grid.nodes = malloc(warp_grid_choose(&grid, &map, width, height,
+                                                                  from->width, from->height) *
+                                                 sizeof *grid.nodes)))
             result = fault_set(fault, FAULT_MEMORY, "no memory for nodes");
         if (result != 0)
             return result;
         if (sample_is_integer(from->type))
             for (uint32_t c = 0; c < from->channels; c++)
                 around.background[c] = (double)sample_saturate(from->type, around.background[c]);
+        warp_grid_fill(&grid, &map);
         double samples[PLANE_CHANNELS_MAX];
         for (struct sample_at s = {0}; plane_each(to, &s);) {
             int32_t u, v;
