@@ -155,7 +155,7 @@ static void test_decode_options(void **state)
     check_options("raw=nv12:w=10", FAULT_USAGE, "needs w= and h=");
     check_options("w=10", FAULT_USAGE, "raw=");
     check_options("stride=10", FAULT_USAGE, "raw=");
-    check_options("raw=nv21:w=1:h=1", FAULT_CHAIN, "did you mean 'nv12'");
+    check_options("raw=i421:w=1:h=1", FAULT_CHAIN, "did you mean 'i420'");
     check_options("raw=gray8:w=0:h=1", FAULT_CHAIN, "w=0");
     check_options("raw=gray8:w=1:h=-1", FAULT_CHAIN, "h=-1");
     check_options("rotate=1", FAULT_CHAIN, "has no parameter 'rotate'");
