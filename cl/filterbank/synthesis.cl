@@ -38,8 +38,14 @@
 #endif
 #define COMMON __global const ACC *restrict all_taps, int taps_at, int n_taps, int factor, int cyclic
 
-/* The index of sample i of a band; -1: it has none there. */
-#define SAMPLE_OF(i, length) ((i) >= 0 && (i) < (length) ? (i) : cyclic ? modulo(i, length) : -1)
+/* Whether bands go on cyclically. Programs that serve both have it as an argument alone: a division costs Mali as much
+ * as all taps. */
+#ifndef CYCLIC
+#define CYCLIC cyclic
+#endif
+
+/* The index of sample i of a band, which has it if that is within its length. */
+#define SAMPLE_OF(i, length) (CYCLIC && ((i) < 0 || (i) >= (length)) ? modulo(i, length) : (i))
 
 #ifndef ACC_IS_double
 #define FINISH16(v) WIDE_SATURATE(DST, v)
@@ -75,7 +81,7 @@ typedef CAT(ACC, 16) __attribute__((aligned(sizeof(ACC)))) FN(sums);
     if (has##b)                                                                                    \
         for (int t = 0; t < n_taps; t++) {                                                         \
             int i = SAMPLE_OF(g + base##b + t, length##b);                                         \
-            if (i >= 0)                                                                            \
+            if (i >= 0 && i < length##b)                                                           \
                 a += taps[(b * factor + r) * n_taps + t] * (ACC)in##b[i * channels + c];           \
         }
 
@@ -124,14 +130,14 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int channels, int inner, in
 #define ADD_WIDE(b)                                                                                \
     for (int t = 0; t < n_taps; t++) {                                                             \
         int i = SAMPLE_OF(g + base##b + t, length##b);                                             \
-        if (i >= 0)                                                                                \
+        if (i >= 0 && i < length##b)                                                               \
             a += taps##b[t] * LOAD16(b, ROW(src##b, i) + x - move##b);                             \
     }
 #define ADD(b)                                                                                     \
     if (x >= move##b && x < move##b + size##b)                                                     \
         for (int t = 0; t < n_taps; t++) {                                                         \
             int i = SAMPLE_OF(g + base##b + t, length##b);                                         \
-            if (i >= 0)                                                                            \
+            if (i >= 0 && i < length##b)                                                           \
                 a += taps##b[t] * (ACC)ROW(src##b, i)[x - move##b];                                \
         }
 
@@ -220,7 +226,7 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
 #define ADD_AT_EDGE(b)                                                                             \
     for (int t = 0; t < n_taps && y >= move##b && y - move##b < size##b; t++) {                    \
         int i = SAMPLE_OF(x / FACTOR + base##b + t, length##b);                                    \
-        if (i >= 0)                                                                                \
+        if (i >= 0 && i < length##b)                                                               \
             a += taps[(b * factor + x % FACTOR) * n_taps + t] * ROW(src##b, y - move##b)[i];       \
     }
     for (int end = min(x + POSITIONS * FACTOR, grid_width); x < end; x++) {
@@ -272,7 +278,7 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int height)
 #define ADD_AT_EDGE(b)                                                                             \
     for (int t = 0; t < n_taps && i >= move##b && i - move##b < size##b; t++) {                    \
         int row = SAMPLE_OF(y / FACTOR + base##b + t, length##b);                                  \
-        if (row >= 0)                                                                              \
+        if (row >= 0 && row < length##b)                                                           \
             a += taps[(b * factor + y % FACTOR) * n_taps + t] * ROW(src##b, row)[i - move##b];     \
     }
     for (int end = min(y + POSITIONS * FACTOR, height); y < end; y++) {

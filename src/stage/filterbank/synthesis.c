@@ -247,6 +247,11 @@ static void add_pass(struct run *run, const struct task *task, const struct plac
         pass_define(pass, "ADDS", "1");
         pass_name(pass, "adds");
     }
+    if (!run->plan->profile->generic) {
+        pass_define(pass, "CYCLIC", "%d", run->cyclic);
+        if (run->cyclic)
+            pass_name(pass, "cyclic");
+    }
     pass_name(pass, kernel_form_name(form));
     add_bands(pass, run, task, to, &stencil);
     pass_plane(pass, to->operand, to->index);
