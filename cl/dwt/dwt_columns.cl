@@ -78,8 +78,9 @@ inline void FN(walk)(PLANES, struct FN(factors) f, WORK low_gain, WORK high_gain
         if (done < y)
             continue;
         DOWN low = column.low, high = column.high;
-        if (STEPS == 4)
-            low *= low_gains, high *= high_gains;
+#if STEPS == 4
+        low *= low_gains, high *= high_gains;
+#endif
         HALVES v = GIVE(low, NO_ENDS, f), w = GIVE(high, NO_ENDS, f);
         FN(store)(PLACE(ll, p, done), v.lo, n_low);
         FN(store)(PLACE(hl, p, done), v.hi, n_high);
@@ -129,8 +130,9 @@ inline void FN(walk)(PLANES, struct FN(factors) f, WORK low_gain, WORK high_gain
         FN(down)(&column, even, FN(along)(low, high, NO_ENDS, f), f);
         even = column.even;
         HALVES odd = column.odd;
-        if (STEPS == 4)
-            even *= low_gains, odd *= high_gains;
+#if STEPS == 4
+        even *= low_gains, odd *= high_gains;
+#endif
         int done = n - BEYOND; /* the odd row of this pair is complete, and the even row of the next */
         int n_out = edge ? width - 2 * p : 4;
         if (done >= y && (!edge || 2 * done + 1 < height))
