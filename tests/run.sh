@@ -11,6 +11,7 @@
 #   http-spec, peers    install tests/requirements.txt from PyPI below build-pypi
 #   fleet               half an hour with servers of its own; as root, --suite fleet --native
 #   gst                 GStreamer: every stage in pipelines against `sluice run`, and a million frames
+#   mali                counted kernels for Mali that have changed since, and, where SLUICE_MALI_COMPILER names one, a few anew
 #   mean                OpenCL at its worst, ten minutes and more; --suite mean --native
 #   endurance           hours of calls that fail, kills and power cuts; as root, with xfsprogs
 #   tsan                threads under ThreadSanitizer: the processor's kernels, the engine, the daemon
@@ -35,7 +36,7 @@ while [ $# -gt 0 ]; do
     --sanitize) which=sanitize ;;
     --cross) which=cross ;;
     -h | --help)
-        sed -n '2,20s/^# \{0,1\}//p' "$0"
+        sed -n '2,21s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
     *)
@@ -193,6 +194,7 @@ not_run http-spec 'installs packages from PyPI' 'sh tests/run.sh --suite http-sp
 not_run peers 'installs packages from PyPI' 'sh tests/run.sh --suite peers'
 not_run fleet 'servers of its own, as root: half an hour' 'sh tests/run.sh --suite fleet --native'
 not_run gst 'pipelines: every stage (here: a sample), a million frames' 'sh tests/run.sh --suite gst --native'
+not_run mali 'which of Mali'\''s kernels have changed: two minutes' 'sh tests/run.sh --suite mali --native'
 not_run mean 'OpenCL at its worst: ten minutes and more' 'sh tests/run.sh --suite mean --native'
 not_run tsan 'ThreadSanitizer, a build of its own' 'sh tests/run.sh --suite tsan'
 not_run analyse 'analysers over src: half an hour' 'sh tests/run.sh --suite analyse --native'
