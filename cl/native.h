@@ -75,10 +75,10 @@ BUILT_IN double fabs(double v) { return __builtin_fabs(v); }
 #define ABSOLUTE(T, U) BUILT_IN U abs(T v) { return __builtin_astype(__builtin_elementwise_abs(v), U); }
 ABSOLUTE(int, uint) ABSOLUTE(int4, uint4) ABSOLUTE(int8, uint8) ABSOLUTE(int16, uint16)
 
-#define ROOT(type, T) BUILT_IN T sqrt(T v) { EACH_LANE(T, __builtin_sqrtf(v[k])); }
+#define SQRT_OF(type, T) BUILT_IN T sqrt(T v) { EACH_LANE(T, __builtin_sqrtf(v[k])); }
 BUILT_IN float sqrt(float v) { return __builtin_sqrtf(v); }
 BUILT_IN double sqrt(double v) { return __builtin_sqrt(v); }
-EACH_WIDTH(ROOT, float)
+EACH_WIDTH(SQRT_OF, float)
 #define POWER(type, T) BUILT_IN T pow(T v, T e) { EACH_LANE(T, __builtin_powf(v[k], e[k])); }
 BUILT_IN float pow(float v, float e) { return __builtin_powf(v, e); }
 EACH_WIDTH(POWER, float)

@@ -55,7 +55,7 @@ static void set_number(struct statistics_number *number, enum statistics_kind ki
                        const char *name)
 {
     *number = (struct statistics_number){.kind = kind, .value = value};
-    snprintf(number->name, sizeof number->name, "%s", name);
+    snprintf(number->name, sizeof number->name, "%.*s", (int)sizeof number->name - 1, name);
 }
 
 unsigned statistics_numbers(const struct statistics_config *config,
