@@ -83,8 +83,10 @@ inline void FN(fetch)(__global const SRC *restrict row, int p, int width, WORKS 
 struct FN(above) {
     LINE_OF(x);
     LINE_OF(d);
-    LINE_OF(s); /* of four steps, as d2 */
+#if STEPS == 4
+    LINE_OF(s);
     LINE_OF(d2);
+#endif
 };
 
 /* Two pairs of rows that are filtered down: low, high, low, high. */
@@ -94,28 +96,45 @@ struct FN(made) {
 
 /* The steps for the even row x, the odd row `o` below it and the next even row `e`. They complete a low and a high row:
  * with STEPS 2 those of x's pair, with STEPS 4 those of the pair before. Factors are applied later, along the row. */
+#if STEPS == 4
 #define DOWN(o, e, to_low, to_high)                                                                \
     {                                                                                              \
-        WORKS d_new = STEP_ODD(o, x, e, lift[0]), s_new = STEP_EVEN(x, d, d_new, lift[1]);         \
-        WORKS d2_new = STEP_ODD(d, s, s_new, lift[2]);                                             \
-        AT(to_low) = STEPS == 4 ? STEP_EVEN(s, d2, d2_new, lift[3]) : s_new;                       \
-        AT(to_high) = STEPS == 4 ? d2_new : d_new;                                                 \
-        x = e, d = d_new, s = s_new, d2 = d2_new;                                                  \
+        WORKS d_new = STEP_ODD(o, x, e, lift[0]), s_new = STEP_EVEN(x, d, d_new, lift[1]);          \
+        WORKS d2_new = STEP_ODD(d, s, s_new, lift[2]);                                              \
+        AT(to_low) = STEP_EVEN(s, d2, d2_new, lift[3]);                                            \
+        AT(to_high) = d2_new;                                                                      \
+        x = e;                                                                                     \
+        d = d_new;                                                                                 \
+        s = s_new;                                                                                 \
+        d2 = d2_new;                                                                               \
     }
+#else
+#define DOWN(o, e, to_low, to_high)                                                                \
+    {                                                                                              \
+        WORKS d_new = STEP_ODD(o, x, e, lift[0]);                                                   \
+        AT(to_low) = STEP_EVEN(x, d, d_new, lift[1]);                                              \
+        AT(to_high) = d_new;                                                                       \
+        x = e;                                                                                     \
+        d = d_new;                                                                                 \
+    }
+#endif
 
 /* The steps for four more rows: odd, even, odd, even. */
 inline void FN(down)(struct FN(above) *above, int i, WORKS o0, WORKS e0, WORKS o1, WORKS e1,
                      __global const WORK *lift, struct FN(made) *made)
 {
-    WORKS x = AT(above->x + i), d = AT(above->d + i), s = 0, d2 = 0;
-    if (STEPS == 4)
-        s = AT(above->s + i), d2 = AT(above->d2 + i);
+    WORKS x = AT(above->x + i), d = AT(above->d + i);
+#if STEPS == 4
+    WORKS s = AT(above->s + i), d2 = AT(above->d2 + i);
+#endif
     DOWN(o0, e0, made->line[0] + 16 + i, made->line[1] + 16 + i)
     DOWN(o1, e1, made->line[2] + 16 + i, made->line[3] + 16 + i)
     AT(above->x + i) = x;
     AT(above->d + i) = d;
-    if (STEPS == 4)
-        AT(above->s + i) = s, AT(above->d2 + i) = d2;
+#if STEPS == 4
+    AT(above->s + i) = s;
+    AT(above->d2 + i) = d2;
+#endif
 }
 
 /* `v` moved up by one lane; lane 0 is the last lane of the vector before it. */
@@ -139,23 +158,28 @@ inline void FN(store)(__global WORK *to, WORKS v, bool past)
 inline void FN(along)(const WORK *even, const WORK *odd, __global const WORK *lift, WORK scale,
                       int past, int n_low, int n_high, __global WORK *low, __global WORK *high)
 {
-    WORK to_low = lift[4] * scale, to_high = lift[5] * scale; /* of four steps */
+#if STEPS == 4
+    WORK to_low = lift[4] * scale, to_high = lift[5] * scale;
+#endif
     bool high_past = past > 0 && IS_ALIGNED(high), low_past = past > 1 && IS_ALIGNED(low);
-    WORKS d_before = 0, s_before = 0, d2_before = 0;
+    WORKS d_before = 0;
+#if STEPS == 4
+    WORKS s_before = 0, d2_before = 0;
+#endif
     for (int i = -16; i < n_low; i += 16) {
         const WORK *e = even + i + STEPS - 1, *o = odd + i + STEPS - 1;
         WORKS x = AT_ANY(e);
         WORKS d = STEP_ODD(AT_ANY(o), x, AT_ANY(e + 1), lift[0]), d_left = MOVED_UP(d_before, d);
         WORKS s = STEP_EVEN(x, d_left, d, lift[1]);
         d_before = d;
-        if (STEPS == 4) {
-            WORKS s_left = MOVED_UP(s_before, s);
-            d = STEP_ODD(d_left, s_left, s, lift[2]);
-            s_before = s;
-            s = to_low * STEP_EVEN(s_left, MOVED_UP(d2_before, d), d, lift[3]);
-            d2_before = d;
-            d = to_high * d;
-        }
+#if STEPS == 4
+        WORKS s_left = MOVED_UP(s_before, s);
+        d = STEP_ODD(d_left, s_left, s, lift[2]);
+        s_before = s;
+        s = to_low * STEP_EVEN(s_left, MOVED_UP(d2_before, d), d, lift[3]);
+        d2_before = d;
+        d = to_high * d;
+#endif
         if (i < 0)
             continue;
         if (i + 16 <= n_high) {
@@ -179,8 +203,10 @@ inline void FN(begin)(struct FN(above) *above, int i, WORKS x)
 {
     AT(above->x + i) = x;
     AT(above->d + i) = 0;
-    if (STEPS == 4)
-        AT(above->s + i) = AT(above->d2 + i) = 0;
+#if STEPS == 4
+    AT(above->s + i) = 0;
+    AT(above->d2 + i) = 0;
+#endif
 }
 
 /* Row 2n + k of the picture. */
