@@ -64,8 +64,8 @@ struct supervisor {
     bool stopping;
     bool stirred; /* something has been planned since the last turn */
     bool ever_ready;
-    json_t *
-        description; /* stages and devices, as the main worker last described them; NULL: not yet */
+    /* Stages and devices, as the main worker last described them; NULL: not yet. */
+    json_t *description;
     int description_fd;  /* the file that it describes them in */
     bool on_fallback;    /* another device than the configured one does the work */
     uint64_t down_since; /* when the main worker that is gone ceased to take jobs, or the start */
