@@ -402,9 +402,8 @@ static void take_output(struct server *server, struct message *message)
         served = served->next;
     if (served && !served->has_answer) {
         served->answer_fd = message_take_fd(message, 0);
-        if (served->answer_fd < 0)
-            fault_set(&served->answer, FAULT_CREATE, "%s",
-                      message->text ? message->text : "no output for a further plane");
+        if (served->answer_fd < 0 && message_get_fault(message, &served->answer) == 0)
+            fault_set(&served->answer, FAULT_INTERNAL, "no output for a further plane");
         served->has_answer = true;
         pthread_cond_signal(&served->answered);
     }

@@ -60,7 +60,7 @@ static const struct field fields[] = {
     {"time", FIELD_INTEGER, AT(time), 0, BIT(JOB), 0, INT64_MAX, 0},
     {"say_began", FIELD_INTEGER, AT(say_began), 0, BIT(JOB), 0, 1, 0},
     {"input", FIELD_TEXT, AT(input), 0, BIT(JOB) | BIT(CHECK), 0, FORMAT_LIMIT, 0},
-    {"result", FIELD_TEXT, AT(result), ANSWER, 0, 0, 40, 0},
+    {"result", FIELD_TEXT, AT(result), ANSWER | BIT(OUTPUT), 0, 0, 40, 0},
     {"text", FIELD_TEXT, AT(text), 0, ANSWER | BIT(OUTPUT), 0, 4000, 0},
     {"subject", FIELD_TEXT, AT(subject), 0, ANSWER, 0, 20, 0},
     {"position", FIELD_INTEGER, AT(position), 0, ANSWER, 0, CHAIN_LIMIT, -1},

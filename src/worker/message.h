@@ -108,7 +108,7 @@ struct message {
                           NULL: the device runs it */
     const char *level; /* what the sandbox consists of: "whole: landlock 7, seccomp, limits" */
 
-    /* checked and done */
+    /* checked and done; output, without a descriptor: why there is none */
     const char *result;  /* "ok", or the name of a fault's code */
     const char *text;    /* the fault's text */
     const char *subject; /* what `text` and `position` are about: "chain", "format", "input" */

@@ -3,6 +3,7 @@
 disk wait. DISK_FAULT names the preloaded library (tests/fault/disk_fault.c)."""
 import errno
 import glob
+import json
 import os
 import re
 import shutil
@@ -12,7 +13,7 @@ import subprocess
 import tempfile
 import time
 
-from sluice_test import SLUICE, DaemonTest, main, wait_for
+from sluice_test import SLUICE, DaemonTest, main, picture, wait_for
 from sockets import ask
 
 LIBRARY = os.environ.get('DISK_FAULT')
@@ -226,6 +227,23 @@ class Looks(DiskTest):
         d.expect_line('No space left on device; tried again in 1')
         self.mend()
         d.expect_all(['a.pgm', 'b.pgm'])
+        d.stop()
+        d.expect_clean()
+
+    def test_a_plane_that_cannot_be_opened(self):
+        """The worker is told why, and says so: a full disk is one for the second file as for the first."""
+        jobs = os.path.join(self.dir, 'jobs.sock')
+        d = self.daemon('--jobs-socket', jobs, '--device', 'reference', chain='sobel:out=both',
+                        env={'LD_PRELOAD': LIBRARY, 'SLUICE_FAULT_DISK': self.rule})
+        self.wrong('open', d.output + '/.a*-1.tmp', str(errno.ENOSPC))
+        d.start()
+        d.drop('a.pgm', picture())
+        d.expect_line('No space left on device; tried again in 1s')
+        asked = subprocess.run([SLUICE, 'why', '--json', '-s', jobs, d.in_path('a.pgm')], capture_output=True, text=True,
+                               timeout=60, check=False)
+        self.assertEqual(json.loads(asked.stdout)['reason'], 'no-space', asked.stdout)
+        self.mend()
+        d.expect_all(['a.dx.pgm', 'a.dy.pgm'])
         d.stop()
         d.expect_clean()
 

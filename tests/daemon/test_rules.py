@@ -380,9 +380,12 @@ class Rules(DaemonTest):
         self.mount(os.path.join(self.dir, 'out'), '1M')
         d = self.fake('--min-free', '400kB')
         filler = os.path.join(d.output, 'filler')
+        d.start()
+        d.drop('full', b'full')
+        d.expect_line('tried again in 5s')
+        waits = time.monotonic()
         with open(filler, 'wb') as file:
             file.write(b'x' * 700000)
-        d.start()
         d.drop('a', b'good')
         d.expect_line('less space is free than min_free')
         time.sleep(0.5)
@@ -390,6 +393,8 @@ class Rules(DaemonTest):
         os.unlink(filler)
         d.expect('a.pgm', 20)
         d.expect_line('there is space again')
+        d.expect('full.pgm')
+        self.assertLess(time.monotonic() - waits, 4.9)  # it does not wait for its time
         d.stop()
         d.expect_clean()
 

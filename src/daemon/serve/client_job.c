@@ -31,8 +31,6 @@
 /* Weight of a new time in the mean. */
 #define MEAN_WEIGHT 0.1
 
-#define SEVERAL_REFUSED "several planes do not fit one file of this format; ask for format=npz"
-
 static const struct job_source source;
 
 /* ---- planes: memory files for the result ---- */
@@ -287,8 +285,8 @@ static void need_output(struct job *queued, unsigned of, const char *plane)
     if (of >= job->n_results) {
         fault_set(&fault, FAULT_INTERNAL, "no such result was asked for");
     } else if (!job->how.several && job->n_results == 1) {
-        job->several_refused = true;
-        fault_set(&fault, FAULT_SHAPE, SEVERAL_REFUSED);
+        fault_set(&fault, FAULT_SHAPE,
+                  "several planes do not fit one file of this format; ask for format=npz");
     } else if (add_plane(job, of, plane, &fault) == 0) {
         fd = job->planes[job->n_planes - 1].fd;
     }
@@ -304,10 +302,6 @@ static void done(struct job *queued, const struct message *report)
     char times[JOB_TIMES_MAX];
 
     /* What may pass by itself is tried again, while somebody waits for it. */
-    if (job->several_refused) { /* the worker says that an output could not be made */
-        fault_clear(&queued->fault);
-        fault_set(&queued->fault, FAULT_SHAPE, SEVERAL_REFUSED);
-    }
     if (job->how.ended && fault_is_temporary(queued->fault.code) && queued->retries < RETRIES_MAX &&
         !queue->draining) {
         queue_retry(queue, queued);

@@ -53,7 +53,6 @@ struct client_job {
     char id[REQUEST_ID_SIZE], label[REQUEST_ID_SIZE + 20];
     uint64_t copied;      /* bytes of the input that a receiver copied */
     bool lost;            /* the receiver that copied does not answer */
-    bool several_refused; /* the format takes one plane, and there were more */
     bool in_queue;
     size_t n_planes;
     struct client_plane *planes;    /* memory files with the result; owned */

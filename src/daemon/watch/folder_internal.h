@@ -115,7 +115,7 @@ struct folder_figures {
     unsigned n_overflows;         /* of inotify's queue */
     bool scanned;                 /* the first scan is over, or is impossible for now */
     bool quiet;                   /* no file in sight may be taken soon */
-    unsigned n_backs;             /* how often the directories were back */
+    unsigned n_backs;             /* how often directories or space were back */
     bool unusable;                /* the path exists, and cannot be used */
     struct folder_trouble lost;   /* a directory is gone or unusable */
     struct folder_trouble unread; /* the latest scan failed */

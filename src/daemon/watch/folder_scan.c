@@ -285,6 +285,7 @@ void folder_note_space(struct folder_thread *t, const char *short_of_space)
         log_warning("%s", text);
     else
         log_info("%s, %s: there is space again", t->settings->input, t->settings->output);
+    t->now.n_backs += !short_of_space;
 }
 
 /* Logs the fault of a scan when it is new. The status shows it as long as it lasts. */

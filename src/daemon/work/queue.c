@@ -541,7 +541,7 @@ void queue_give_output(struct queue *queue, struct job *job, unsigned of, const 
     message.plane = plane;
     message.fds[0] = fd;
     message.n_fds = fd >= 0 ? 1 : 0;
-    message.text = fd >= 0 ? NULL : fault->text;
+    message_set_fault(&message, fault);
     child_send(job->worker->child, &message);
 }
 
