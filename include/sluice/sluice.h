@@ -152,6 +152,8 @@ SLUICE_API void sluice_device_get_info(const struct sluice_device *device,
 
 /* ---- definitions: what @names in chains refer to ---- */
 
+/* A name has 1 to 62 letters, digits, `.`, `_` and `-`. */
+
 struct sluice_definitions;
 
 SLUICE_API int sluice_definitions_create(struct sluice_definitions **definitions,

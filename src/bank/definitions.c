@@ -13,6 +13,13 @@
  * runs. */
 #define FILES_BYTES_MAX (1ull << 30)
 
+bool definitions_is_name(const char *name, size_t length)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    return length > 0 && length <= DEFINITION_NAME_MAX && strspn(name, letters) >= length;
+}
+
 void definitions_finish(struct definitions *definitions)
 {
     for (size_t i = 0; i < definitions->n_banks; i++) {

@@ -10,6 +10,9 @@
 #include "param/param.h"
 #include <pthread.h>
 
+/* A chain's word holds a name and the @ in front of it. */
+#define DEFINITION_NAME_MAX (PARAM_WORD_MAX - 2)
+
 struct definition_kernel {
     char name[PARAM_WORD_MAX];
     struct param_matrix k;
@@ -70,6 +73,9 @@ struct definition_file {
     int fd;
     struct bytes bytes; /* mapped by definitions_map_file; before that size counts what was added */
 };
+
+/* True for 1 to DEFINITION_NAME_MAX letters, digits, `.`, `_` and `-`. */
+bool definitions_is_name(const char *name, size_t length);
 
 void definitions_finish(struct definitions *definitions);
 

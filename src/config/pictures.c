@@ -76,19 +76,16 @@ void config_read_pictures(struct reader *reader, const struct reader_key *key, y
 
 int config_define_picture(struct config *config, const char *definition, struct fault *fault)
 {
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
     struct definitions *definitions = &config->definitions;
     size_t length = strcspn(definition, "=");
     char name[PARAM_WORD_MAX] = "";
-    if (length < sizeof name)
-        memcpy(name, definition, length);
-    if (definition[length] != '=' || !definition[length + 1] || !name[0] ||
-        strspn(name, letters) != length)
+    if (definition[length] != '=' || !definition[length + 1] ||
+        !definitions_is_name(definition, length))
         return fault_set(fault, FAULT_USAGE,
                          "'%.80s': expected NAME=FILE, a name of at most %d letters, digits, . _ "
                          "and -, and a picture's file",
-                         definition, PARAM_WORD_MAX - 1);
+                         definition, DEFINITION_NAME_MAX);
+    memcpy(name, definition, length);
     if (definitions_picture(definitions, name))
         return fault_set(fault, FAULT_USAGE, "picture '%s' is defined twice", name);
     if (!has_room(definitions))

@@ -1,10 +1,10 @@
 #include "config/reader.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bank/definitions.h"
 #include "base/nearest.h"
 #include "base/number.h"
 
@@ -319,17 +319,6 @@ const yaml_node_t *reader_value(struct reader *reader, const yaml_node_t *mappin
     return NULL;
 }
 
-static bool is_name(const char *name)
-{
-    size_t length = strlen(name);
-    if (length == 0 || length >= PARAM_WORD_MAX - 1)
-        return false;
-    for (; *name; name++)
-        if (!isalnum((unsigned char)*name) && !strchr("._-", *name))
-            return false;
-    return true;
-}
-
 void reader_names(struct reader *reader, yaml_node_t *node, const char *what,
                   void (*read)(struct reader *reader, const char *name, yaml_node_t *value,
                                void *to),
@@ -342,12 +331,12 @@ void reader_names(struct reader *reader, yaml_node_t *node, const char *what,
         const char *name = key_name(reader, node, pair, what);
         if (!name)
             continue;
-        if (is_name(name))
+        if (definitions_is_name(name, strlen(name)))
             read(reader, name, yaml_document_get_node(&reader->document, pair->value), to);
         else
             reader_complain(reader, yaml_document_get_node(&reader->document, pair->key),
                             "%s: '%.60s' is no name: A-Z a-z 0-9 . _ -, at most %d", what, name,
-                            PARAM_WORD_MAX - 2);
+                            DEFINITION_NAME_MAX);
     }
 }
 

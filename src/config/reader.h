@@ -51,8 +51,8 @@ uint64_t reader_mapping(struct reader *reader, yaml_node_t *node, const char *wh
 /* The value of a key in a mapping, for errors that are found later; NULL: it is not there. */
 const yaml_node_t *reader_value(struct reader *reader, const yaml_node_t *mapping, const char *key);
 
-/* Calls `read` for each entry of a mapping with names that users choose: at most PARAM_WORD_MAX − 1
- * characters of A-Z a-z 0-9 . _ - */
+/* Calls `read` for each entry of a mapping with names that users choose: definitions_is_name holds
+ * for them. */
 void reader_names(struct reader *reader, yaml_node_t *node, const char *what,
                   void (*read)(struct reader *reader, const char *name, yaml_node_t *value,
                                void *to),

@@ -37,17 +37,14 @@ void sluice_definitions_unref(struct sluice_definitions **definitions)
 static int check_name(const struct sluice_definitions *definitions, const char *name,
                       struct sluice_error *error)
 {
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-";
-    size_t length = strlen(name);
     if (atomic_load(&definitions->used))
         return library_error(error, SLUICE_E_USAGE,
                              "definition '%.60s': a chain has been parsed with these definitions",
                              name);
-    if (length == 0 || length >= PARAM_WORD_MAX || strspn(name, letters) != length)
+    if (!definitions_is_name(name, strlen(name)))
         return library_error(error, SLUICE_E_USAGE,
-                             "definition '%.60s': a name has 1 to %d letters, digits, . and -",
-                             name, PARAM_WORD_MAX - 1);
+                             "definition '%.60s': a name has 1 to %d letters, digits, . _ and -",
+                             name, DEFINITION_NAME_MAX);
     if (definitions_kernel(&definitions->own, name) || definitions_bank(&definitions->own, name) ||
         definitions_camera(&definitions->own, name) ||
         definitions_picture(&definitions->own, name))

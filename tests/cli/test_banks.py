@@ -403,6 +403,9 @@ class Pictures(unittest.TestCase):
             half.write(file.read()[:-5])
         self.assertIn("--define: picture 'dark': half.npy: ", self.run_it(*run, '--define', 'dark=half.npy', status=65))
         self.run_it(*run, '--define', 'dark=a.npy')
+        longest = 'n' * 62
+        self.run_it('run', '--define', longest + '=a.npy', '-c', 'subtract:@' + longest, '-o', 'out.npy', 'a.npy')
+        self.assertIn('at most 62 ', self.run_it(*run, '--define', 'n' * 63 + '=a.npy', status=64))
         self.assertEqual(read_npy(os.path.join(self.dir, 'o.npy')), ('<u2', [[0, 0, 0]] * 4))
 
 

@@ -855,6 +855,14 @@ static void test_definitions(void **state)
                      SLUICE_E_USAGE);
     assert_int_equal(sluice_definitions_add_kernel(definitions, "a b", 3, 3, soft, &error),
                      SLUICE_E_USAGE);
+    /* a chain's word holds the @, too */
+    char longest[] = "fir:@nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn__";
+    char *name = strchr(longest, '@') + 1;
+    assert_int_equal(sluice_definitions_add_kernel(definitions, name, 3, 3, soft, &error),
+                     SLUICE_E_USAGE);
+    assert_non_null(strstr(error.message, " 62 "));
+    name[62] = '\0';
+    assert_int_equal(sluice_definitions_add_kernel(definitions, name, 3, 3, soft, &error), 0);
     assert_int_equal(sluice_definitions_add_kernel(definitions, "wide", 64, 1, soft, &error),
                      SLUICE_E_USAGE);
     struct sluice_filter analysis[] = {{low, 2, 1, 0}, {high, 2, 1, 0}};
@@ -910,6 +918,8 @@ static void test_definitions(void **state)
     assert_int_equal(sluice_chain_parse(&chain, "fir:@soft,analysis:@halves,synthesis:@broken",
                                         definitions, &error, 1),
                      0);
+    sluice_chain_unref(&chain);
+    assert_int_equal(sluice_chain_parse(&chain, longest, definitions, &error, 1), 0);
     sluice_chain_unref(&chain);
     assert_int_equal(
         sluice_chain_parse(&chain, "fir:@soft,analysis:@halves", definitions, &error, 1), 0);
