@@ -30,6 +30,10 @@ class DiskTest(DaemonTest):
         """A daemon with fake workers on a disk that does as wrong() says."""
         return self.fake(*options, env={'LD_PRELOAD': LIBRARY, 'SLUICE_FAULT_DISK': self.rule}, **keywords)
 
+    def real(self, *options, **keywords):
+        """The same with workers that compute."""
+        return self.daemon('--device', 'reference', *options, env={'LD_PRELOAD': LIBRARY, 'SLUICE_FAULT_DISK': self.rule}, **keywords)
+
     def wrong(self, kind, pattern, what):
         with open(self.rule + '.new', 'w', encoding='utf-8') as file:
             file.write('%s %s %s\n' % (kind, pattern, what))
@@ -233,8 +237,7 @@ class Looks(DiskTest):
     def test_a_plane_that_cannot_be_opened(self):
         """The worker is told why, and says so: a full disk is one for the second file as for the first."""
         jobs = os.path.join(self.dir, 'jobs.sock')
-        d = self.daemon('--jobs-socket', jobs, '--device', 'reference', chain='sobel:out=both',
-                        env={'LD_PRELOAD': LIBRARY, 'SLUICE_FAULT_DISK': self.rule})
+        d = self.real('--jobs-socket', jobs, chain='sobel:out=both')
         self.wrong('open', d.output + '/.a*-1.tmp', str(errno.ENOSPC))
         d.start()
         d.drop('a.pgm', picture())
@@ -244,6 +247,23 @@ class Looks(DiskTest):
         self.assertEqual(json.loads(asked.stdout)['reason'], 'no-space', asked.stdout)
         self.mend()
         d.expect_all(['a.dx.pgm', 'a.dy.pgm'])
+        d.stop()
+        d.expect_clean()
+
+    def test_requeue_of_one_that_is_just_ending(self):
+        """Its original is in failed, and the job has not ended: it is put back when it has."""
+        jobs = os.path.join(self.dir, 'jobs.sock')
+        d = self.real('--jobs-socket', jobs).start()
+        self.wrong('unlink', d.hidden + '/work/*/00000000', 'slow:300')
+        d.drop('a', b'no picture')
+        d.expect_failed('a')
+        with open(os.path.join(d.hidden, 'failed', 'a'), 'wb') as file:
+            file.write(picture())
+        asked = subprocess.run([SLUICE, 'requeue', '-s', jobs, d.in_path('a')], capture_output=True, text=True, timeout=60,
+                               check=False)
+        self.assertIn('put back as a\n', asked.stdout, asked.stderr)
+        self.mend()
+        d.expect('a.pgm')
         d.stop()
         d.expect_clean()
 

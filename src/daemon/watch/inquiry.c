@@ -245,7 +245,16 @@ static json_t *explanation(const struct inquiry *inquiry, const struct fate *fat
     return answer;
 }
 
-/* What the folders have said of one file is put together. */
+/* The folders are asked anew. */
+static void try_again(struct inquiry *inquiry)
+{
+    inquiry->at = 0;
+    inquiry->as_result = inquiry->known = false;
+    go_on(inquiry);
+}
+
+/* What the folders have said of one file is put together. While the disk was read the file may have
+ * become a job, or its job may have ended: jobs are looked at again, and perhaps all folders. */
 static void conclude(struct inquiry *inquiry)
 {
     static const struct spot nowhere = {.kind = SPOT_NONE};
@@ -258,6 +267,10 @@ static void conclude(struct inquiry *inquiry)
     }
     if (inquiry->kind == INQUIRY_REQUEUE) {
         bool waits = fate->where == FATE_IN_PLACE || probe->busy;
+        if (probe->busy && !is_job(inquiry) && ++inquiry->tries < TRIES_MAX) {
+            try_again(inquiry);
+            return;
+        }
         if (!probe->put_back && !waits && probe->fault.code == FAULT_NONE)
             fault_set(&probe->fault, FAULT_NO_INPUT, "%s", fate->message);
         if (probe->put_back)
@@ -268,17 +281,13 @@ static void conclude(struct inquiry *inquiry)
                                fate->state, "folder", json_text(input ? input : "")));
         return;
     }
-    /* While the disk was read the file may have become a job, or its job may have ended: jobs are
-     * looked at again, and perhaps all folders. */
     bool in_input = probe->place.kind == SPOT_INPUT || probe->place.kind == SPOT_WORK;
     bool whole = inquiry->known && in_input && is_there(inquiry->all, inquiry->folder) &&
                  folder_explain(inquiry->folder, fate);
     bool unsettled = strcmp(fate->state, "unknown") == 0 ||
                      (fate->reason && strcmp(fate->reason, "claimed") == 0);
     if (!whole && unsettled && inquiry->known && ++inquiry->tries < TRIES_MAX) {
-        inquiry->at = 0;
-        inquiry->as_result = inquiry->known = false;
-        go_on(inquiry);
+        try_again(inquiry);
     } else {
         end(inquiry, explanation(inquiry, fate, input));
     }
