@@ -32,8 +32,9 @@ static const struct options_usage usage = {
     .command = "check-config",
     .operands = "FILE",
     .summary = "Prints every error of a configuration at once, each with file:line:column.",
-    .details = "Exit status 78 if there is an error. Missing folders, and folders to which this "
-               "user may not\nwrite, are warnings.\n",
+    .details =
+        "Exit status 78 if there is an error. Missing folders, folders to which this user may "
+        "not\nwrite, and hooks that cannot be started are warnings.\n",
     .tables = {options, cli_output_options},
 };
 
@@ -92,7 +93,7 @@ static void check_watch(const struct config *config, const struct watch_settings
                     watch->reading_at.column, fault.text);
 }
 
-/* ---- folders: only warnings, since they may be there when sluiced starts ---- */
+/* ---- folders and hooks: only warnings, since they may be there when sluiced starts ---- */
 
 static void check_folder(const struct settings *settings, const char *path, struct place place,
                          const char *key, bool written, struct text *warnings)
@@ -114,6 +115,24 @@ static void check_folder(const struct settings *settings, const char *path, stru
         text_printf(warnings,
                     "%s:%zu:%zu: warning: watch: %s: %s: %s; sluiced waits until that is mended\n",
                     settings->file, place.line, place.column, key, path, wrong);
+}
+
+static void check_program(const struct settings *settings, const struct watch_settings *watch,
+                          const char *key, const char *words, struct text *warnings)
+{
+    char path[HOOK_BYTES_MAX + 1];
+    struct stat status;
+    if (!words)
+        return;
+    snprintf(path, sizeof path, "%.*s", (int)strcspn(words, " "), words);
+    int found = stat(path, &status);
+    if (found == 0 && S_ISREG(status.st_mode) && faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0)
+        return;
+    text_printf(warnings, "%s:%zu:%zu: warning: watch: %s: %s: %s\n", settings->file,
+                watch->at.line, watch->at.column, key, path,
+                found != 0                 ? strerror(errno)
+                : !S_ISREG(status.st_mode) ? "not a program"
+                                           : "may not be executed by this user");
 }
 
 /* ---- output ---- */
@@ -173,6 +192,8 @@ static int check(const char *path, const struct common_options *common)
         check_folder(settings, watch->input, watch->input_at, "input", watch->claim == CLAIM_RENAME,
                      &warnings);
         check_folder(settings, watch->output, watch->output_at, "output", true, &warnings);
+        check_program(settings, watch, "on_done", watch->on_done, &warnings);
+        check_program(settings, watch, "on_failed", watch->on_failed, &warnings);
     }
     settings_check_loops(settings, &errors);
     json_t *wrong = tell(path, &errors), *doubtful = tell(path, &warnings);

@@ -158,6 +158,9 @@ class Check(CheckTest):
             % (len('  - {input: /none, output: ') + len(good) + 1, file)])
         path = os.path.join(self.dir, 'c.yaml')
         told = json.loads(subprocess.run([SLUICE, 'check-config', '--json', path], capture_output=True, check=True).stdout)
+        hooks = 'on_done: /bin/sh -c x, on_failed: %s -v' % file
+        self.assertEqual(self.check('watch:\n  - {input: %s, output: %s/out, chain: sobel, %s}\n' % (good, self.dir, hooks), 0), [])
+        self.assertEqual(self.warnings, ['2:5: warning: watch: on_failed: %s: may not be executed by this user' % file])
         self.assertEqual((told['good'], told['errors'], [w['line'] for w in told['warnings']]), (True, [], [2, 2]))
         self.assertEqual(told['warnings'][0]['text'],
                          'watch: input: %s/none: no such folder; sluiced waits until that is mended' % good)

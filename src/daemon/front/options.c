@@ -16,7 +16,8 @@
 
 static const struct options_row other_rows[] = {
     OPTION(0, "FILE", TEXT, "config", AT(config),
-           "configuration (docs/configuration.md); else SLUICE_CONFIG; options override it"),
+           "configuration (docs/configuration.md; sluice check-config FILE checks it); else "
+           "SLUICE_CONFIG; options override it"),
     OPTION(0, NULL, FLAG, "once", AT(once),
            "end when all files that are in the folders are done; exit 0, or 1 if some have failed",
            DEFAULT("0")),
