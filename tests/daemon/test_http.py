@@ -136,6 +136,9 @@ class Process(HttpTest):
         self.assertEqual(self.get('/v1/chains').json(), [{'name': 'edges', 'chain': 'luminance,sobel'},
                                                          {'name': None, 'chain': 'sobel'}])
         self.assertIn(b'source="http",chain="edges",result="done"', self.get('/metrics').body)
+        answer = self.post('?chain=edge', picture())
+        self.assertEqual((answer.status, answer.json()['code']), (400, 'chain'))
+        self.assertIn("did you mean 'edges'?", answer.json()['detail'])
 
     def test_several_results(self):
         """Several chains, one picture: decoded once, each result as if it were alone, by name; all or none."""

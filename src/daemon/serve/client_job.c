@@ -82,6 +82,7 @@ static int take_chains(struct client_job *job, struct fault *fault)
         char *part = strndup(at, length), *name = job->names[i];
         const char *chain = part ? config_chain(job->service->config, part) : NULL;
         chains.failed |= !part;
+        const char *guess = part && !chain ? config_guess_chain(job->service->config, part) : NULL;
         if (job->how.configured && part && !chain) {
             const struct config *config = job->service->config;
             struct text names = {0};
@@ -92,6 +93,10 @@ static int take_chains(struct client_job *job, struct fault *fault)
                       "docs/configuration.md): %s",
                       names.length ? text_string(&names) : "there are none");
             text_finish(&names);
+        } else if (guess) {
+            fault_set(fault, FAULT_CHAIN,
+                      "'%s' is no stage and no chain of the configuration; did you mean '%s'?",
+                      part, guess);
         }
         text_printf(&chains, "%s%s", i ? ";" : "", chain ? chain : part ? part : "");
         if (given) {
