@@ -82,9 +82,9 @@ static enum role role_of(const struct plan_step *step)
         return step->stage->view ? ALONE : NOTHING;
     if (fuse_is_pixel(step))
         return PIXEL;
-    if (!step->stage->reach || stage_is_per_pixel(step->stage, step->config))
+    if (stage_is_per_pixel(step->stage, step->config))
         return ALONE;
-    uint32_t rows = step->stage->reach(step->config).rows;
+    uint32_t rows = stage_find_reach(step->stage, step->config).rows;
     return rows == 0 ? ALONE : rows > 1 ? WINDOW : LINE;
 }
 

@@ -41,10 +41,9 @@ static int add_unit(struct lines *lines, const struct plan_step *step, bool *fit
                     struct fault *fault)
 {
     struct unit *unit = &lines->units[lines->n++];
-    *unit = (struct unit){.in = step->in, .out = &step->out, .reach = {.rows = 1}};
+    *unit = (struct unit){
+        .in = step->in, .out = &step->out, .reach = stage_find_reach(step->stage, step->config)};
     int result = plan_step_passes(step, lines->group->plan->profile, &unit->own, fault);
-    if (step->stage->reach && !stage_is_per_pixel(step->stage, step->config))
-        unit->reach = step->stage->reach(step->config);
     if (unit->reach.rows > 1)
         lines->window = (int)lines->n - 1;
     *fits = result == 0 && unit->own.n_passes == 1 && unit->own.n_scratch == 0 &&

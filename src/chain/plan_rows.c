@@ -108,13 +108,10 @@ static uint32_t need(const struct plan_step *step, const struct pass *pass, unsi
 
 void plan_set_rows(const struct plan_step *step, struct pass *pass)
 {
-    if (pass->band > 0 || !step->stage->reach || pass->grid_height != step->out.planes[0].height)
-        return;
-    struct stage_reach reach = step->stage->reach(step->config);
-    if (reach.rows == 0)
-        return;
-    pass_set_rows(pass, 1, (int32_t)reach.top, (int32_t)(reach.rows - 1 - reach.top), reach.border,
-                  0);
+    struct stage_reach reach = stage_find_reach(step->stage, step->config);
+    if (pass->band == 0 && reach.rows > 0 && pass->grid_height == step->out.planes[0].height)
+        pass_set_rows(pass, 1, (int32_t)reach.top, (int32_t)(reach.rows - 1 - reach.top),
+                      (int)reach.border, 0);
 }
 
 /* Whether an argument of a pass is no memory, or such that rows can come and go: a frame's only

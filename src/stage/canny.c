@@ -42,16 +42,11 @@ void canny_limits(const struct canny_config *config, uint64_t *low, uint64_t *hi
     *high = (uint64_t)floor(squares ? config->high * config->high : config->high);
 }
 
-static void make_edges(const void *config, struct plane *plane)
+static int change(const void *config, struct plane *plane, struct fault *fault)
 {
     plane->type = SAMPLE_U8;
     plane->channels = 1;
-}
-
-static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
-{
-    return stage_shape_each(in, alignment, out, make_edges, config, fault);
+    return 0;
 }
 
 struct work {
@@ -201,7 +196,7 @@ const struct stage stage_canny = {
     .config_size = sizeof(struct canny_config),
     .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16,
     .complete = complete,
-    .shape = shape,
+    .change = change,
     .passes = passes,
     .reference = canny_reference,
     .bench = "canny:50:100",

@@ -40,27 +40,18 @@ const struct param_choice stage_border_choices_but_crop[] = {
     {NULL, 0},
 };
 
-int stage_shape_each(const struct frame *in, size_t alignment, struct frame *out,
-                     void (*change)(const void *config, struct plane *plane), const void *config,
-                     struct fault *fault)
+int stage_add_plane(struct frame *frame, const struct plane *plane, size_t alignment,
+                    struct fault *fault)
 {
-    for (size_t i = 0; i < in->n_planes; i++) {
-        struct plane plane = in->planes[i];
-        change(config, &plane);
-        if (!frame_add_plane(out, &plane, alignment))
-            return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-    }
-    return 0;
+    return frame_add_plane(frame, plane, alignment)
+               ? 0
+               : fault_set(fault, FAULT_MEMORY, "no memory for a frame");
 }
 
-static void keep(const void *config, struct plane *plane)
+bool stage_window_of_pixel(const void *config, struct stage_window *window)
 {
-}
-
-int stage_shape_same(const void *config, const struct frame *in, size_t alignment,
-                     struct frame *out, struct fault *fault)
-{
-    return stage_shape_each(in, alignment, out, keep, config, fault);
+    *window = (struct stage_window){.by_rows = true};
+    return true;
 }
 
 int stage_require_type(const char *stage, enum sample_type type, unsigned types,
@@ -166,7 +157,7 @@ int stage_plan_add_stage(struct stage_plan *plan, unsigned in, const struct stag
     struct frame out = {0};
     struct stage_plan nested = {
         .profile = plan->profile, .in = from, .out = &out, .stage = stage->name};
-    int result = stage->shape(config, from, FRAME_ALIGNMENT, &out, fault);
+    int result = stage_find_shape(stage, config, from, FRAME_ALIGNMENT, &out, fault);
     if (result == 0)
         result = stage->passes(config, &nested, fault);
     if (result == 0 && plan->n_scratch + nested.n_scratch + 1 > STAGE_SCRATCH_MAX)
@@ -231,20 +222,24 @@ static int check_layers(const struct stage *stage, const void *config, const str
     return 0;
 }
 
-static int shape_of_pixels(const struct stage *stage, const void *config, const struct frame *in,
-                           size_t alignment, struct frame *out, struct fault *fault)
+static int shape_of_plane(const struct stage *stage, const void *config, struct plane *plane,
+                          struct fault *fault)
 {
-    for (size_t i = 0; i < in->n_planes; i++) {
-        struct plane plane = in->planes[i];
-        struct pixel_function function = {0};
-        int result = stage->pixel(config, &plane, &function, fault);
-        if (result != 0)
-            return result;
-        plane.type = function.type;
-        if (!frame_add_plane(out, &plane, alignment))
-            return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    struct pixel_function function = {0};
+    struct stage_window w;
+    int result = 0;
+    if (stage_is_per_pixel(stage, config)) {
+        result = stage->pixel(config, plane, &function, fault);
+        plane->type = function.type;
+        return result;
     }
-    return 0;
+    bool has_window = stage->window && stage->window(config, &w);
+    for (uint32_t k = 0; has_window && k <= w.more && result == 0; k++)
+        result = stage_window_size(stage->name, w.border, w.left + w.right + 1,
+                                   w.top + w.bottom + 1, plane, fault);
+    if (result == 0 && stage->change)
+        result = stage->change(config, plane, fault);
+    return result;
 }
 
 int stage_find_shape(const struct stage *stage, const void *config, const struct frame *in,
@@ -254,10 +249,14 @@ int stage_find_shape(const struct stage *stage, const void *config, const struct
     int result = stage_require_types(stage->name, in, types, fault);
     if (result == 0)
         result = check_layers(stage, config, in, fault);
-    if (result == 0)
-        result = stage_is_per_pixel(stage, config)
-                     ? shape_of_pixels(stage, config, in, alignment, out, fault)
-                     : stage->shape(config, in, alignment, out, fault);
+    if (result == 0 && stage->shape && !stage_is_per_pixel(stage, config))
+        return stage->shape(config, in, alignment, out, fault);
+    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
+        struct plane plane = in->planes[i];
+        result = shape_of_plane(stage, config, &plane, fault);
+        if (result == 0)
+            result = stage_add_plane(out, &plane, alignment, fault);
+    }
     return result;
 }
 
@@ -289,6 +288,25 @@ int stage_add_passes(const struct stage *stage, const void *config, struct stage
                                              : stage->passes(config, plan, fault);
 }
 
+struct stage_reach stage_find_reach(const struct stage *stage, const void *config)
+{
+    struct stage_window w = {.by_rows = stage_is_per_pixel(stage, config)};
+    if (!w.by_rows && !(stage->window && stage->window(config, &w) && w.by_rows))
+        return (struct stage_reach){0};
+    return (struct stage_reach){w.top + w.bottom + 1, w.border == BORDER_CROP ? 0 : w.top,
+                                w.border};
+}
+
+int64_t stage_find_margin(const struct stage *stage, const void *config)
+{
+    struct stage_window w = {0};
+    if (!stage_is_per_pixel(stage, config) && !(stage->window && stage->window(config, &w)))
+        return -1;
+    uint64_t x = w.left > w.right ? w.left : w.right, y = w.top > w.bottom ? w.top : w.bottom;
+    x = (x > y ? x : y) * (w.more + 1);
+    return w.border == BORDER_WRAP || w.border == BORDER_CROP ? -1 : (int64_t)x;
+}
+
 struct tolerance stage_tolerance(const struct stage *stage, const void *config, enum sample_type in,
                                  enum sample_type out)
 {
@@ -296,27 +314,7 @@ struct tolerance stage_tolerance(const struct stage *stage, const void *config, 
         return stage->tolerance(config, in, out);
     if (sample_is_integer(out))
         return (struct tolerance){0, 0};
-    return (struct tolerance){1e-6, 1e-5};
-}
-
-int64_t stage_margin(int64_t reach, int border)
-{
-    return border == BORDER_WRAP || border == BORDER_CROP ? -1 : reach;
-}
-
-int stage_window_shape(const char *stage, int border, uint32_t window_width, uint32_t window_height,
-                       unsigned types, const struct frame *in, size_t alignment, struct frame *out,
-                       struct fault *fault)
-{
-    int result = stage_require_types(stage, in, types, fault);
-    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
-        struct plane plane = in->planes[i];
-        result = stage_window_size(stage, (enum border)border, window_width, window_height, &plane,
-                                   fault);
-        if (result == 0 && !frame_add_plane(out, &plane, alignment))
-            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-    }
-    return result;
+    return stage->floats ? *stage->floats : (struct tolerance){1e-6, 1e-5};
 }
 
 void stage_set_rows(struct pass *pass, uint32_t band, const struct stage_window *window,

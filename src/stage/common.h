@@ -2,7 +2,6 @@
 #ifndef SLUICE_STAGE_COMMON_H
 #define SLUICE_STAGE_COMMON_H
 
-#include "image/border.h"
 #include "param/param.h"
 #include "stage/stage.h"
 
@@ -36,14 +35,12 @@ extern const struct param_choice stage_gravity_choices[];
 /* "u8" to "f64": for parameters that name a plane's former type. */
 extern const struct param_choice stage_type_choices[];
 
-/* Adds each plane of `in` to `out`, with its type and channels as `change` sets them. */
-int stage_shape_each(const struct frame *in, size_t alignment, struct frame *out,
-                     void (*change)(const void *config, struct plane *plane), const void *config,
-                     struct fault *fault);
+/* frame_add_plane; FAULT_MEMORY without memory. */
+int stage_add_plane(struct frame *frame, const struct plane *plane, size_t alignment,
+                    struct fault *fault);
 
-/* A shape() for stages that change no plane's shape. */
-int stage_shape_same(const void *config, const struct frame *in, size_t alignment,
-                     struct frame *out, struct fault *fault);
+/* The window() of stages that compute each pixel from the same one, row by row. */
+bool stage_window_of_pixel(const void *config, struct stage_window *window);
 
 /* The types of most per-pixel stages, as a bit set for stage_require_type. */
 #define STAGE_TYPES_BUT_F64                                                                        \
@@ -90,17 +87,6 @@ int stage_plan_add_stage(struct stage_plan *plan, unsigned in, const struct stag
 int stage_window_size(const char *stage, enum border border, uint32_t window_width,
                       uint32_t window_height, struct plane *plane, struct fault *fault);
 
-/* A shape() for a stage whose windows are so large and take samples of these types. */
-int stage_window_shape(const char *stage, int border, uint32_t window_width, uint32_t window_height,
-                       unsigned types, const struct frame *in, size_t alignment, struct frame *out,
-                       struct fault *fault);
-
-/* A window, from `left` and `top` pixels in front of a pixel to `right` and `bottom` behind it. */
-struct stage_window {
-    uint32_t left, right, top, bottom;
-    enum border border;
-};
-
 /* Says by pass_set_rows which rows a pass of such a window needs. The result of a cropped one begins
  * at the source's first row that has a whole window. */
 void stage_set_rows(struct pass *pass, uint32_t band, const struct stage_window *window,
@@ -114,9 +100,5 @@ static inline uint32_t stage_round_up(uint32_t value, uint32_t multiple)
 {
     return (value + multiple - 1) / multiple * multiple;
 }
-
-/* What stage.margin returns for windows that reach so far: −1 where the border brings samples from
- * the other side, or takes rows and columns away. */
-int64_t stage_margin(int64_t reach, int border);
 
 #endif

@@ -137,34 +137,27 @@ static uint32_t channels_of(const struct convert_config *config, const struct pl
     return config->channels == CONVERT_SAME ? in->channels : (uint32_t)config->channels;
 }
 
-static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
+static int change(const void *config_, struct plane *plane, struct fault *fault)
 {
     const struct convert_config *config = config_;
-    for (size_t i = 0; i < in->n_planes; i++) {
-        struct plane plane = in->planes[i];
-        plane.type = convert_type(config, &in->planes[i]);
-        plane.channels = channels_of(config, &in->planes[i]);
-        if (config->channels == 1 && in->planes[i].channels > 2 && plane.type != SAMPLE_U8 &&
-            plane.type != SAMPLE_U16 && plane.type != SAMPLE_F32)
-            return fault_set(
-                fault, FAULT_SHAPE,
-                "convert:channels=1 takes colours of type u8, u16 and f32, not %s; say "
-                "type=f32, too",
-                sample_name(plane.type));
-        if (config->planar == 1) {
-            if (plane.height > INT32_MAX / plane.channels)
-                return fault_set(
-                    fault, FAULT_LIMIT,
-                    "convert:layout=chw: %u channels of %u rows are more than 2^31 rows",
-                    plane.channels, plane.height);
-            plane.layers = plane.channels;
-            plane.height *= plane.channels;
-            plane.channels = 1;
-        }
-        if (!frame_add_plane(out, &plane, alignment))
-            return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-    }
+    bool is_colour = plane->channels > 2;
+    plane->type = convert_type(config, plane);
+    plane->channels = channels_of(config, plane);
+    if (config->channels == 1 && is_colour && plane->type != SAMPLE_U8 &&
+        plane->type != SAMPLE_U16 && plane->type != SAMPLE_F32)
+        return fault_set(fault, FAULT_SHAPE,
+                         "convert:channels=1 takes colours of type u8, u16 and f32, not %s; say "
+                         "type=f32, too",
+                         sample_name(plane->type));
+    if (config->planar == CONVERT_SAME)
+        return 0;
+    if (plane->height > INT32_MAX / plane->channels)
+        return fault_set(fault, FAULT_LIMIT,
+                         "convert:layout=chw: %u channels of %u rows are more than 2^31 rows",
+                         plane->channels, plane->height);
+    plane->layers = plane->channels;
+    plane->height *= plane->channels;
+    plane->channels = 1;
     return 0;
 }
 
@@ -241,11 +234,9 @@ static int next_place(struct stage_plan *plan, unsigned i, bool is_last, const s
     if (*between == 0)
         *between = OPERAND_SCRATCH + plan->n_scratch++;
     struct frame *frame = &plan->scratch[*between - OPERAND_SCRATCH];
-    if (!frame_add_plane(frame, of, FRAME_ALIGNMENT))
-        return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
     to->operand = *between;
-    to->plane = (unsigned)frame->n_planes - 1;
-    return 0;
+    to->plane = (unsigned)frame->n_planes;
+    return stage_add_plane(frame, of, FRAME_ALIGNMENT, fault);
 }
 
 /* The plane's type first, then its channels, then their layout. */
@@ -304,10 +295,10 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
 }
 
 /* Rows of planes below each other are not those of the input. */
-static struct stage_reach reach(const void *config_)
+static bool window(const void *config_, struct stage_window *window)
 {
     const struct convert_config *config = config_;
-    return (struct stage_reach){.rows = config->planar == CONVERT_SAME};
+    return config->planar == CONVERT_SAME && stage_window_of_pixel(config, window);
 }
 
 static const char *const chains[] = {
@@ -336,11 +327,11 @@ const struct stage stage_convert = {
     .config_size = sizeof(struct convert_config),
     .complete = complete,
     .types = STAGE_TYPES_ALL,
-    .shape = shape,
+    .window = window,
+    .change = change,
     .passes = passes,
     .pixel = pixel,
     .is_per_pixel = is_per_pixel,
-    .reach = reach,
     .reference = convert_reference,
     .bench = "convert:f32",
 };

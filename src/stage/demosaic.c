@@ -23,20 +23,14 @@ static const struct param params[] = {
     {0},
 };
 
-static void colour(const void *config, struct plane *plane)
+static int change(const void *config, struct plane *plane, struct fault *fault)
 {
+    if (plane->channels != 1)
+        return fault_set(fault, FAULT_SHAPE,
+                         "demosaic takes a mosaic of one channel, and this picture has %u",
+                         plane->channels);
     plane->channels = 3;
-}
-
-static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
-{
-    for (size_t i = 0; i < in->n_planes; i++)
-        if (in->planes[i].channels != 1)
-            return fault_set(fault, FAULT_SHAPE,
-                             "demosaic takes a mosaic of one channel, and this picture has %u",
-                             in->planes[i].channels);
-    return stage_shape_each(in, alignment, out, colour, config, fault);
+    return 0;
 }
 
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
@@ -67,7 +61,7 @@ const struct stage stage_demosaic = {
     .params = params,
     .config_size = sizeof(struct demosaic_config),
     .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16,
-    .shape = shape,
+    .change = change,
     .passes = passes,
     .reference = demosaic_reference,
     .bench = "demosaic:rggb",

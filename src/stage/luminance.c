@@ -66,24 +66,16 @@ void luminance_weights(const struct luminance_config *config, uint32_t weights[3
     }
 }
 
-static void to_grey(const void *config, struct plane *plane)
+static int change(const void *config, struct plane *plane, struct fault *fault)
 {
+    if (plane->channels > 2 && plane->type != SAMPLE_U8 && plane->type != SAMPLE_U16 &&
+        plane->type != SAMPLE_F32)
+        return fault_set(fault, FAULT_SHAPE,
+                         "luminance takes RGB of type u8, u16 or f32, not %s; put "
+                         "convert:type=f32 in front",
+                         sample_name(plane->type));
     plane->channels = 1;
-}
-
-static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
-{
-    for (size_t i = 0; i < in->n_planes; i++) {
-        enum sample_type type = in->planes[i].type;
-        if (in->planes[i].channels > 2 && type != SAMPLE_U8 && type != SAMPLE_U16 &&
-            type != SAMPLE_F32)
-            return fault_set(fault, FAULT_SHAPE,
-                             "luminance takes RGB of type u8, u16 or f32, not %s; put "
-                             "convert:type=f32 in front",
-                             sample_name(type));
-    }
-    return stage_shape_each(in, alignment, out, to_grey, config, fault);
+    return 0;
 }
 
 static void add_weights(struct pass *pass, const struct luminance_config *config,
@@ -147,11 +139,6 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
     return 0;
 }
 
-static struct stage_reach reach(const void *config)
-{
-    return (struct stage_reach){.rows = 1};
-}
-
 /* A luma channel holds the luminance of its own matrix: bt601 in a JPEG. How small the picture may
  * be is up to the next stage. */
 static bool source(const void *config_, const struct plane *whole, struct stage_source *source)
@@ -162,11 +149,6 @@ static bool source(const void *config_, const struct plane *whole, struct stage_
                                                 [VIDEO_BT2020] = LUMINANCE_BT2020};
     source->luma = config->weights.choice == choices[source->matrix] && !config->exact;
     return true;
-}
-
-static int64_t margin(const void *config)
-{
-    return 0;
 }
 
 static const char *const chains[] = {
@@ -181,10 +163,9 @@ const struct stage stage_luminance = {
     .params = params,
     .config_size = sizeof(struct luminance_config),
     .complete = complete,
-    .shape = shape,
+    .window = stage_window_of_pixel,
+    .change = change,
     .passes = passes,
-    .margin = margin,
-    .reach = reach,
     .source = source,
     .reference = luminance_reference,
     .bench_channels = 3,

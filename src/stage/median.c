@@ -13,14 +13,12 @@ static const struct param params[] = {
     {0},
 };
 
-static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
+static bool window(const void *config_, struct stage_window *window)
 {
     const struct median_config *config = config_;
-    uint32_t side = 2 * (uint32_t)config->radius + 1;
-    return stage_window_shape("median", config->border, side, side,
-                              1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, in, alignment,
-                              out, fault);
+    const uint32_t radius = (uint32_t)config->radius;
+    *window = (struct stage_window){radius, radius, radius, radius, (enum border)config->border};
+    return true;
 }
 
 /* What a sample takes: its column sorted, and the networks of cl/median.cl. */
@@ -138,10 +136,8 @@ static const struct {
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
     const struct median_config *config = config_;
-    const uint32_t radius = (uint32_t)config->radius;
-    struct task task = {.config = config,
-                        .plan = plan,
-                        .window = {radius, radius, radius, radius, (enum border)config->border}};
+    struct task task = {.config = config, .plan = plan};
+    window(config, &task.window);
     for (unsigned i = 0, way; i < plan->in->n_planes; i++) {
         task.plane = i;
         task.in = (struct view){OPERAND_IN, plan->in->planes[i]};
@@ -151,17 +147,6 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
         ways[way].add(&task);
     }
     return 0;
-}
-
-static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
-{
-    return (struct tolerance){0, 0};
-}
-
-static int64_t margin(const void *config_)
-{
-    const struct median_config *config = config_;
-    return stage_margin(config->radius, config->border);
 }
 
 static const char *const chains[] = {
@@ -177,10 +162,10 @@ const struct stage stage_median = {
     .summary = "specks taken away: the middle one of the samples around each",
     .params = params,
     .config_size = sizeof(struct median_config),
-    .shape = shape,
+    .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32,
+    .window = window,
     .passes = passes,
-    .margin = margin,
     .reference = median_reference,
-    .tolerance = tolerance,
+    .floats = &(const struct tolerance){0, 0},
     .bench = "median",
 };

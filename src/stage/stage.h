@@ -16,6 +16,7 @@
 
 #include "bank/definitions.h"
 #include "base/fault.h"
+#include "image/border.h"
 #include "image/frame.h"
 #include "param/param.h"
 #include "stage/pass.h"
@@ -27,11 +28,22 @@ struct tolerance {
     double absolute, relative;
 };
 
+/* The pixels of the source from which that of the result at the same place is computed: from `left`
+ * and `top` in front of it to `right` and `bottom` behind it. */
+struct stage_window {
+    uint32_t left, right, top, bottom;
+    enum border border;
+    uint32_t more; /* windows as large that follow, each over the results of the one before */
+    bool by_rows;  /* passes may run row by row in turn with those of others (chain/fuse.c): the
+                     template reads rows by SOURCE_Y, and each plane takes one pass whose arguments
+                     begin with the planes of input and output */
+};
+
 /* The rows of the source from which row y of the result is computed: y - top … y - top + rows - 1,
  * which may lie outside the plane, where `border` tells what they are. */
 struct stage_reach {
     uint32_t rows, top;
-    int border;
+    enum border border;
 };
 
 /* What a decoder may give instead of the file's whole picture. */
@@ -51,8 +63,8 @@ struct stage {
     const char *summary;        /* what comes out, in one sentence */
     const struct param *params; /* ends with an entry without a name; NULL: it has none */
     size_t config_size;         /* size of the struct with the parameters' values */
-    unsigned types; /* of samples that it takes, a bit set (1 << SAMPLE_U8); 0: shape() says, and
-                       none takes f16 */
+    unsigned types; /* of samples that it takes, a bit set (1 << SAMPLE_U8); 0: shape() or change()
+                       says, and none takes f16 */
     bool inverse;   /* it undoes what frame.origins describe */
     bool whole; /* it needs all planes of a transform, also to change some (stage/move/only.h) */
     bool internal;  /* not for chains that people write, only for plans */
@@ -67,9 +79,18 @@ struct stage {
      * The given parameters printed afterwards must read back as the same config. */
     int (*complete)(void *config, param_given *given, struct fault *fault);
 
-    /* Adds the planes of the result for `in` to the empty frame `out`, or returns FAULT_SHAPE with
-     * the reason why it cannot take this input. frame_add_plane chooses the layout, with
-     * `alignment`. */
+    /* For a stage that computes each pixel from those around its place, and keeps the picture's
+     * size and its places, but for what border=crop takes away: sets the window to which they
+     * belong. False, or NULL: this config does not. Per-pixel stages do not need this. */
+    bool (*window)(const void *config, struct stage_window *window);
+
+    /* For a stage that makes one plane of each: changes the shape of an input's plane, from which
+     * border=crop has taken its window's rim, to that of the result's, or returns FAULT_SHAPE with
+     * the reason why it cannot take this one. NULL: there is nothing to change. */
+    int (*change)(const void *config, struct plane *plane, struct fault *fault);
+
+    /* In its place, for other stages: adds the planes of the result for `in` to the empty frame
+     * `out`, with `alignment` (stage_add_plane). */
     int (*shape)(const void *config, const struct frame *in, size_t alignment, struct frame *out,
                  struct fault *fault);
 
@@ -97,17 +118,6 @@ struct stage {
      * of the input is passed on. */
     void (*view)(const void *config, const struct frame *in, struct frame *out);
 
-    /* For a stage whose passes may run row by row in turn with those of others (chain/fuse.c): from
-     * which rows a row is computed. Its template must read rows by SOURCE_Y, and each plane must
-     * take one pass whose arguments begin with the planes of input and output. NULL, or 0 rows: its
-     * passes run alone. Per-pixel stages do not need this. */
-    struct stage_reach (*reach)(const void *config);
-
-    /* How far from a pixel of the result, in pixels and any direction, those lie from which it is
-     * computed, for a config that keeps the picture's size and its places; −1: this one does not, or
-     * needs more (stage_margin). NULL: none does. Per-pixel stages do not need this. */
-    int64_t (*margin)(const void *config);
-
     /* For a stage that does not need the file's whole picture, whose shape is `whole`: lowers
      * `source` to what it accepts, and returns whether the next stage may be asked, too. Only the
      * stages at the beginning of a chain are asked. NULL: it needs the whole picture. */
@@ -115,7 +125,10 @@ struct stage {
 
     stage_reference *reference;
 
-    /* NULL: integer results are exact, others within 1e-5 relative. */
+    /* Of results in floats; integers are exact. NULL: {1e-6, 1e-5}. */
+    const struct tolerance *floats;
+
+    /* In its place, where it depends on the config, or integers may differ. */
     struct tolerance (*tolerance)(const void *config, enum sample_type in, enum sample_type out);
 
     /* Chains whose plans, for pictures of every kind, have all kernels that the stage needs on native
@@ -138,14 +151,23 @@ const struct stage *stage_find(const char *name, size_t length);
 /* Whether the stage, with these parameters, is per-pixel. */
 bool stage_is_per_pixel(const struct stage *stage, const void *config);
 
-/* Adds the planes of its result to the empty frame `out`, as stage->shape does, for any stage;
- * first checks the types and layouts that it takes. */
+/* Adds the planes of its result to the empty frame `out`, for any stage; first checks the types and
+ * layouts that it takes. */
 int stage_find_shape(const struct stage *stage, const void *config, const struct frame *in,
                      size_t alignment, struct frame *out, struct fault *fault);
 
 /* Adds the passes that compute plan->out from plan->in, or none, for any stage. */
 int stage_add_passes(const struct stage *stage, const void *config, struct stage_plan *plan,
                      struct fault *fault);
+
+/* From which rows a row is computed by passes that may run in turn with others; 0 rows: they may
+ * not. */
+struct stage_reach stage_find_reach(const struct stage *stage, const void *config);
+
+/* How far from a pixel of the result, in pixels and any direction, those lie from which it is
+ * computed; −1: it has no window, or one that brings samples from the other side, or takes rows and
+ * columns away. */
+int64_t stage_find_margin(const struct stage *stage, const void *config);
 
 struct tolerance stage_tolerance(const struct stage *stage, const void *config, enum sample_type in,
                                  enum sample_type out);

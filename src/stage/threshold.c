@@ -115,40 +115,27 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
         function->args[2] = function->args[1];
     if (function->plan)
         function->plan->warning = doubtful(config->t.value, in);
-    return stage_require_type("threshold", type, STAGE_TYPES_BUT_F64, fault);
+    return 0;
 }
 
-static int local_shape(const struct threshold_config *config, const struct frame *in,
-                       size_t alignment, struct frame *out, struct fault *fault)
+static bool window(const void *config_, struct stage_window *window)
 {
-    uint32_t side = 2 * (uint32_t)config->radius + 1;
-    for (size_t i = 0; i < in->n_planes; i++)
-        if ((in->planes[i].type == SAMPLE_F32) != (in->planes[0].type == SAMPLE_F32))
-            return fault_set(fault, FAULT_SHAPE,
-                             "threshold:t=local takes planes of f32, or of integers, not of both; "
-                             "convert:type=f32 makes them all f32");
-    return stage_window_shape("threshold:t=local", config->border, side, side, stage_box.types, in,
-                              alignment, out, fault);
+    const struct threshold_config *config = config_;
+    const uint32_t radius = (uint32_t)config->radius;
+    *window = (struct stage_window){radius, radius, radius, radius, (enum border)config->border};
+    return config->t.choice == THRESHOLD_LOCAL;
 }
 
-static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
+static int change(const void *config_, struct plane *plane, struct fault *fault)
 {
     const struct threshold_config *config = config_;
     if (config->t.choice == THRESHOLD_LOCAL)
-        return local_shape(config, in, alignment, out, fault);
-    int result = stage_require_types("threshold", in, STAGE_TYPES_BUT_F64, fault);
-    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
-        const struct plane *p = &in->planes[i];
-        if ((uint64_t)p->width * p->height * p->channels > OTSU_SAMPLES_MAX)
-            result =
-                fault_set(fault, FAULT_LIMIT,
-                          "threshold:t=otsu takes planes of at most 2^29 samples, not %u×%u×%u",
-                          p->width, p->height, p->channels);
-    }
-    if (result == 0)
-        result = stage_shape_same(config, in, alignment, out, fault);
-    return result;
+        return stage_require_type("threshold:t=local", plane->type, stage_box.types, fault);
+    if ((uint64_t)plane->width * plane->height * plane->channels > OTSU_SAMPLES_MAX)
+        return fault_set(fault, FAULT_LIMIT,
+                         "threshold:t=otsu takes planes of at most 2^29 samples, not %u×%u×%u",
+                         plane->width, plane->height, plane->channels);
+    return 0;
 }
 
 static void add_passes(const struct threshold_config *config, struct stage_plan *plan,
@@ -250,6 +237,11 @@ static int local_passes(const struct threshold_config *config, struct stage_plan
     struct box_config box;
     unsigned means, at_once = 0, from = OPERAND_IN;
     threshold_means(config, &box);
+    for (size_t i = 0; i < plan->in->n_planes; i++)
+        if ((plan->in->planes[i].type == SAMPLE_F32) != (plan->in->planes[0].type == SAMPLE_F32))
+            return fault_set(fault, FAULT_SHAPE,
+                             "threshold:t=local takes planes of f32, or of integers, not of both; "
+                             "convert:type=f32 makes them all f32");
     if (plan->in->planes[0].type == SAMPLE_F32)
         from = add_levels(plan);
     if (plan->out_of_memory)
@@ -280,12 +272,6 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
-static int64_t margin(const void *config_)
-{
-    const struct threshold_config *config = config_;
-    return config->t.choice == THRESHOLD_LOCAL ? stage_margin(config->radius, config->border) : -1;
-}
-
 static const char *const chains[] = {
     "threshold:t=0",
     "threshold:t=otsu",
@@ -299,9 +285,10 @@ const struct stage stage_threshold = {
     .summary = "two values: one where the sample is at least a threshold, one where it is below",
     .params = params,
     .config_size = sizeof(struct threshold_config),
-    .shape = shape,
+    .types = STAGE_TYPES_BUT_F64,
+    .window = window,
+    .change = change,
     .passes = passes,
-    .margin = margin,
     .pixel = pixel,
     .is_per_pixel = is_per_pixel,
     .reference = threshold_reference,

@@ -35,9 +35,7 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
     struct plane picture = video_picture(&config->video);
     if (config->luma)
         picture.channels = 1;
-    return frame_add_plane(out, &picture, alignment)
-               ? 0
-               : fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    return stage_add_plane(out, &picture, alignment, fault);
 }
 
 /* Y as it lies is what is wanted. */
@@ -110,18 +108,13 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
-static struct stage_reach reach(const void *config)
-{
-    return (struct stage_reach){.rows = 1};
-}
-
 const struct stage stage_video = {
     .name = "video",
     .summary = "the picture that a video frame's planes mean",
     .config_size = sizeof(struct video_config),
     .internal = true,
+    .window = stage_window_of_pixel,
     .shape = shape,
     .passes = passes,
-    .reach = reach,
     .reference = video_reference,
 };

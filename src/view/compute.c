@@ -402,9 +402,7 @@ static int64_t margin_of(const struct chain *chain, size_t n)
     int64_t margin = 0;
     for (size_t i = 0; i < n; i++) {
         const struct chain_step *step = &chain->steps[i];
-        int64_t own = stage_is_per_pixel(step->stage, step->config) ? 0
-                      : step->stage->margin ? step->stage->margin(step->config)
-                                            : -1;
+        int64_t own = stage_find_margin(step->stage, step->config);
         if (own < 0)
             return -1;
         margin += own;

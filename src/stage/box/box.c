@@ -157,8 +157,8 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
             name_plane(config, in->planes[i].name, what, &plane);
             result = is_table ? shape_of_table(&plane, fault)
                               : size_after(config, config->width.v[w], config->passes, &plane, fault);
-            if (result == 0 && !frame_add_plane(out, &plane, alignment))
-                result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+            if (result == 0)
+                result = stage_add_plane(out, &plane, alignment, fault);
         }
     }
     return result;
@@ -331,20 +331,17 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
-static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
-{
-    return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){5e-4, 1e-5};
-}
-
-static int64_t margin(const void *config_)
+/* Around the widest window. An entry of a table needs all that lies above and left of it. */
+static bool window(const void *config_, struct stage_window *window)
 {
     const struct box_config *config = config_;
     int64_t side = config->height;
-    if (config->table) /* an entry needs all that lies above and left of it */
-        return -1;
     for (unsigned i = 0; i < config->width.count; i++)
         side = config->width.v[i] > side ? config->width.v[i] : side;
-    return stage_margin((side / 2) * config->passes, config->border);
+    uint32_t reach = (uint32_t)side / 2;
+    *window = (struct stage_window){reach, reach, reach, reach, (enum border)config->border};
+    window->more = (uint32_t)config->passes - 1;
+    return !config->table;
 }
 
 static const char *const chains[] = {
@@ -366,10 +363,10 @@ const struct stage stage_box = {
     .complete = complete,
     .types =
         1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16 | 1u << SAMPLE_F32,
+    .window = window,
     .shape = shape,
     .passes = passes,
-    .margin = margin,
     .reference = box_reference,
-    .tolerance = tolerance,
+    .floats = &(const struct tolerance){5e-4, 1e-5},
     .bench = "box:radius=4",
 };

@@ -155,9 +155,7 @@ static int add_plane(const struct idwt_config *config, const struct frame *in, s
     plane.width = layout.levels[kept].width;
     plane.height = layout.levels[kept].height;
     plane.channels = layout.channels;
-    if (!frame_add_plane(out, &plane, alignment))
-        return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-    return 0;
+    return stage_add_plane(out, &plane, alignment, fault);
 }
 
 static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,

@@ -128,8 +128,7 @@ static int shape(const void *config, const struct frame *in, size_t alignment, s
 {
     int result = dwt_check_frame("shrink", in, fault);
     for (size_t i = 0; i < in->n_planes && result == 0; i++)
-        if (!frame_add_plane(out, &in->planes[i], alignment))
-            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+        result = stage_add_plane(out, &in->planes[i], alignment, fault);
     return result;
 }
 

@@ -60,8 +60,7 @@ static int shape(const void *config, const struct frame *in, size_t alignment, s
     struct synthesis_work work;
     int result = synthesis_work_create(&work, config, in, fault);
     for (size_t i = 0; i < work.n && result == 0; i++)
-        if (!frame_add_plane(out, &work.cascades[i].out, alignment))
-            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+        result = stage_add_plane(out, &work.cascades[i].out, alignment, fault);
     synthesis_work_finish(&work);
     return result;
 }

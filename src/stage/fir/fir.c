@@ -148,25 +148,25 @@ static int complete(void *config_, param_given *given, struct fault *fault)
     return 0;
 }
 
-static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
+static bool window(const void *config_, struct stage_window *window)
 {
     const struct fir_config *config = config_;
-    struct fir_window window;
-    fir_window(config, &window);
-    int result = 0;
-    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
-        struct plane plane = in->planes[i];
-        result =
-            stage_window_size("fir", config->border, window.columns, window.rows, &plane, fault);
-        if (config->out == FIR_OUT_F32) {
-            plane.type = SAMPLE_F32;
-            plane.channels -= plane_has_alpha(&plane);
-        }
-        if (result == 0 && !frame_add_plane(out, &plane, alignment))
-            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+    struct fir_window k;
+    fir_window(config, &k);
+    unsigned x = k.columns / 2, y = k.rows / 2;
+    *window = (struct stage_window){
+        x, x, y, y, (enum border)config->border, .by_rows = !fir_is_apart(&k)};
+    return true;
+}
+
+static int change(const void *config_, struct plane *plane, struct fault *fault)
+{
+    const struct fir_config *config = config_;
+    if (config->out == FIR_OUT_F32) {
+        plane->channels -= plane_has_alpha(plane);
+        plane->type = SAMPLE_F32;
     }
-    return result;
+    return 0;
 }
 
 /* What the kernel for every window needs to know beside the work for a plane. */
@@ -541,33 +541,6 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
-static struct stage_reach reach(const void *config_)
-{
-    const struct fir_config *config = config_;
-    struct fir_window window;
-    fir_window(config, &window);
-    if (fir_is_apart(&window))
-        return (struct stage_reach){0};
-    return (struct stage_reach){.rows = window.rows,
-                                .top = config->border == BORDER_CROP ? 0 : window.rows / 2,
-                                .border = config->border};
-}
-
-/* Equal bit for bit, except that a GPU may treat numbers below 2^-126 as 0. */
-static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
-{
-    return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){1e-25, 0};
-}
-
-static int64_t margin(const void *config_)
-{
-    const struct fir_config *config = config_;
-    struct fir_window window;
-    fir_window(config, &window);
-    unsigned side = window.rows > window.columns ? window.rows : window.columns;
-    return stage_margin(side / 2, config->border);
-}
-
 /* A window of 9×9 such numbers, and of 7×7. */
 #define NINE(k)      ROW_OF_9(k) "/" ROW_OF_9(k) "/" ROW_OF_9(k) "/" ROW_OF_9(k) "/" ROW_OF_9(k) "/" ROW_OF_9(k) "/" ROW_OF_9(k) "/" ROW_OF_9(k) "/" ROW_OF_9(k)
 #define ROW_OF_9(k)  ROW_OF_7(k) "_" k "_" k
@@ -607,12 +580,12 @@ const struct stage stage_fir = {
     .complete = complete,
     .types =
         1u << SAMPLE_U8 | 1u << SAMPLE_I8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16 | 1u << SAMPLE_F32,
-    .shape = shape,
+    .window = window,
+    .change = change,
     .passes = passes,
-    .margin = margin,
-    .reach = reach,
     .widens = true,
     .reference = fir_reference,
-    .tolerance = tolerance,
+    /* equal bit for bit, except that a GPU may treat numbers below 2^-126 as 0 */
+    .floats = &(const struct tolerance){1e-25, 0},
     .bench = "fir:gaussian3",
 };

@@ -61,36 +61,17 @@ static int complete(void *config_, param_given *given, struct fault *fault)
     return 0;
 }
 
-int gauss_shape(const char *stage, const struct gauss_config *config, const struct frame *in,
-                size_t alignment, struct frame *out, struct fault *fault)
+bool gauss_window(const void *config_, struct stage_window *window)
 {
-    uint32_t side = 2 * (uint32_t)config->radius + 1;
-    return stage_window_shape(stage, config->border, side, side,
-                              1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, in, alignment,
-                              out, fault);
-}
-
-static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
-{
-    return gauss_shape("gauss", config, in, alignment, out, fault);
+    const struct gauss_config *config = config_;
+    const uint32_t radius = (uint32_t)config->radius;
+    *window = (struct stage_window){radius, radius, radius, radius, (enum border)config->border};
+    return true;
 }
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
     return gauss_plan(config, NULL, plan, fault);
-}
-
-/* Sums of f32 are made in another order than the reference's. */
-static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
-{
-    return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){1e-3, 1e-5};
-}
-
-static int64_t margin(const void *config_)
-{
-    const struct gauss_config *config = config_;
-    return stage_margin(config->radius, config->border);
 }
 
 static const char *const chains[] = {
@@ -105,10 +86,10 @@ const struct stage stage_gauss = {
     .params = params,
     .config_size = sizeof(struct gauss_config),
     .complete = complete,
-    .shape = shape,
+    .types = GAUSS_TYPES,
+    .window = gauss_window,
     .passes = passes,
-    .margin = margin,
     .reference = gauss_reference,
-    .tolerance = tolerance,
+    .floats = &(const struct tolerance){1e-3, 1e-5}, /* sums are made in another order */
     .bench = "gauss:1.5",
 };

@@ -2,15 +2,12 @@
 #ifndef SLUICE_STAGE_GAUSS_H
 #define SLUICE_STAGE_GAUSS_H
 
-#include "base/fault.h"
-#include "image/border.h"
-#include "image/frame.h"
-#include "param/param.h"
-#include "stage/pass.h"
+#include "stage/stage.h"
 
 #define GAUSS_RADIUS_MAX 255
 #define GAUSS_SIGMA_MIN  1e-6
 #define GAUSS_SIGMA_MAX  1e6
+#define GAUSS_TYPES      (1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32)
 
 struct gauss_config {
     double sigma;
@@ -30,8 +27,8 @@ void gauss_weights(double sigma, int64_t radius, double weights[GAUSS_RADIUS_MAX
 void gauss_fixed_weights(const double *weights, int64_t radius,
                          int32_t fixed[GAUSS_RADIUS_MAX + 1]);
 
-int gauss_shape(const char *stage, const struct gauss_config *config, const struct frame *in,
-                size_t alignment, struct frame *out, struct fault *fault);
+/* The window of a struct gauss_config. */
+bool gauss_window(const void *config, struct stage_window *window);
 
 /* Passes of both stages, and the definition in plain C; `sharpen` NULL: the blur is the result. */
 int gauss_plan(const struct gauss_config *config, const struct gauss_sharpen *sharpen,
@@ -39,7 +36,6 @@ int gauss_plan(const struct gauss_config *config, const struct gauss_sharpen *sh
 
 int gauss_compute(const struct gauss_config *config, const struct gauss_sharpen *sharpen,
                   const struct picture *in, struct picture *out, struct fault *fault);
-int gauss_reference(const void *config, const struct picture *in, struct picture *out,
-                    struct fault *fault);
+stage_reference gauss_reference;
 
 #endif

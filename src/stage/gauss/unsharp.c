@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "stage/common.h"
-#include "stage/stage.h"
 
 #define AMOUNT_MAX 1000
 
@@ -29,11 +28,9 @@ static int complete(void *config_, param_given *given, struct fault *fault)
     return 0;
 }
 
-static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
+static bool window(const void *config, struct stage_window *window)
 {
-    const struct unsharp_config *config = config_;
-    return gauss_shape("unsharp", &config->blur, in, alignment, out, fault);
+    return gauss_window(&((const struct unsharp_config *)config)->blur, window);
 }
 
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
@@ -55,12 +52,6 @@ static struct tolerance tolerance(const void *config_, enum sample_type in, enum
                               1e-5 * (1 + amount)};
 }
 
-static int64_t margin(const void *config_)
-{
-    const struct unsharp_config *config = config_;
-    return stage_margin(config->blur.radius, config->blur.border);
-}
-
 static const char *const chains[] = {
     "unsharp:sigma=3",
     "unsharp:sigma=0.5:amount=1.3",
@@ -74,9 +65,9 @@ const struct stage stage_unsharp = {
     .params = params,
     .config_size = sizeof(struct unsharp_config),
     .complete = complete,
-    .shape = shape,
+    .types = GAUSS_TYPES,
+    .window = window,
     .passes = passes,
-    .margin = margin,
     .reference = unsharp_reference,
     .tolerance = tolerance,
     .bench = "unsharp:1.5",

@@ -54,22 +54,6 @@ static int complete(struct morph_config *config, enum morph_kind kind, bool twic
     return 0;
 }
 
-int morph_shape(const struct morph_config *config, unsigned windows, const struct frame *in,
-                size_t alignment, struct frame *out, struct fault *fault)
-{
-    const char *stage = name_of(config);
-    int result = 0;
-    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
-        struct plane plane = in->planes[i];
-        for (unsigned k = 0; k < windows && result == 0; k++)
-            result = stage_window_size(stage, (enum border)config->border, (uint32_t)config->width,
-                                       (uint32_t)config->height, &plane, fault);
-        if (result == 0 && !frame_add_plane(out, &plane, alignment))
-            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-    }
-    return result;
-}
-
 struct stage_window morph_window(const struct morph_task *task)
 {
     uint32_t w = task->width, h = task->height;
@@ -218,16 +202,14 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
-static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
+static bool window(const void *config_, struct stage_window *window)
 {
     const struct morph_config *config = config_;
-    return morph_shape(config, config->twice ? 2 : 1, in, alignment, out, fault);
-}
-
-static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
-{
-    return (struct tolerance){0, 0};
+    uint32_t w = (uint32_t)config->width, h = (uint32_t)config->height;
+    *window = (struct stage_window){w / 2, w - 1 - w / 2, h / 2, h - 1 - h / 2,
+                                    (enum border)config->border};
+    window->more = config->twice;
+    return true;
 }
 
 static int complete_erode(void *config, param_given *given, struct fault *fault)
@@ -250,21 +232,15 @@ static int complete_close(void *config, param_given *given, struct fault *fault)
     return complete(config, MORPH_LARGEST, true, given, fault);
 }
 
-static int64_t margin(const void *config_)
-{
-    const struct morph_config *config = config_;
-    int64_t side = config->width > config->height ? config->width : config->height;
-    return stage_margin(side / 2 * (config->twice ? 2 : 1), config->border);
-}
-
 #define MORPH_STAGE(word, text)                                                                    \
     {                                                                                              \
         .name = #word, .summary = text, .params = params,                                          \
         .chains = (const char *const[]){#word ":3", NULL},                                         \
         .config_size = sizeof(struct morph_config),                                                \
         .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32,                            \
-        .complete = complete_##word, .shape = shape, .passes = passes, .margin = margin,           \
-        .reference = morph_reference, .tolerance = tolerance, .bench = #word ":3",                 \
+        .complete = complete_##word, .window = window, .passes = passes,                           \
+        .reference = morph_reference, .floats = &(const struct tolerance){0, 0},                   \
+        .bench = #word ":3",                                                                       \
     }
 
 const struct stage stage_erode =

@@ -23,10 +23,6 @@ struct morph_config {
     bool twice;
 };
 
-/* Adds the planes that one window after `in` leaves, or both of them. */
-int morph_shape(const struct morph_config *config, unsigned windows, const struct frame *in,
-                size_t alignment, struct frame *out, struct fault *fault);
-
 /* The definition, in plain C. */
 stage_reference morph_reference;
 

@@ -1,4 +1,5 @@
 /* Erosion and dilation by their definition: each sample from all of its window. */
+#include "stage/common.h"
 #include "stage/morph/morph.h"
 
 static void compute_plane(const struct morph_config *config, enum morph_kind kind,
@@ -34,7 +35,12 @@ int morph_reference(const void *config_, const struct picture *in, struct pictur
     struct frame frame = {0};
     int result = 0;
     if (config->twice) {
-        result = morph_shape(config, 1, &in->frame, FRAME_ALIGNMENT, &frame, fault);
+        for (size_t i = 0; i < in->frame.n_planes && result == 0; i++) {
+            struct plane plane = in->frame.planes[i];
+            stage_window_size("", (enum border)config->border, (uint32_t)config->width,
+                              (uint32_t)config->height, &plane, NULL);
+            result = stage_add_plane(&frame, &plane, FRAME_ALIGNMENT, fault);
+        }
         if (result == 0 && !picture_create(&half, &frame))
             result = fault_set(fault, FAULT_MEMORY, "no memory for a picture");
         frame_finish(&frame);

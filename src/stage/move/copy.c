@@ -32,7 +32,6 @@ const struct stage stage_copy = {
     .summary = "the same samples in other memory",
     .internal = true,
     .types = STAGE_TYPES_ALL,
-    .shape = stage_shape_same,
     .passes = passes,
     .reference = copy_reference,
 };

@@ -64,22 +64,14 @@ int crop_place(const struct crop_config *config, const struct plane *plane, uint
     return 0;
 }
 
-static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
+static int change(const void *config_, struct plane *plane, struct fault *fault)
 {
     const struct crop_config *config = config_;
-    for (size_t i = 0; i < in->n_planes; i++) {
-        struct plane plane = in->planes[i];
-        uint32_t x, y;
-        int result = crop_place(config, &plane, &x, &y, fault);
-        if (result != 0)
-            return result;
-        plane.width = (uint32_t)config->w;
-        plane.height = (uint32_t)config->h;
-        if (!frame_add_plane(out, &plane, alignment))
-            return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-    }
-    return 0;
+    uint32_t x, y;
+    int result = crop_place(config, plane, &x, &y, fault);
+    plane->width = (uint32_t)config->w;
+    plane->height = (uint32_t)config->h;
+    return result;
 }
 
 /* The rectangle as a plane in the memory of the input. */
@@ -125,7 +117,7 @@ const struct stage stage_crop = {
     .config_size = sizeof(struct crop_config),
     .complete = complete,
     .types = STAGE_TYPES_ALL,
-    .shape = shape,
+    .change = change,
     .passes = passes,
     .view = view,
     .reference = crop_reference,

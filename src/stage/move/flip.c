@@ -40,7 +40,6 @@ const struct stage stage_flip = {
     .params = params,
     .config_size = sizeof(struct flip_config),
     .types = STAGE_TYPES_ALL,
-    .shape = stage_shape_same,
     .passes = passes,
     .reference = flip_reference,
     .bench = "flip:x",

@@ -134,9 +134,8 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
         bool is_part = n < made.n_planes && part.places[n] == i;
         const struct plane *from = is_part ? &made.planes[n] : &in->planes[i];
         n += is_part;
-        if (!frame_add_plane(out, is_taken(config, &in->planes[i]) ? from : &in->planes[i],
-                             alignment))
-            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+        result = stage_add_plane(out, is_taken(config, &in->planes[i]) ? from : &in->planes[i],
+                                 alignment, fault);
     }
     frame_finish(&made);
     finish_part(&part);

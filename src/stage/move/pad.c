@@ -35,28 +35,19 @@ static int complete(void *config_, param_given *given, struct fault *fault)
     return stage_check_background("pad", &config->background, fault);
 }
 
-static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
+static int change(const void *config_, struct plane *plane, struct fault *fault)
 {
     const struct pad_config *config = config_;
-    for (size_t i = 0; i < in->n_planes; i++) {
-        struct plane plane = in->planes[i];
-        double background[PLANE_CHANNELS_MAX];
-        uint64_t width = plane.width + (uint64_t)(config->left + config->right);
-        uint64_t height = plane.height + (uint64_t)(config->top + config->bottom);
-        if (width * height > INT_MAX)
-            return fault_set(
-                fault, FAULT_LIMIT, "pad: %u×%u would become %llu×%llu, more than 2^31 pixels",
-                plane.width, plane.height, (unsigned long long)width, (unsigned long long)height);
-        int result = stage_background("pad", &config->background, &plane, background, fault);
-        if (result != 0)
-            return result;
-        plane.width = (uint32_t)width;
-        plane.height = (uint32_t)height;
-        if (!frame_add_plane(out, &plane, alignment))
-            return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-    }
-    return 0;
+    double background[PLANE_CHANNELS_MAX];
+    uint64_t width = plane->width + (uint64_t)(config->left + config->right);
+    uint64_t height = plane->height + (uint64_t)(config->top + config->bottom);
+    if (width * height > INT_MAX)
+        return fault_set(fault, FAULT_LIMIT,
+                         "pad: %u×%u would become %llu×%llu, more than 2^31 pixels", plane->width,
+                         plane->height, (unsigned long long)width, (unsigned long long)height);
+    plane->width = (uint32_t)width;
+    plane->height = (uint32_t)height;
+    return stage_background("pad", &config->background, plane, background, fault);
 }
 
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
@@ -86,7 +77,7 @@ const struct stage stage_pad = {
     .config_size = sizeof(struct pad_config),
     .complete = complete,
     .types = STAGE_TYPES_ALL,
-    .shape = shape,
+    .change = change,
     .passes = passes,
     .reference = pad_reference,
     .bench = "pad:left=5:top=3",

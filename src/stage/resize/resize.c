@@ -152,28 +152,22 @@ int resize_layout(const struct resize_config *config, const struct plane *plane,
     return 0;
 }
 
-static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
+static int change(const void *config_, struct plane *plane, struct fault *fault)
 {
     const struct resize_config *config = config_;
-    for (size_t i = 0; i < in->n_planes; i++) {
-        struct plane plane = in->planes[i];
-        struct resize_layout layout;
-        double background[PLANE_CHANNELS_MAX];
-        int result = resize_layout(config, &plane, &layout, fault);
-        if (result == 0 && config->fit == RESIZE_PAD)
-            result = stage_background("resize", &config->background, &plane, background, fault);
-        if (result == 0 && !(resize_axis_moves(&layout.x) && resize_axis_moves(&layout.y)))
-            result = stage_require_type(
-                "resize", plane.type, 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, fault);
-        if (result != 0)
-            return result;
-        plane.width = layout.width;
-        plane.height = layout.height;
-        plane.reduced = plane.whole_width = plane.whole_height = plane.whole_x = plane.whole_y = 0;
-        if (!frame_add_plane(out, &plane, alignment))
-            return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-    }
+    struct resize_layout layout;
+    double background[PLANE_CHANNELS_MAX];
+    int result = resize_layout(config, plane, &layout, fault);
+    if (result == 0 && config->fit == RESIZE_PAD)
+        result = stage_background("resize", &config->background, plane, background, fault);
+    if (result == 0 && !(resize_axis_moves(&layout.x) && resize_axis_moves(&layout.y)))
+        result = stage_require_type("resize", plane->type,
+                                    1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, fault);
+    if (result != 0)
+        return result;
+    plane->width = layout.width;
+    plane->height = layout.height;
+    plane->reduced = plane->whole_width = plane->whole_height = plane->whole_x = plane->whole_y = 0;
     return 0;
 }
 
@@ -198,11 +192,6 @@ static bool source(const void *config_, const struct plane *whole, struct stage_
 }
 
 /* The order in which f32 without alpha is summed is not part of the definition. */
-static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
-{
-    return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){1e-3, 1e-5};
-}
-
 static const char *const chains[] = {
     "resize:w=1",
     "resize:w=1:filter=nearest",
@@ -216,10 +205,10 @@ const struct stage stage_resize = {
     .params = params,
     .config_size = sizeof(struct resize_config),
     .complete = complete,
-    .shape = shape,
+    .change = change,
     .passes = resize_passes,
     .source = source,
     .reference = resize_reference,
-    .tolerance = tolerance,
+    .floats = &(const struct tolerance){1e-3, 1e-5},
     .bench = "resize:by=0.25",
 };

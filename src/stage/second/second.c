@@ -134,20 +134,16 @@ int second_check(const char *stage, const struct second_config *config, const st
     return 0;
 }
 
-static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
+/* A change() of nothing: not every plane is taken. */
+static int check_plane(const void *config_, struct plane *plane, struct fault *fault)
 {
     const struct second_config *config = config_;
+    const char *stage = names[config->operation];
     double unused[PLANE_CHANNELS_MAX];
-    for (size_t i = 0; i < in->n_planes; i++) {
-        const char *stage = names[config->operation];
-        int result = second_check(stage, config, &in->planes[i], fault);
-        if (result == 0 && config->operation == SECOND_MASK)
-            result = stage_background(stage, &config->background, &in->planes[i], unused, fault);
-        if (result != 0)
-            return result;
-    }
-    return stage_shape_same(config, in, alignment, out, fault);
+    int result = second_check(stage, config, plane, fault);
+    if (result == 0 && config->operation == SECOND_MASK)
+        result = stage_background(stage, &config->background, plane, unused, fault);
+    return result;
 }
 
 /* ---- what kernels are given ---- */
@@ -473,21 +469,6 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
-static struct stage_reach reach(const void *config)
-{
-    return (struct stage_reach){.rows = 1};
-}
-
-static int64_t margin(const void *config)
-{
-    return 0;
-}
-
-static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
-{
-    return (struct tolerance){0, 0};
-}
-
 static int complete_subtract(void *config, param_given *given, struct fault *fault)
 {
     return complete("subtract", SECOND_SUBTRACT, config, fault);
@@ -521,9 +502,9 @@ static int complete_blend(void *config, param_given *given, struct fault *fault)
         .chains = (const char *const[]){#word ":3", #word ":@grey", NULL},                         \
         .config_size = sizeof(struct second_config),                                               \
         .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16 | 1u << SAMPLE_F32,         \
-        .define = define, .complete = complete_##word, .shape = shape, .passes = passes,           \
-        .reach = reach, .margin = margin, .reference = second_reference, .tolerance = tolerance,   \
-        .bench = #word ":3",                                                                       \
+        .define = define, .complete = complete_##word, .window = stage_window_of_pixel,            \
+        .change = check_plane, .passes = passes, .reference = second_reference,                    \
+        .floats = &(const struct tolerance){0, 0}, .bench = #word ":3",                            \
     }
 
 const struct stage stage_subtract =

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stage/common.h"
+
 #define LEVELS_MAX 30
 
 /* Finds a parameter's value in ":name=value:…"; false: there is none. */
@@ -187,7 +189,8 @@ int mosaic_layout(const struct mosaic_config *config, const struct frame *in, si
                   struct mosaic_cell *cells, struct frame *out, struct fault *fault)
 {
     size_t target = 0;
-    for (size_t i = 0; i < in->n_planes; target++) {
+    int result = 0;
+    for (size_t i = 0; i < in->n_planes && result == 0; target++) {
         struct plane plane = in->planes[i];
         struct walk walk = {.in = in, .origin = origin_at(in, i)};
         size_t next = i + 1;
@@ -207,10 +210,10 @@ int mosaic_layout(const struct mosaic_config *config, const struct frame *in, si
         for (; i < next; i++)
             if (cells)
                 cells[i].target = target;
-        if (out && !frame_add_plane(out, &plane, alignment))
-            return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+        if (out)
+            result = stage_add_plane(out, &plane, alignment, fault);
     }
-    return 0;
+    return result;
 }
 
 static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,

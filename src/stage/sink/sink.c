@@ -6,7 +6,8 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
                  struct fault *fault)
 {
     const struct sink_config *config = config_;
-    for (size_t i = 0; i < in->n_planes; i++) {
+    int result = 0;
+    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
         const struct plane *from = &in->planes[i];
         struct plane plane = *from;
         plane.type = config->targets[i].type;
@@ -18,10 +19,9 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
         if ((plane.type != SAMPLE_U8 && plane.type != SAMPLE_U16) || from->type == SAMPLE_I32 ||
             !takes_channels)
             return fault_set(fault, FAULT_INTERNAL, "no format asks for such planes");
-        if (!frame_add_plane(out, &plane, alignment))
-            return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+        result = stage_add_plane(out, &plane, alignment, fault);
     }
-    return 0;
+    return result;
 }
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
@@ -49,18 +49,13 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
     return 0;
 }
 
-static struct stage_reach reach(const void *config)
-{
-    return (struct stage_reach){.rows = 1};
-}
-
 const struct stage stage_sink = {
     .name = "sink",
     .summary = "what the output's format can hold of a frame",
     .config_size = sizeof(struct sink_config),
     .internal = true,
+    .window = stage_window_of_pixel,
     .shape = shape,
     .passes = passes,
-    .reach = reach,
     .reference = sink_reference,
 };

@@ -35,15 +35,15 @@ static int add_planes(const struct sobel_config *config, struct plane plane, siz
 {
     static const char *const parts[] = {"dx", "dy"};
     char name[PLANE_NAME_MAX];
+    int result = 0;
     memcpy(name, plane.name, sizeof name);
-    for (int i = 0; i < (config->out == SOBEL_BOTH ? 2 : 1); i++) {
+    for (int i = 0; i < (config->out == SOBEL_BOTH ? 2 : 1) && result == 0; i++) {
         if (config->out == SOBEL_BOTH)
             snprintf(plane.name, sizeof plane.name, "%.24s%s%s", name, name[0] ? "." : "",
                      parts[i]);
-        if (!frame_add_plane(out, &plane, alignment))
-            return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+        result = stage_add_plane(out, &plane, alignment, fault);
     }
-    return 0;
+    return result;
 }
 
 static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
@@ -329,17 +329,11 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
-static struct stage_reach reach(const void *config_)
+static bool window(const void *config_, struct stage_window *window)
 {
     const struct sobel_config *config = config_;
-    return (struct stage_reach){
-        .rows = 3, .top = config->border == BORDER_CROP ? 0 : 1, .border = config->border};
-}
-
-static int64_t margin(const void *config_)
-{
-    const struct sobel_config *config = config_;
-    return stage_margin(1, config->border);
+    *window = (struct stage_window){1, 1, 1, 1, (enum border)config->border, .by_rows = true};
+    return true;
 }
 
 static const char *const chains[] = {
@@ -360,9 +354,8 @@ const struct stage stage_sobel = {
     .summary = "edges: the gradient by the 3×3 Sobel operator, its length or its parts",
     .params = params,
     .config_size = sizeof(struct sobel_config),
+    .window = window,
     .shape = shape,
     .passes = passes,
-    .margin = margin,
-    .reach = reach,
     .reference = sobel_reference,
 };

@@ -189,38 +189,28 @@ static int statistics_shape(const void *config_, const struct frame *in, size_t 
                 return fault_set(fault, FAULT_SHAPE,
                                  "statistics: the name %s.%s would be longer than %d letters",
                                  from->name, numbers[k].name, PLANE_NAME_MAX - 1);
-            if (!frame_add_plane(out, &plane, alignment))
-                return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
+            result = stage_add_plane(out, &plane, alignment, fault);
+            if (result != 0)
+                return result;
         }
     }
     return result;
 }
 
-static int histogram_shape(const void *config_, const struct frame *in, size_t alignment,
-                           struct frame *out, struct fault *fault)
+static int histogram_change(const void *config_, struct plane *plane, struct fault *fault)
 {
     const struct histogram_config *config = config_;
-    uint32_t bins = (uint32_t)config->bins;
-    int result = 0;
-    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
-        const struct plane *from = &in->planes[i];
-        uint32_t values = values_of(from, bins);
-        if (sample_is_integer(from->type) && (values < bins || values % bins != 0))
-            return fault_set(fault, FAULT_SHAPE,
-                             "histogram: bins=%u: of %s a power of two, at most %u", bins,
-                             sample_name(from->type), values);
-        result = check("histogram", &config->regions, from, values, fault);
-        struct plane plane = {.width = bins,
-                              .height = (uint32_t)(config->regions.across * config->regions.down),
-                              .channels = colours_of(from),
-                              .type = SAMPLE_I32};
-        memcpy(plane.name, from->name, sizeof plane.name);
-        if (!from->name[0])
-            snprintf(plane.name, sizeof plane.name, "histogram");
-        if (result == 0 && !frame_add_plane(out, &plane, alignment))
-            result = fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-    }
-    return result;
+    const struct plane from = *plane;
+    uint32_t bins = (uint32_t)config->bins, values = values_of(&from, bins);
+    if (sample_is_integer(from.type) && (values < bins || values % bins != 0))
+        return fault_set(fault, FAULT_SHAPE, "histogram: bins=%u: of %s a power of two, at most %u",
+                         bins, sample_name(from.type), values);
+    *plane = (struct plane){.width = bins,
+                            .height = (uint32_t)(config->regions.across * config->regions.down),
+                            .channels = colours_of(&from),
+                            .type = SAMPLE_I32};
+    snprintf(plane->name, sizeof plane->name, "%s", from.name[0] ? from.name : "histogram");
+    return check("histogram", &config->regions, &from, values, fault);
 }
 
 /* ---- passes ---- */
@@ -342,7 +332,7 @@ const struct stage stage_histogram = {
     .config_size = sizeof(struct histogram_config),
     .types = COUNTED_TYPES | 1u << SAMPLE_F32,
     .complete = complete_histogram,
-    .shape = histogram_shape,
+    .change = histogram_change,
     .passes = add_histogram,
     .reference = histogram_reference,
 };

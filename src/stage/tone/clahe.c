@@ -234,7 +234,6 @@ const struct stage stage_clahe = {
     .config_size = sizeof(struct clahe_config),
     .complete = complete,
     .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16,
-    .shape = stage_shape_same,
     .passes = passes,
     .reference = clahe_reference,
 };

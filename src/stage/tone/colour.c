@@ -46,16 +46,14 @@ double colour_offset(const struct colour_config *config, unsigned row)
     return config->offset.v[config->offset.columns == 3 ? row : 0];
 }
 
-static int shape(const void *config, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
+static int change(const void *config, struct plane *plane, struct fault *fault)
 {
-    for (size_t i = 0; i < in->n_planes; i++)
-        if (in->planes[i].channels < 3)
-            return fault_set(fault, FAULT_SHAPE,
-                             "colour takes RGB and RGBA, not a picture of %u channel%s; put "
-                             "convert:channels=3 in front",
-                             in->planes[i].channels, in->planes[i].channels == 1 ? "" : "s");
-    return stage_shape_same(config, in, alignment, out, fault);
+    if (plane->channels >= 3)
+        return 0;
+    return fault_set(fault, FAULT_SHAPE,
+                     "colour takes RGB and RGBA, not a picture of %u channel%s; put "
+                     "convert:channels=3 in front",
+                     plane->channels, plane->channels == 1 ? "" : "s");
 }
 
 /* A row of the matrix and its offset, as whole numbers over a divisor. */
@@ -168,17 +166,6 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
     return 0;
 }
 
-static struct stage_reach reach(const void *config)
-{
-    return (struct stage_reach){.rows = 1};
-}
-
-/* Of floats, sums that cancel each other are as near as their largest term. */
-static struct tolerance tolerance(const void *config, enum sample_type in, enum sample_type out)
-{
-    return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){1e-6, 1e-6};
-}
-
 static const char *const chains[] = {
     "colour:m=0_0_0/0_0_0/0_0_0",
     "colour:m=-1000_-1000_-1000/-1000_-1000_-1000/-1000_-1000_-1000",
@@ -193,11 +180,12 @@ const struct stage stage_colour = {
     .config_size = sizeof(struct colour_config),
     .complete = complete,
     .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32,
-    .shape = shape,
+    .window = stage_window_of_pixel,
+    .change = change,
     .passes = passes,
-    .reach = reach,
     .reference = colour_reference,
-    .tolerance = tolerance,
+    /* sums that cancel each other are as near as their largest term */
+    .floats = &(const struct tolerance){1e-6, 1e-6},
     .bench = "colour:0.9_0.1_0/0.1_0.8_0.1/0_0.2_0.8",
     .bench_channels = 3,
 };

@@ -96,7 +96,6 @@ const struct stage stage_equalize = {
     .name = "equalize",
     .summary = "tones spread so that all are as frequent as each other, as far as they can be",
     .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16,
-    .shape = stage_shape_same,
     .passes = passes,
     .reference = equalize_reference,
 };

@@ -50,7 +50,6 @@ const struct stage stage_normalize = {
     .params = params,
     .config_size = sizeof(struct normalize_config),
     .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32,
-    .shape = stage_shape_same,
     .passes = passes,
     .reference = normalize_reference,
 };

@@ -86,23 +86,17 @@ int rotate_find_map(const void *config_, const struct plane *plane, struct warp_
     return 0;
 }
 
-static void turn(const void *config_, struct plane *plane)
+static int change(const void *config_, struct plane *plane, struct fault *fault)
 {
     const struct rotate_config *config = config_;
     uint32_t width = plane->width;
-    if (config->quarters % 2 == 0)
-        return;
-    plane->width = plane->height;
-    plane->height = width;
-}
-
-static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
-{
-    const struct rotate_config *config = config_;
-    if (moves(config))
-        return stage_shape_each(in, alignment, out, turn, config, fault);
-    return warp_shape("rotate", config, rotate_find_map, &config->look, in, alignment, out, fault);
+    if (!moves(config))
+        return warp_change("rotate", config, rotate_find_map, &config->look, plane, fault);
+    if (config->quarters % 2 != 0) {
+        plane->width = plane->height;
+        plane->height = width;
+    }
+    return 0;
 }
 
 /* Adds a quarter turn, in squares if a pixel is a single unit: on CPUs squares of 16 bytes a side,
@@ -170,9 +164,9 @@ const struct stage stage_rotate = {
     .config_size = sizeof(struct rotate_config),
     .complete = complete,
     .types = STAGE_TYPES_ALL,
-    .shape = shape,
+    .change = change,
     .passes = passes,
     .reference = rotate_reference,
-    .tolerance = warp_tolerance,
+    .floats = &warp_floats,
     .bench = "rotate:90",
 };

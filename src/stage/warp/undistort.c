@@ -118,12 +118,10 @@ int undistort_find_map(const void *config_, const struct plane *plane, struct wa
     return 0;
 }
 
-static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
+static int change(const void *config_, struct plane *plane, struct fault *fault)
 {
     const struct undistort_config *config = config_;
-    return warp_shape("undistort", config, undistort_find_map, &config->look, in, alignment, out,
-                      fault);
+    return warp_change("undistort", config, undistort_find_map, &config->look, plane, fault);
 }
 
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
@@ -142,9 +140,9 @@ const struct stage stage_undistort = {
     .config_size = sizeof(struct undistort_config),
     .define = define,
     .complete = complete,
-    .shape = shape,
+    .change = change,
     .passes = passes,
     .reference = undistort_reference,
-    .tolerance = warp_tolerance,
+    .floats = &warp_floats,
     .bench = "undistort:matrix=3000_0_2048/0_3000_2048/0_0_1:distortion=-0.2_0.05_0.001_0_0",
 };

@@ -107,11 +107,10 @@ int warp_find_map(const void *config_, const struct plane *plane, struct warp_ma
     return 0;
 }
 
-static int shape(const void *config_, const struct frame *in, size_t alignment, struct frame *out,
-                 struct fault *fault)
+static int change(const void *config_, struct plane *plane, struct fault *fault)
 {
     const struct warp_config *config = config_;
-    return warp_shape("warp", config, warp_find_map, &config->look, in, alignment, out, fault);
+    return warp_change("warp", config, warp_find_map, &config->look, plane, fault);
 }
 
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
@@ -134,9 +133,9 @@ const struct stage stage_warp = {
     .params = params,
     .config_size = sizeof(struct warp_config),
     .complete = complete,
-    .shape = shape,
+    .change = change,
     .passes = passes,
     .reference = warp_reference,
-    .tolerance = warp_tolerance,
+    .floats = &warp_floats,
     .bench = "warp:0.9_-0.3_200/0.3_0.9_-100",
 };

@@ -104,16 +104,16 @@ typedef int warp_find(const void *config, const struct plane *plane, struct warp
                       uint32_t *width, uint32_t *height, struct fault *fault);
 warp_find warp_find_map, undistort_find_map, rotate_find_map;
 
-/* What shape(), passes() and the reference do. */
-int warp_shape(const char *stage, const void *config, warp_find *find, const struct warp_look *look,
-               const struct frame *in, size_t alignment, struct frame *out, struct fault *fault);
+/* What change(), passes() and the reference do. */
+int warp_change(const char *stage, const void *config, warp_find *find,
+                const struct warp_look *look, struct plane *plane, struct fault *fault);
 int warp_passes(const char *stage, const void *config, warp_find *find,
                 const struct warp_look *look, struct stage_plan *plan, struct fault *fault);
 int warp_compute(const char *stage, const void *config, warp_find *find,
                  const struct warp_look *look, const struct picture *in, struct picture *out,
                  struct fault *fault);
 
-struct tolerance warp_tolerance(const void *config, enum sample_type in, enum sample_type out);
+extern const struct tolerance warp_floats;
 
 stage_reference warp_reference;
 stage_reference undistort_reference;

@@ -27,35 +27,31 @@ int warp_look_complete(const char *stage, struct warp_look *look, bool given_bor
     return stage_check_background(stage, &look->background, fault);
 }
 
-int warp_shape(const char *stage, const void *config, warp_find *find, const struct warp_look *look,
-               const struct frame *in, size_t alignment, struct frame *out, struct fault *fault)
+int warp_change(const char *stage, const void *config, warp_find *find,
+                const struct warp_look *look, struct plane *plane, struct fault *fault)
 {
-    int result = stage_require_types(stage, in, TYPES, fault);
-    for (size_t i = 0; i < in->n_planes && result == 0; i++) {
-        struct plane plane = in->planes[i];
-        struct warp_map map;
-        double background[PLANE_CHANNELS_MAX];
-        uint32_t width, height;
-        if (plane.width > WARP_SIDE_MAX || plane.height > WARP_SIDE_MAX)
-            return fault_set(fault, FAULT_LIMIT,
-                             "%s: %u×%u: it takes pictures of at most %d pixels a side", stage,
-                             plane.width, plane.height, WARP_SIDE_MAX);
-        result = find(config, &in->planes[i], &map, &width, &height, fault);
-        if (result == 0)
-            result = stage_background(stage, &look->background, &plane, background, fault);
-        if (result != 0)
-            return result;
-        if (width > SIDE_MAX || height > SIDE_MAX || (uint64_t)width * height > INT_MAX)
-            return fault_set(fault, FAULT_LIMIT,
-                             "%s: %u×%u would become %u×%u; results have at most %d pixels a side, "
-                             "and 2^31 in all",
-                             stage, plane.width, plane.height, width, height, SIDE_MAX);
-        plane.width = width;
-        plane.height = height;
-        if (!frame_add_plane(out, &plane, alignment))
-            return fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-    }
-    return result;
+    struct warp_map map;
+    double background[PLANE_CHANNELS_MAX];
+    uint32_t width, height;
+    int result = stage_require_type(stage, plane->type, TYPES, fault);
+    if (result == 0 && (plane->width > WARP_SIDE_MAX || plane->height > WARP_SIDE_MAX))
+        result = fault_set(fault, FAULT_LIMIT,
+                           "%s: %u×%u: it takes pictures of at most %d pixels a side", stage,
+                           plane->width, plane->height, WARP_SIDE_MAX);
+    if (result == 0)
+        result = find(config, plane, &map, &width, &height, fault);
+    if (result == 0)
+        result = stage_background(stage, &look->background, plane, background, fault);
+    if (result != 0)
+        return result;
+    if (width > SIDE_MAX || height > SIDE_MAX || (uint64_t)width * height > INT_MAX)
+        return fault_set(fault, FAULT_LIMIT,
+                         "%s: %u×%u would become %u×%u; results have at most %d pixels a side, "
+                         "and 2^31 in all",
+                         stage, plane->width, plane->height, width, height, SIDE_MAX);
+    plane->width = width;
+    plane->height = height;
+    return 0;
 }
 
 /* One plane's background, as kernels read it. */
@@ -158,7 +154,4 @@ int warp_passes(const char *stage, const void *config, warp_find *find,
 }
 
 /* The order in which f32 is summed is not part of the definition. */
-struct tolerance warp_tolerance(const void *config, enum sample_type in, enum sample_type out)
-{
-    return sample_is_integer(out) ? (struct tolerance){0, 0} : (struct tolerance){1e-3, 1e-5};
-}
+const struct tolerance warp_floats = {1e-3, 1e-5};

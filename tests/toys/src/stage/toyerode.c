@@ -30,10 +30,11 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
-static struct stage_reach reach(const void *config_)
+static bool window(const void *config_, struct stage_window *window)
 {
     const struct toyerode_config *config = config_;
-    return (struct stage_reach){.rows = 3, .top = 1, .border = config->border};
+    *window = (struct stage_window){1, 1, 1, 1, (enum border)config->border, .by_rows = true};
+    return true;
 }
 
 const struct stage stage_toyerode = {
@@ -42,8 +43,7 @@ const struct stage stage_toyerode = {
     .params = params,
     .config_size = sizeof(struct toyerode_config),
     .types = STAGE_TYPES_BUT_F64,
-    .shape = stage_shape_same,
+    .window = window,
     .passes = passes,
-    .reach = reach,
     .reference = toyerode_reference,
 };
