@@ -72,12 +72,13 @@ struct param {
     const char *help;                   /* meaning and unit, in a sentence */
 };
 
-/* A row of a table: PARAM(INTEGER, "radius", offsetof(…), "what it is", RANGE(0, 9), DEFAULT("1")).
- */
+/* A row of a table: PARAM(INTEGER, "radius", offsetof(…), "what it is", RANGE(0, 9), DEFAULT("1")),
+ * and of words CHOICES({"left", 0}, {"right", 1}). */
 #define PARAM(kind, word, at, text, ...) \
     {.name = word, .type = PARAM_##kind, .offset = at, .help = text, ##__VA_ARGS__}
 #define RANGE(low, high) .min = low, .max = high
 #define DEFAULT(text)    .fallback = text
+#define CHOICES(...)     .choices = (const struct param_choice[]){__VA_ARGS__, {NULL, 0}}
 
 static inline bool param_is_limited(const struct param *param)
 {

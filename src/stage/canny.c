@@ -8,12 +8,6 @@
 
 #include "stage/common.h"
 
-static const struct param_choice norm_choices[] = {
-    {"l1", CANNY_L1},
-    {"l2", CANNY_L2},
-    {NULL, 0},
-};
-
 static const struct param params[] = {
     PARAM(REAL, "low", offsetof(struct canny_config, low),
           "gradients above it are edges if they hang together with one above high", RANGE(0, 1e6),
@@ -22,7 +16,7 @@ static const struct param params[] = {
           RANGE(0, 1e6), .required = true),
     PARAM(CHOICE, "norm", offsetof(struct canny_config, norm),
           "how large a gradient is: l1, |dx| + |dy|; l2, the root of dx² + dy²",
-          .choices = norm_choices, DEFAULT("l1")),
+          CHOICES({"l1", CANNY_L1}, {"l2", CANNY_L2}), DEFAULT("l1")),
     {0},
 };
 
@@ -186,11 +180,9 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
-static const char *const chains[] = {"canny:50:100", "canny:50:100:norm=l2", NULL};
-
 const struct stage stage_canny = {
     .name = "canny",
-    .chains = chains,
+    .chains = (const char *const[]){"canny:50:100", "canny:50:100:norm=l2", NULL},
     .summary = "white lines, one pixel wide, where the picture changes most, on black",
     .params = params,
     .config_size = sizeof(struct canny_config),

@@ -6,21 +6,6 @@
 
 #include "stage/common.h"
 
-static const struct param_choice type_choices[] = {
-    {"same", CONVERT_SAME}, {"u8", SAMPLE_U8},   {"i8", SAMPLE_I8}, {"u16", SAMPLE_U16},
-    {"f16", SAMPLE_F16},    {"f32", SAMPLE_F32}, {NULL, 0},
-};
-
-static const struct param_choice channels_choices[] = {
-    {"same", CONVERT_SAME}, {"1", 1}, {"3", 3}, {"4", 4}, {NULL, 0},
-};
-
-static const struct param_choice layout_choices[] = {
-    {"same", CONVERT_SAME},
-    {"chw", 1},
-    {NULL, 0},
-};
-
 #define ZERO_MAX 65535
 
 enum {
@@ -34,15 +19,17 @@ enum {
 static const struct param params[] = {
     PARAM(CHOICE, "type", offsetof(struct convert_config, type),
           "of the samples that come out; values stay, rounded and limited to its range",
-          .choices = type_choices, DEFAULT("same")),
+          CHOICES({"same", CONVERT_SAME}, {"u8", SAMPLE_U8}, {"i8", SAMPLE_I8}, {"u16", SAMPLE_U16},
+                  {"f16", SAMPLE_F16}, {"f32", SAMPLE_F32}),
+          DEFAULT("same")),
     PARAM(CHOICE, "channels", offsetof(struct convert_config, channels),
           "1: grey, of colours their luma; 3: red, green and blue; 4: and alpha",
-          .choices = channels_choices, DEFAULT("same")),
+          CHOICES({"same", CONVERT_SAME}, {"1", 1}, {"3", 3}, {"4", 4}), DEFAULT("same")),
     PARAM(CHOICE, "layout", offsetof(struct convert_config, planar),
           "chw: the channels below each other, as neural networks ask for them; files of arrays "
           "then have "
           "the shape (C, H, W)",
-          .choices = layout_choices, DEFAULT("same")),
+          CHOICES({"same", CONVERT_SAME}, {"chw", 1}), DEFAULT("same")),
     PARAM(REAL, "scale", offsetof(struct convert_config, scale),
           "quantizes: how far an integer that comes out is from the next; 1 unless given",
           RANGE(1e-6, 1e6)),
@@ -301,25 +288,14 @@ static bool window(const void *config_, struct stage_window *window)
     return config->planar == CONVERT_SAME && stage_window_of_pixel(config, window);
 }
 
-static const char *const chains[] = {
-    "convert:type=same:channels=1",
-    "convert:type=same:channels=3",
-    "convert:type=same:channels=4",
-    "convert:type=u8:channels=1",
-    "convert:type=u16:channels=1",
-    "convert:type=f32:channels=1",
-    "convert:type=i8",
-    "convert:type=f16",
-    "convert:type=u8:scale=2",
-    "convert:type=i8:scale=2",
-    "convert:type=u16:scale=2",
-    "convert:layout=chw",
-    NULL,
-};
-
 const struct stage stage_convert = {
     .name = "convert",
-    .chains = chains,
+    .chains = (const char *const[]){"convert:type=same:channels=1", "convert:type=same:channels=3",
+                                    "convert:type=same:channels=4", "convert:type=u8:channels=1",
+                                    "convert:type=u16:channels=1", "convert:type=f32:channels=1",
+                                    "convert:type=i8", "convert:type=f16",
+                                    "convert:type=u8:scale=2", "convert:type=i8:scale=2",
+                                    "convert:type=u16:scale=2", "convert:layout=chw", NULL},
     .summary = "samples of another type with the same values, rounded and limited to its range, or "
                "quantized; "
                "other channels; channels below each other",

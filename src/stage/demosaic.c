@@ -2,24 +2,14 @@
 
 #include "stage/common.h"
 
-static const struct param_choice pattern_choices[] = {
-    {"rggb", 0}, {"grbg", 1}, {"gbrg", 2}, {"bggr", 3}, {NULL, 0},
-};
-
-static const struct param_choice method_choices[] = {
-    {"mhc", DEMOSAIC_MHC},
-    {"bilinear", DEMOSAIC_BILINEAR},
-    {NULL, 0},
-};
-
 static const struct param params[] = {
     PARAM(CHOICE, "pattern", offsetof(struct demosaic_config, pattern),
-          "the colours of the first two pixels of the first two rows", .choices = pattern_choices,
-          .required = true),
+          "the colours of the first two pixels of the first two rows",
+          CHOICES({"rggb", 0}, {"grbg", 1}, {"gbrg", 2}, {"bggr", 3}), .required = true),
     PARAM(CHOICE, "method", offsetof(struct demosaic_config, method),
           "mhc: by Malvar, He and Cutler, with what the other colours tell; bilinear: the mean of "
           "the neighbours of a colour",
-          .choices = method_choices, DEFAULT("mhc")),
+          CHOICES({"mhc", DEMOSAIC_MHC}, {"bilinear", DEMOSAIC_BILINEAR}), DEFAULT("mhc")),
     {0},
 };
 
@@ -52,11 +42,9 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
-static const char *const chains[] = {"demosaic:rggb", "demosaic:rggb:bilinear", NULL};
-
 const struct stage stage_demosaic = {
     .name = "demosaic",
-    .chains = chains,
+    .chains = (const char *const[]){"demosaic:rggb", "demosaic:rggb:bilinear", NULL},
     .summary = "colours out of the mosaic of a camera's sensor (Bayer)",
     .params = params,
     .config_size = sizeof(struct demosaic_config),

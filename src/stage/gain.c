@@ -181,15 +181,9 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
     return 0;
 }
 
-static const char *const chains[] = {
-    "gain:by=0",
-    "gain:by=1.3",
-    NULL,
-};
-
 const struct stage stage_gain = {
     .name = "gain",
-    .chains = chains,
+    .chains = (const char *const[]){"gain:by=0", "gain:by=1.3", NULL},
     .summary = "each sample times a number, plus an offset",
     .params = params,
     .config_size = sizeof(struct gain_config),

@@ -4,17 +4,13 @@
 
 #include "stage/common.h"
 
-static const struct param_choice weights_choices[] = {
-    {"bt601", LUMINANCE_BT601},
-    {"bt709", LUMINANCE_BT709},
-    {"bt2020", LUMINANCE_BT2020},
-    {NULL, 0},
-};
-
 static const struct param params[] = {
     PARAM(REALS, "weights", offsetof(struct luminance_config, weights),
           "share of red, green and blue: a standard's, or three numbers, scaled to sum to 1",
-          RANGE(0, 1e6), .choices = weights_choices, DEFAULT("bt601")),
+          RANGE(0, 1e6),
+          CHOICES({"bt601", LUMINANCE_BT601}, {"bt709", LUMINANCE_BT709},
+                  {"bt2020", LUMINANCE_BT2020}),
+          DEFAULT("bt601")),
     PARAM(FLAG, "exact", offsetof(struct luminance_config, exact),
           "1 computes from RGB even where a JPEG stores its own Y, which bt601 takes else",
           DEFAULT("0")),
@@ -151,14 +147,9 @@ static bool source(const void *config_, const struct plane *whole, struct stage_
     return true;
 }
 
-static const char *const chains[] = {
-    "luminance:weights=0.299_0.587_0.11",
-    NULL,
-};
-
 const struct stage stage_luminance = {
     .name = "luminance",
-    .chains = chains,
+    .chains = (const char *const[]){"luminance:weights=0.299_0.587_0.11", NULL},
     .summary = "one grey channel from red, green and blue; grey passes, alpha is dropped",
     .params = params,
     .config_size = sizeof(struct luminance_config),

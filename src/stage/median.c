@@ -149,16 +149,9 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
-static const char *const chains[] = {
-    "median",
-    "median:radius=2",
-    "median:radius=3",
-    NULL,
-};
-
 const struct stage stage_median = {
     .name = "median",
-    .chains = chains,
+    .chains = (const char *const[]){"median", "median:radius=2", "median:radius=3", NULL},
     .summary = "specks taken away: the middle one of the samples around each",
     .params = params,
     .config_size = sizeof(struct median_config),

@@ -14,27 +14,16 @@
 
 extern const struct stage stage_box;
 
-static const struct param_choice t_choices[] = {
-    {"otsu", THRESHOLD_OTSU},
-    {"local", THRESHOLD_LOCAL},
-    {NULL, 0},
-};
-
-static const struct param_choice high_choices[] = {
-    {"max", THRESHOLD_MAX},
-    {NULL, 0},
-};
-
 static const struct param params[] = {
     PARAM(REAL_OR_CHOICE, "t", offsetof(struct threshold_config, t),
           "the threshold; otsu finds the one that parts the samples' values best, local takes the "
           "mean "
           "around each sample",
-          .choices = t_choices, .required = true),
+          CHOICES({"otsu", THRESHOLD_OTSU}, {"local", THRESHOLD_LOCAL}), .required = true),
     PARAM(REAL, "low", offsetof(struct threshold_config, low), "what comes out for samples below t",
           DEFAULT("0")),
     PARAM(REAL_OR_CHOICE, "high", offsetof(struct threshold_config, high),
-          "what comes out for samples of at least t; max is white", .choices = high_choices,
+          "what comes out for samples of at least t; max is white", CHOICES({"max", THRESHOLD_MAX}),
           DEFAULT("max")),
     PARAM(INTEGER, "radius", offsetof(struct threshold_config, radius),
           "of t=local: the window is a square of 2·radius + 1 pixels a side",
@@ -272,16 +261,9 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
-static const char *const chains[] = {
-    "threshold:t=0",
-    "threshold:t=otsu",
-    "threshold:t=local",
-    NULL,
-};
-
 const struct stage stage_threshold = {
     .name = "threshold",
-    .chains = chains,
+    .chains = (const char *const[]){"threshold:t=0", "threshold:t=otsu", "threshold:t=local", NULL},
     .summary = "two values: one where the sample is at least a threshold, one where it is below",
     .params = params,
     .config_size = sizeof(struct threshold_config),

@@ -7,13 +7,6 @@
 #include "stage/box/box_internal.h"
 #include "stage/common.h"
 
-static const struct param_choice method_choices[] = {
-    {"auto", BOX_AUTO},
-    {"separable", BOX_SEPARABLE},
-    {"sat", BOX_SAT},
-    {NULL, 0},
-};
-
 enum {
     WIDTH,
     HEIGHT,
@@ -32,7 +25,8 @@ static const struct param params[] = {
     PARAM(CHOICE, "method", offsetof(struct box_config, method),
           "sums along columns and rows (separable) or a summed-area table (sat); both give the "
           "same picture",
-          .choices = method_choices, DEFAULT("auto")),
+          CHOICES({"auto", BOX_AUTO}, {"separable", BOX_SEPARABLE}, {"sat", BOX_SAT}),
+          DEFAULT("auto")),
     PARAM(INTEGER, "passes", offsetof(struct box_config, passes),
           "how often the filter runs, each time on its own rounded result", RANGE(1, 100),
           DEFAULT("1")),
@@ -344,19 +338,11 @@ static bool window(const void *config_, struct stage_window *window)
     return !config->table;
 }
 
-static const char *const chains[] = {
-    "box:width=1:method=sat",
-    "box:table=1",
-    "box:width=3_4095:method=sat",
-    "box:width=3_4095",
-    "box:radius=110",
-    "box:width=101",
-    NULL,
-};
-
 const struct stage stage_box = {
     .name = "box",
-    .chains = chains,
+    .chains = (const char *const[]){"box:width=1:method=sat", "box:table=1",
+                                    "box:width=3_4095:method=sat", "box:width=3_4095",
+                                    "box:radius=110", "box:width=101", NULL},
     .summary = "blur: the mean over a window of any size, at about the same cost",
     .params = params,
     .config_size = sizeof(struct box_config),

@@ -167,28 +167,17 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
-static const char *const chains[] = {
-    "dwt",
-    "dwt:db2:mode=smooth",
-    "dwt:db2:mode=smooth:precision=double",
-    "dwt:precision=double",
-    "dwt:wavelet=cdf53:precision=double",
-    "dwt:db2:levels=2:stationary=1",
-    "dwt:db2:levels=2:stationary=1:precision=double",
-    "dwt:db2:stationary=1:axis=x",
-    "dwt:db2:stationary=1:axis=x:precision=double",
-    "dwt:db2:axis=x",
-    "dwt:db2:axis=x:precision=double",
-    "dwt:db2:axis=y",
-    "dwt:db2:axis=y:precision=double",
-    "dwt:wavelet=cdf53:precision=reversible",
-    "dwt:wavelet=cdf53:precision=reversible,abs",
-    NULL,
-};
-
 const struct stage stage_dwt = {
     .name = "dwt",
-    .chains = chains,
+    .chains =
+        (const char *const[]){
+            "dwt", "dwt:db2:mode=smooth", "dwt:db2:mode=smooth:precision=double",
+            "dwt:precision=double", "dwt:wavelet=cdf53:precision=double",
+            "dwt:db2:levels=2:stationary=1", "dwt:db2:levels=2:stationary=1:precision=double",
+            "dwt:db2:stationary=1:axis=x", "dwt:db2:stationary=1:axis=x:precision=double",
+            "dwt:db2:axis=x", "dwt:db2:axis=x:precision=double", "dwt:db2:axis=y",
+            "dwt:db2:axis=y:precision=double", "dwt:wavelet=cdf53:precision=reversible",
+            "dwt:wavelet=cdf53:precision=reversible,abs", NULL},
     .summary = "the wavelet transform: a plane of averages and planes of details, level by level",
     .params = dwt_params,
     .config_size = sizeof(struct dwt_config),

@@ -9,16 +9,11 @@
 #include "stage/dwt/shrink.h"
 #include "stage/dwt/wavelet.h"
 
-static const struct param_choice levels_choices[] = {
-    {"all", IDWT_ALL},
-    {NULL, 0},
-};
-
 static const struct param params[] = {
     PARAM(REAL_OR_CHOICE, "levels", offsetof(struct idwt_config, levels),
           "how many levels to put together, the coarsest first; fewer than there are give a "
           "smaller picture",
-          RANGE(1, DWT_LEVELS_MAX), .choices = levels_choices, DEFAULT("all")),
+          RANGE(1, DWT_LEVELS_MAX), CHOICES({"all", IDWT_ALL}), DEFAULT("all")),
     PARAM(CHOICE, "wavelet", offsetof(struct idwt_config, wavelet),
           "of planes that do not say what they came from, by their names alone",
           .choices = wavelet_choices),
@@ -241,24 +236,16 @@ static struct tolerance tolerance(const void *config, enum sample_type in, enum 
     return in == SAMPLE_F64 ? (struct tolerance){1e-9, 1e-12} : (struct tolerance){0.02, 1e-5};
 }
 
-static const char *const chains[] = {
-    "dwt,idwt",
-    "dwt:precision=double,idwt",
-    "dwt:db2:levels=2:stationary=1,idwt",
-    "dwt:db2:levels=2:stationary=1:precision=double,idwt",
-    "dwt:db2:stationary=1:axis=x,idwt",
-    "dwt:db2:stationary=1:axis=x:precision=double,idwt",
-    "dwt:db2:axis=x,idwt",
-    "dwt:db2:axis=x:precision=double,idwt",
-    "dwt:db2:axis=y,idwt",
-    "dwt:db2:axis=y:precision=double,idwt",
-    "dwt:wavelet=cdf53:precision=reversible,idwt",
-    NULL,
-};
-
 const struct stage stage_idwt = {
     .name = "idwt",
-    .chains = chains,
+    .chains = (const char *const[]){"dwt,idwt", "dwt:precision=double,idwt",
+                                    "dwt:db2:levels=2:stationary=1,idwt",
+                                    "dwt:db2:levels=2:stationary=1:precision=double,idwt",
+                                    "dwt:db2:stationary=1:axis=x,idwt",
+                                    "dwt:db2:stationary=1:axis=x:precision=double,idwt",
+                                    "dwt:db2:axis=x,idwt", "dwt:db2:axis=x:precision=double,idwt",
+                                    "dwt:db2:axis=y,idwt", "dwt:db2:axis=y:precision=double,idwt",
+                                    "dwt:wavelet=cdf53:precision=reversible,idwt", NULL},
     .summary = "the picture that dwt took apart",
     .params = params,
     .config_size = sizeof(struct idwt_config),

@@ -19,11 +19,6 @@ static const struct param_choice rule_choices[] = {{"soft", SHRINK_SOFT},
                                                    {"less", SHRINK_LESS},
                                                    {NULL, 0}};
 
-static const struct param_choice threshold_choices[] = {
-    {"universal", SHRINK_UNIVERSAL}, {"bayes", SHRINK_BAYES}, {"sure", SHRINK_SURE}, {NULL, 0}};
-
-static const struct param_choice levels_choices[] = {{"all", SHRINK_ALL}, {NULL, 0}};
-
 static const struct param params[] = {
     PARAM(CHOICE, "rule", offsetof(struct shrink_config, rule),
           "what becomes of a coefficient: soft moves it towards 0 by the threshold, hard drops it "
@@ -34,10 +29,12 @@ static const struct param params[] = {
     PARAM(REAL_OR_CHOICE, "threshold", offsetof(struct shrink_config, threshold),
           "for coefficients of an orthonormal transform; universal finds it from the picture's "
           "noise, one for all bands, bayes and sure one for each",
-          RANGE(0, 1e12), .choices = threshold_choices, DEFAULT("universal")),
+          RANGE(0, 1e12),
+          CHOICES({"universal", SHRINK_UNIVERSAL}, {"bayes", SHRINK_BAYES}, {"sure", SHRINK_SURE}),
+          DEFAULT("universal")),
     PARAM(REAL_OR_CHOICE, "levels", offsetof(struct shrink_config, levels),
           "how many levels to change, the finest first", RANGE(1, DWT_LEVELS_MAX),
-          .choices = levels_choices, DEFAULT("all")),
+          CHOICES({"all", SHRINK_ALL}), DEFAULT("all")),
     PARAM(REAL, "upper", offsetof(struct shrink_config, upper),
           "of rule=firm: from how many times the threshold on coefficients stay; 2 unless given",
           RANGE(1, 1e6)),

@@ -604,16 +604,10 @@ static struct tolerance tolerance(const void *config, enum sample_type in, enum 
     return filterbank_tolerance(config, in);
 }
 
-static const char *const chains[] = {
-    "analysis:bank=haar",
-    "analysis:bank=haar:border=smooth",
-    "analysis:bank=haar:border=smooth:precision=double",
-    NULL,
-};
-
 const struct stage stage_analysis = {
     .name = "analysis",
-    .chains = chains,
+    .chains = (const char *const[]){"analysis:bank=haar", "analysis:bank=haar:border=smooth",
+                                    "analysis:bank=haar:border=smooth:precision=double", NULL},
     .summary = "a filter bank: bands of the picture's rows and columns, level by level",
     .params = params,
     .config_size = sizeof(struct filterbank_config),

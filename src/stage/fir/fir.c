@@ -24,23 +24,14 @@
 #define LITERALS_MAX 25   /* coefficients of a window that is written out */
 #define ROWS_MAX     7    /* rows of such a window; each has a pointer */
 
-static const struct param_choice k_choices[] = {
-    {"sample", FIR_SAMPLE},       {"gaussian3", FIR_GAUSSIAN3},
-    {"gaussian5", FIR_GAUSSIAN5}, {"sharpen", FIR_SHARPEN},
-    {"laplacian", FIR_LAPLACIAN}, {"emboss", FIR_EMBOSS},
-    {"identity", FIR_IDENTITY},   {NULL, 0},
-};
-
-static const struct param_choice out_choices[] = {
-    {"same", FIR_OUT_SAME},
-    {"f32", FIR_OUT_F32},
-    {NULL, 0},
-};
-
 static const struct param params[] = {
     PARAM(MATRIX, "k", offsetof(struct fir_config, k),
           "the coefficients, row after row: an odd number of rows and of columns",
-          RANGE(-NUMBER_MAX, NUMBER_MAX), .choices = k_choices, .required = true),
+          RANGE(-NUMBER_MAX, NUMBER_MAX),
+          CHOICES({"sample", FIR_SAMPLE}, {"gaussian3", FIR_GAUSSIAN3},
+                  {"gaussian5", FIR_GAUSSIAN5}, {"sharpen", FIR_SHARPEN},
+                  {"laplacian", FIR_LAPLACIAN}, {"emboss", FIR_EMBOSS}, {"identity", FIR_IDENTITY}),
+          .required = true),
     PARAM(REAL, "divisor", offsetof(struct fir_config, divisor),
           "divides the sum; without it the sum of the coefficients does, or 1 where that is 0",
           RANGE(-NUMBER_MAX, NUMBER_MAX)),
@@ -49,7 +40,7 @@ static const struct param params[] = {
     STAGE_BORDER_PARAM(offsetof(struct fir_config, border)),
     PARAM(CHOICE, "out", offsetof(struct fir_config, out),
           "the type of samples that comes out: the one that goes in, or f32 without rounding",
-          .choices = out_choices, DEFAULT("same")),
+          CHOICES({"same", FIR_OUT_SAME}, {"f32", FIR_OUT_F32}), DEFAULT("same")),
     {0},
 };
 

@@ -74,14 +74,9 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
     return gauss_plan(config, NULL, plan, fault);
 }
 
-static const char *const chains[] = {
-    "gauss:sigma=3",
-    NULL,
-};
-
 const struct stage stage_gauss = {
     .name = "gauss",
-    .chains = chains,
+    .chains = (const char *const[]){"gauss:sigma=3", NULL},
     .summary = "blurred: means of the pixels around each, weighted by a Gaussian",
     .params = params,
     .config_size = sizeof(struct gauss_config),

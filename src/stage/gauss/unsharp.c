@@ -52,15 +52,9 @@ static struct tolerance tolerance(const void *config_, enum sample_type in, enum
                               1e-5 * (1 + amount)};
 }
 
-static const char *const chains[] = {
-    "unsharp:sigma=3",
-    "unsharp:sigma=0.5:amount=1.3",
-    NULL,
-};
-
 const struct stage stage_unsharp = {
     .name = "unsharp",
-    .chains = chains,
+    .chains = (const char *const[]){"unsharp:sigma=3", "unsharp:sigma=0.5:amount=1.3", NULL},
     .summary = "sharper: each sample moved away from the blurred picture",
     .params = params,
     .config_size = sizeof(struct unsharp_config),

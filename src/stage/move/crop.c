@@ -107,11 +107,9 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
     return 0;
 }
 
-static const char *const chains[] = {"crop:w=1:h=1", NULL};
-
 const struct stage stage_crop = {
     .name = "crop",
-    .chains = chains,
+    .chains = (const char *const[]){"crop:w=1:h=1", NULL},
     .summary = "a rectangle of the picture",
     .params = params,
     .config_size = sizeof(struct crop_config),

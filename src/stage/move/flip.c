@@ -2,16 +2,10 @@
 
 #include "stage/common.h"
 
-static const struct param_choice axis_choices[] = {
-    {"x", FLIP_X},
-    {"y", FLIP_Y},
-    {NULL, 0},
-};
-
 static const struct param params[] = {
     PARAM(CHOICE, "axis", offsetof(struct flip_config, axis),
-          "x: left and right change places; y: top and bottom do", .choices = axis_choices,
-          .required = true),
+          "x: left and right change places; y: top and bottom do",
+          CHOICES({"x", FLIP_X}, {"y", FLIP_Y}), .required = true),
     {0},
 };
 
@@ -28,14 +22,9 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
-static const char *const chains[] = {
-    "flip:axis=x",
-    NULL,
-};
-
 const struct stage stage_flip = {
     .name = "flip",
-    .chains = chains,
+    .chains = (const char *const[]){"flip:axis=x", NULL},
     .summary = "the picture in a mirror: left and right, or top and bottom, change places",
     .params = params,
     .config_size = sizeof(struct flip_config),

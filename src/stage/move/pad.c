@@ -67,11 +67,9 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
-static const char *const chains[] = {"pad:1:1:1:1", NULL};
-
 const struct stage stage_pad = {
     .name = "pad",
-    .chains = chains,
+    .chains = (const char *const[]){"pad:1:1:1:1", NULL},
     .summary = "the picture with more pixels around it: a background, or the picture going on",
     .params = params,
     .config_size = sizeof(struct pad_config),

@@ -11,16 +11,6 @@ static const struct param_choice fit_choices[] = {
     {"cover", RESIZE_COVER},   {"pad", RESIZE_PAD},         {NULL, 0},
 };
 
-static const struct param_choice filter_choices[] = {
-    {"auto", RESIZE_AUTO},
-    {"nearest", RESIZE_NEAREST},
-    {"area", RESIZE_AREA},
-    {"bilinear", RESIZE_BILINEAR},
-    {"bicubic", RESIZE_BICUBIC},
-    {"lanczos3", RESIZE_LANCZOS3},
-    {NULL, 0},
-};
-
 /* Limit of a result's side, which also limits what is planned for each row and column. */
 #define SIDE_MAX 1000000
 
@@ -39,7 +29,10 @@ static const struct param params[] = {
     PARAM(CHOICE, "filter", offsetof(struct resize_config, filter),
           "how pixels are weighted; auto is lanczos3 where a side shrinks, bicubic where it "
           "grows",
-          .choices = filter_choices, DEFAULT("auto")),
+          CHOICES({"auto", RESIZE_AUTO}, {"nearest", RESIZE_NEAREST}, {"area", RESIZE_AREA},
+                  {"bilinear", RESIZE_BILINEAR}, {"bicubic", RESIZE_BICUBIC},
+                  {"lanczos3", RESIZE_LANCZOS3}),
+          DEFAULT("auto")),
     PARAM(FLAG, "enlarge", offsetof(struct resize_config, enlarge),
           "1 lets a picture smaller than w and h grow; fit=exact and by do so anyway",
           DEFAULT("0")),
@@ -192,15 +185,9 @@ static bool source(const void *config_, const struct plane *whole, struct stage_
 }
 
 /* The order in which f32 without alpha is summed is not part of the definition. */
-static const char *const chains[] = {
-    "resize:w=1",
-    "resize:w=1:filter=nearest",
-    NULL,
-};
-
 const struct stage stage_resize = {
     .name = "resize",
-    .chains = chains,
+    .chains = (const char *const[]){"resize:w=1", "resize:w=1:filter=nearest", NULL},
     .summary = "smaller or larger: weighted means of the pixels around each place",
     .params = params,
     .config_size = sizeof(struct resize_config),

@@ -22,11 +22,6 @@ static const char *const names[] = {"subtract", "difference", "divide", "mask", 
 #define NUMBER_MAX 1e9
 #define PLACE_MAX  1000000
 
-static const struct param_choice scale_choices[] = {
-    {"mean", SECOND_BY_MEAN},
-    {NULL, 0},
-};
-
 #define PICTURE(text)                                                                              \
     PARAM(WORD, "picture", offsetof(struct second_config, picture), text, .required = true)
 
@@ -40,7 +35,7 @@ static const struct param divide_params[] = {
     PARAM(REAL_OR_CHOICE, "scale", offsetof(struct second_config, scale),
           "what the quotient is multiplied by: mean, that of the flat field's samples, keeps the "
           "picture as bright as it is",
-          RANGE(0, NUMBER_MAX), .choices = scale_choices, DEFAULT("mean")),
+          RANGE(0, NUMBER_MAX), CHOICES({"mean", SECOND_BY_MEAN}), DEFAULT("mean")),
     {0},
 };
 

@@ -336,21 +336,11 @@ static bool window(const void *config_, struct stage_window *window)
     return true;
 }
 
-static const char *const chains[] = {
-    "sobel",
-    "sobel:scale=3",
-    "sobel:out=l1",
-    "sobel:out=l1:scale=3",
-    "sobel:out=sample",
-    "sobel:out=dx",
-    "sobel:out=dy",
-    "sobel:out=both",
-    NULL,
-};
-
 const struct stage stage_sobel = {
     .name = "sobel",
-    .chains = chains,
+    .chains = (const char *const[]){"sobel", "sobel:scale=3", "sobel:out=l1",
+                                    "sobel:out=l1:scale=3", "sobel:out=sample", "sobel:out=dx",
+                                    "sobel:out=dy", "sobel:out=both", NULL},
     .summary = "edges: the gradient by the 3×3 Sobel operator, its length or its parts",
     .params = params,
     .config_size = sizeof(struct sobel_config),

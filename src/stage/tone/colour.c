@@ -166,15 +166,12 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
     return 0;
 }
 
-static const char *const chains[] = {
-    "colour:m=0_0_0/0_0_0/0_0_0",
-    "colour:m=-1000_-1000_-1000/-1000_-1000_-1000/-1000_-1000_-1000",
-    NULL,
-};
-
 const struct stage stage_colour = {
     .name = "colour",
-    .chains = chains,
+    .chains =
+        (const char *const[]){"colour:m=0_0_0/0_0_0/0_0_0",
+                              "colour:m=-1000_-1000_-1000/-1000_-1000_-1000/-1000_-1000_-1000",
+                              NULL},
     .summary = "colours mixed anew: a 3x3 matrix times red, green and blue, plus an offset",
     .params = params,
     .config_size = sizeof(struct colour_config),

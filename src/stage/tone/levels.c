@@ -166,15 +166,9 @@ static struct tolerance tolerance(const void *config_, enum sample_type in, enum
     return (struct tolerance){4e-6 * fabs(config->low) + 1e-7, 4e-6 + 3e-7 * power};
 }
 
-static const char *const chains[] = {
-    "levels",
-    "levels:gamma=3",
-    NULL,
-};
-
 const struct stage stage_levels = {
     .name = "levels",
-    .chains = chains,
+    .chains = (const char *const[]){"levels", "levels:gamma=3", NULL},
     .summary =
         "tones between black and white, spread or narrowed to others, along a line or a curve",
     .params = params,

@@ -13,27 +13,14 @@ enum {
     BORDER
 };
 
-/* Words, so that these are among the angles that can be listed. */
-static const struct param_choice angle_choices[] = {
-    {"90", 90},
-    {"180", 180},
-    {"270", 270},
-    {NULL, 0},
-};
-
-static const struct param_choice size_choices[] = {
-    {"whole", false},
-    {"same", true},
-    {NULL, 0},
-};
-
 static const struct param params[] = {
-    [ANGLE] =
-        PARAM(REAL_OR_CHOICE, "angle", offsetof(struct rotate_config, angle), "degrees, clockwise",
-              .choices = angle_choices, RANGE(-3600, 3600), .required = true),
+    /* Words, so that these are among the angles that can be listed. */
+    [ANGLE] = PARAM(REAL_OR_CHOICE, "angle", offsetof(struct rotate_config, angle),
+                    "degrees, clockwise", CHOICES({"90", 90}, {"180", 180}, {"270", 270}),
+                    RANGE(-3600, 3600), .required = true),
     [SIZE] = PARAM(CHOICE, "size", offsetof(struct rotate_config, same),
                    "whole: so large that all of the picture is in it; same: as the picture is",
-                   .choices = size_choices, DEFAULT("whole")),
+                   CHOICES({"whole", false}, {"same", true}), DEFAULT("whole")),
     WARP_LOOK_PARAMS(rotate_config),
     {0},
 };
@@ -151,14 +138,9 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
-static const char *const chains[] = {
-    "rotate:angle=90",
-    NULL,
-};
-
 const struct stage stage_rotate = {
     .name = "rotate",
-    .chains = chains,
+    .chains = (const char *const[]){"rotate:angle=90", NULL},
     .summary = "the picture turned clockwise, by any angle",
     .params = params,
     .config_size = sizeof(struct rotate_config),

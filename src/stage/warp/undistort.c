@@ -17,12 +17,6 @@ enum {
     BORDER
 };
 
-static const struct param_choice model_choices[] = {
-    {"pinhole", 0},
-    {"fisheye", 1},
-    {NULL, 0},
-};
-
 static const struct param params[] = {
     [CAMERA] = PARAM(WORD, "camera", offsetof(struct undistort_config, camera),
                      "@NAME, a calibration of the configuration"),
@@ -33,8 +27,9 @@ static const struct param params[] = {
                          "with it, the lens: k1_k2_p1_p2, and k3, k4 to k6, s1 to s4; of a fisheye "
                          "k1_k2_k3_k4",
                          RANGE(-NUMBER_MAX, NUMBER_MAX)),
-    [MODEL] = PARAM(CHOICE, "model", offsetof(struct undistort_config, fisheye),
-                    "how these are meant", .choices = model_choices, DEFAULT("pinhole")),
+    [MODEL] =
+        PARAM(CHOICE, "model", offsetof(struct undistort_config, fisheye), "how these are meant",
+              CHOICES({"pinhole", 0}, {"fisheye", 1}), DEFAULT("pinhole")),
     [ZOOM] = PARAM(REAL, "zoom", offsetof(struct undistort_config, zoom),
                    "how much larger the result shows things: below 1, more of the picture's edges "
                    "is in it",
@@ -130,11 +125,9 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return warp_passes("undistort", config, undistort_find_map, &config->look, plan, fault);
 }
 
-static const char *const chains[] = {NULL}; /* its kernels are those of warp */
-
 const struct stage stage_undistort = {
     .name = "undistort",
-    .chains = chains,
+    .chains = (const char *const[]){NULL}, /* its kernels are those of warp */
     .summary = "the picture without its lens' distortion",
     .params = params,
     .config_size = sizeof(struct undistort_config),

@@ -119,15 +119,9 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return warp_passes("warp", config, warp_find_map, &config->look, plan, fault);
 }
 
-static const char *const chains[] = {
-    "warp:1_0_0/0_1_0",
-    "warp:1_0_0/0_1_0:filter=cubic",
-    NULL,
-};
-
 const struct stage stage_warp = {
     .name = "warp",
-    .chains = chains,
+    .chains = (const char *const[]){"warp:1_0_0/0_1_0", "warp:1_0_0/0_1_0:filter=cubic", NULL},
     .summary = "the picture under an affine or perspective matrix: shifted, turned, sheared, "
                "straightened",
     .params = params,
