@@ -239,11 +239,20 @@ static void set_option(struct reader *reader, yaml_node_t *value, const char *wh
         reader_complain(reader, value, "%s", fault.text);
 }
 
-static bool is_mapping(struct reader *reader, yaml_node_t *node, const char *what)
+/* `keys`: those that it may have; NULL: users choose them. */
+static bool is_mapping(struct reader *reader, yaml_node_t *node, const char *what,
+                       const struct reader_key *keys)
 {
     if (node->type == YAML_MAPPING_NODE)
         return true;
-    complain_kind(reader, node, what, "a mapping (key: value)");
+    struct text expected = {0};
+    text_append(&expected, "a mapping (");
+    for (size_t i = 0; keys && keys[i].name && i < 4; i++)
+        text_printf(&expected, "%s%s%s", i ? ", " : "", i < 3 ? keys[i].name : "",
+                    i < 3 ? ": …" : "…");
+    text_append(&expected, keys ? ")" : "key: value)");
+    complain_kind(reader, node, what, text_string(&expected));
+    text_finish(&expected);
     return false;
 }
 
@@ -278,7 +287,7 @@ uint64_t reader_mapping(struct reader *reader, yaml_node_t *node, const char *wh
                         const struct reader_key *keys, void *to)
 {
     uint64_t given = 0;
-    if (!is_mapping(reader, node, what))
+    if (!is_mapping(reader, node, what, keys))
         return 0;
     for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
          pair < node->data.mapping.pairs.top; pair++) {
@@ -324,7 +333,7 @@ void reader_names(struct reader *reader, yaml_node_t *node, const char *what,
                                void *to),
                   void *to)
 {
-    if (!is_mapping(reader, node, what))
+    if (!is_mapping(reader, node, what, NULL))
         return;
     for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
          pair < node->data.mapping.pairs.top; pair++) {

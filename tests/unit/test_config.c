@@ -190,7 +190,7 @@ static void test_errors_tell_their_place(void **state)
     REFUSE("a: [1\n", "f.yaml:2:");
     REFUSE("version: 1\n---\nversion: 1\n", "second document");
     REFUSE("- 1\n",
-           "f.yaml:1:1: the configuration: expected a mapping (key: value), not a sequence");
+           "f.yaml:1:1: the configuration: expected a mapping (version: …, kernels: …, banks: …, …), not a sequence");
     REFUSE("<<: {a: b}\n", "'<<'");
     REFUSE("a: &x [*x]\n", "anchors");
     REFUSE("version: !!int 1\n", "tags");
