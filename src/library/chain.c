@@ -1,4 +1,5 @@
 /* Chains, what @names in them refer to, and the stages as data. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,8 +145,12 @@ static bool copy_filters(const struct sluice_filter *from, unsigned count, struc
 {
     for (unsigned i = 0; i < count; i++) {
         if (from[i].n_taps < 1 || from[i].n_taps > BANK_TAPS_MAX ||
-            abs(from[i].zero) > BANK_PLACE_MAX || abs(from[i].shift) > BANK_PLACE_MAX)
+            from[i].zero < -BANK_PLACE_MAX || from[i].zero > BANK_PLACE_MAX ||
+            from[i].shift < -BANK_PLACE_MAX || from[i].shift > BANK_PLACE_MAX)
             return false;
+        for (unsigned k = 0; k < from[i].n_taps; k++)
+            if (!(fabs(from[i].taps[k]) <= BANK_TAP_MAX))
+                return false;
         to[i] = (struct bank_filter){
             .n_taps = from[i].n_taps, .zero = from[i].zero, .shift = from[i].shift};
         memcpy(to[i].taps, from[i].taps, from[i].n_taps * sizeof *from[i].taps);
@@ -183,11 +188,11 @@ int sluice_definitions_add_bank(struct sluice_definitions *definitions, const ch
     if (!copy_direction(horizontal, bank.filters, &bank.bank.x) ||
         !copy_direction(vertical ? vertical : horizontal, bank.filters + 2 * BANK_FILTERS_MAX,
                         &bank.bank.y))
-        result =
-            library_error(error, SLUICE_E_USAGE,
-                          "bank '%s': 1 to %d filters, a factor of 1 to %d, and filters of 1 "
-                          "to %d taps with zero and shift up to %d",
-                          name, BANK_FILTERS_MAX, BANK_FACTOR_MAX, BANK_TAPS_MAX, BANK_PLACE_MAX);
+        result = library_error(error, SLUICE_E_USAGE,
+                               "bank '%s': 1 to %d filters, a factor of 1 to %d, and filters of 1 "
+                               "to %d taps up to %g with zero and shift up to %d",
+                               name, BANK_FILTERS_MAX, BANK_FACTOR_MAX, BANK_TAPS_MAX, BANK_TAP_MAX,
+                               BANK_PLACE_MAX);
     else if (!lossy && bank_check(&bank.bank, &fault) != 0)
         result = library_error(error, SLUICE_E_USAGE, "bank '%s': %s", name, fault.text);
     else if (!definitions_add_bank(&definitions->own, &bank))

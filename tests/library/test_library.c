@@ -5,7 +5,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
+#include <math.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -877,6 +879,13 @@ static void test_definitions(void **state)
                      SLUICE_E_USAGE);
     assert_int_equal(sluice_definitions_add_bank(definitions, "broken", &halves, NULL, 1, &error),
                      0);
+    static const double endless[] = {0.70710678118654752, NAN}, large[] = {1e10, 1};
+    for (int i = 0; i < 3; i++) {
+        const struct sluice_filter odd[] = {{low, 2, 1, 0}, {i == 0 ? endless : i == 1 ? large : high, 2, i < 2 ? 1 : INT_MIN, 0}};
+        const struct sluice_bank none = {2, 2, odd, odd};
+        assert_int_equal(sluice_definitions_add_bank(definitions, "odd", &none, NULL, i > 0, &error), SLUICE_E_USAGE);
+        assert_non_null(strstr(error.message, "taps up to"));
+    }
     struct sluice_bank wrong = halves;
     wrong.factor = 17;
     assert_int_equal(sluice_definitions_add_bank(definitions, "wrong", &halves, &wrong, 1, &error),
