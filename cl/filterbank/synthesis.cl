@@ -45,7 +45,7 @@
 #endif
 
 /* The index of sample i of a band, which has it if that is within its length. */
-#define SAMPLE_OF(i, length) (CYCLIC && ((i) < 0 || (i) >= (length)) ? modulo(i, length) : (i))
+#define WITHIN(i, length) (CYCLIC && ((i) < 0 || (i) >= (length)) ? modulo(i, length) : (i))
 
 #ifndef ACC_IS_double
 #define FINISH16(v) WIDE_SATURATE(DST, v)
@@ -80,7 +80,7 @@ typedef CAT(ACC, 16) __attribute__((aligned(sizeof(ACC)))) FN(sums);
 #define ADD(b)                                                                                     \
     if (has##b)                                                                                    \
         for (int t = 0; t < n_taps; t++) {                                                         \
-            int i = SAMPLE_OF(g + base##b + t, length##b);                                         \
+            int i = WITHIN(g + base##b + t, length##b);                                            \
             if (i >= 0 && i < length##b)                                                           \
                 a += taps[(b * factor + r) * n_taps + t] * (ACC)in##b[i * channels + c];           \
         }
@@ -129,14 +129,14 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int channels, int inner, in
 #define INSIDE(b)    && x >= move##b && x + 16 <= move##b + size##b
 #define ADD_WIDE(b)                                                                                \
     for (int t = 0; t < n_taps; t++) {                                                             \
-        int i = SAMPLE_OF(g + base##b + t, length##b);                                             \
+        int i = WITHIN(g + base##b + t, length##b);                                                \
         if (i >= 0 && i < length##b)                                                               \
             a += taps##b[t] * LOAD16(b, ROW(src##b, i) + x - move##b);                             \
     }
 #define ADD(b)                                                                                     \
     if (x >= move##b && x < move##b + size##b)                                                     \
         for (int t = 0; t < n_taps; t++) {                                                         \
-            int i = SAMPLE_OF(g + base##b + t, length##b);                                         \
+            int i = WITHIN(g + base##b + t, length##b);                                            \
             if (i >= 0 && i < length##b)                                                           \
                 a += taps##b[t] * (ACC)ROW(src##b, i)[x - move##b];                                \
         }
@@ -225,7 +225,7 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
     __global const ACC *taps = all_taps + taps_at;
 #define ADD_AT_EDGE(b)                                                                             \
     for (int t = 0; t < n_taps && y >= move##b && y - move##b < size##b; t++) {                    \
-        int i = SAMPLE_OF(x / FACTOR + base##b + t, length##b);                                    \
+        int i = WITHIN(x / FACTOR + base##b + t, length##b);                                       \
         if (i >= 0 && i < length##b)                                                               \
             a += taps[(b * factor + x % FACTOR) * n_taps + t] * ROW(src##b, y - move##b)[i];       \
     }
@@ -277,7 +277,7 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int height)
     __global const ACC *taps = all_taps + taps_at;
 #define ADD_AT_EDGE(b)                                                                             \
     for (int t = 0; t < n_taps && i >= move##b && i - move##b < size##b; t++) {                    \
-        int row = SAMPLE_OF(y / FACTOR + base##b + t, length##b);                                  \
+        int row = WITHIN(y / FACTOR + base##b + t, length##b);                                     \
         if (row >= 0 && row < length##b)                                                           \
             a += taps[(b * factor + y % FACTOR) * n_taps + t] * ROW(src##b, row)[i - move##b];     \
     }
