@@ -43,7 +43,7 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), int samples)
     {                                                                                              \
         KEY key = KEY_OF(v) >> shift;                                                              \
         KEY above = key >> bits;                                                                   \
-        int p = (int)(key & (KEY)(BINS - 1 >> 11 - bits)) + (above == a ? 0 : BINS);               \
+        int p = (int)(key & (KEY)((BINS - 1) >> (11 - bits))) + (above == a ? 0 : BINS);           \
         if (above == a || above == b) {                                                            \
             if (p != place && run > 0) {                                                           \
                 atomic_add(counts + place, run);                                                   \
