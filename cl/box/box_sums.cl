@@ -6,9 +6,8 @@
  * a lane is a row and STEP is the number of channels. The grid counts lanes in x, and in y bands of positions, for each
  * of the channels in turn.
  *
- * KERNEL_blocks sums blocks of `block` positions, which speeds up long windows. KERNEL_carry sums all blocks in front of
- * each. KERNEL_windows sums windows, and at the end computes means. KERNEL_prefix sums all positions in front of each;
- * done along both axes that is a summed-area table.
+ * KERNEL_blocks sums blocks of `block` positions, which speeds up long windows. KERNEL_windows sums windows, and at the end
+ * computes means.
  *
  * Sums of integers are modulo 2^32 or 2^64; a window's sum fits. */
 #include <border.cl>
@@ -145,40 +144,6 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(ACC, dst), int length,
     for (int p = begin; p < end; p++)
         sum += (ACC)AT(p);
     ROW(dst, y)[lane] = sum;
-}
-
-#pragma kernel carry
-/* Works in place. The grid counts lanes and channels. */
-__kernel void KERNEL(GRID, PLANE_OUT(ACC, dst), int blocks)
-{
-    POSITION(lane, channel)
-    for (int end = SPAN_END(lane); lane < end; lane++) {
-        ACC sum = 0;
-        for (int b = 0; b < blocks; b++) {
-            ACC own = ROW(dst, b * STEP + channel)[lane];
-            ROW(dst, b * STEP + channel)[lane] = sum;
-            sum += own;
-        }
-    }
-}
-
-#pragma kernel prefix
-/* A band is a block. There is one result more than positions. */
-__kernel void KERNEL(GRID, SOURCE, PLANE_OUT(DST, dst), int length)
-{
-    POSITION(lane, y)
-    int channel = CHANNEL;
-    __global DST *to = ROW(dst, lane) + channel;
-    ACC sum = BLOCK_AT(BAND);
-    for (int p = BAND * BLOCK, end = min(p + BLOCK, ++length); p < end; p += RESULTS) {
-        RESULT_TYPE r;
-#define NEXT(k, digit)                                                                             \
-    r.s##digit = sum;                                                                              \
-    if (p + k + 1 < length)                                                                        \
-        sum += (ACC)AT(p + k);
-        EACH_RESULT(NEXT)
-        PUT_RESULTS
-    }
 }
 
 #pragma kernel windows

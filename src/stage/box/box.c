@@ -212,42 +212,9 @@ void box_add_divider(struct pass *pass, const struct box_task *task,
         pass_uint(pass, (uint32_t)bias);
 }
 
-/* The bits that sums of a window need in a table, which are those of the largest window. */
-static unsigned table_bits(const struct box_config *config, enum sample_type type)
-{
-    unsigned bits = 32;
-    for (unsigned w = 0; w < config->width.count; w++) {
-        int64_t width = config->width.v[w], area = width * height_of(config, width);
-        struct box_divider d = box_divider_general((unsigned)sample_size(type) * 8, (uint32_t)area);
-        bits = d.sum_bits > bits ? d.sum_bits : bits;
-    }
-    return bits;
-}
-
-static bool has_shared_table(const struct box_task *task)
-{
-    return task->table != NULL;
-}
-
-static void add_shared(const struct box_task *task)
-{
-    box_add_lookup(task, task->table);
-}
-
 static bool on_cpu(const struct box_task *task)
 {
     return task->plan->profile->form == FORM_ROWS;
-}
-
-static bool suits_sliding(const struct box_task *task)
-{
-    return on_cpu(task) && task->by_table && task->in.plane.type != SAMPLE_F32;
-}
-
-static void add_own_table(const struct box_task *task)
-{
-    struct view table = box_add_table(task, &task->memory->table[1]);
-    box_add_lookup(task, &table);
 }
 
 /* Which movement serves what: the first that suits. */
@@ -255,10 +222,8 @@ static const struct {
     bool (*suits)(const struct box_task *task); /* NULL: all that is left */
     void (*add)(const struct box_task *task);
 } ways[] = {
-    {has_shared_table, add_shared},     /* table: that of several windows, on GPUs */
-    {suits_sliding, box_add_sliding},   /* table, a few rows of it at a time: CPUs */
     {on_cpu, box_add_rows},             /* strips; rows of integers go in bands: CPUs */
-    {box_suits_table, add_own_table},   /* table: GPUs */
+    {box_suits_table, box_add_lookup},  /* table: GPUs */
     {box_suits_packed, box_add_packed}, /* walker, words: small windows on GPUs with local memory */
     {box_suits_fir, box_add_fir},       /* walker, columns: small windows on Mali */
     {box_suits_wide, box_add_wide},     /* tile: integers on GPUs with local memory */
@@ -297,30 +262,27 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
 {
     const struct box_config *config = config_;
     struct box_memory memory = {0};
-    /* Windows of several widths read one table if the chain asks for it. Computing each by itself
-     * takes a third of the time of reading its means from a table, and on Mali a fifth. */
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        const struct plane *plane = &plan->in->planes[i];
         struct box_task task = {.plan = plan,
                                 .memory = &memory,
-                                .in = {OPERAND_IN, *plane},
+                                .in = {OPERAND_IN, plan->in->planes[i]},
                                 .border = (enum border)config->border,
                                 .by_table = config->method == BOX_SAT,
-                                .table_bits = table_bits(config, plane->type)};
+                                .width = 1,
+                                .height = 1};
         unsigned first = i * planes_of(config);
-        bool shared = false;
+        const struct view *shared = NULL;
         struct view table;
-        if (config->table) { /* it is a result, and windows use it if it has room for their sums */
+        if (config->table) { /* it is a result, too */
             table = (struct view){OPERAND_OUT, plan->out->planes[first + config->width.count]};
             box_make_table(&task, &table);
-            shared = !on_cpu(&task) && task.by_table && task.table_bits == 32;
-        }
-        if (!shared && !on_cpu(&task) && config->width.count > 1 && box_suits_table(&task)) {
+            shared = &table;
+        } else if (config->width.count > 1 && box_suits_table(&task)) {
             table = box_add_table(&task, &memory.table[0]);
-            shared = true;
+            shared = &table;
         }
         for (unsigned w = 0; w < config->width.count; w++)
-            add_passes(config, task, i, first + w, shared ? &table : NULL);
+            add_passes(config, task, i, first + w, shared);
     }
     return 0;
 }

@@ -8,8 +8,7 @@ enum {
     CHUNK = 12, /* samples for each work-item */
     PART = 128, /* chunks of a row for which one work-item finds the first sums */
     BAND_MIN = 32,
-    BAND_MAX = 256,
-    TABLE_BAND = 128 /* rows of a table that a work-item goes down */
+    BAND_MAX = 256
 };
 
 /* 1/area as a float, a little too large if the area is even and ties must be rounded up. Returns
@@ -100,68 +99,4 @@ void box_add_columns(const struct box_task *task)
         pass_float(pass, divider.factor);
         pass_numbers(pass, "uint area, float factor", "");
     }
-}
-
-static struct pass *begin_corners(const struct box_task *task, const char *kernel, uint32_t span,
-                                  uint32_t width, uint32_t height)
-{
-    const struct plane *in = &task->in.plane;
-    struct pass *pass =
-        pass_begin(task->plan, "box_corners", kernel, FORM_SCALAR, span, width, height);
-    pass_define_type(pass, "SRC", in->type);
-    pass_channels(pass, in->channels, in->channels);
-    return pass;
-}
-
-static struct pass *begin_reading(const struct box_task *task, const char *kernel, uint32_t span,
-                                  uint32_t width, uint32_t height)
-{
-    struct pass *pass = begin_corners(task, kernel, span, width, height);
-    pass->bytes_read = plane_bytes(&task->in.plane);
-    pass_view(pass, &task->in);
-    return pass;
-}
-
-bool box_suits_corners(const struct box_task *task, const struct view *table)
-{
-    const struct plane *in = &task->in.plane;
-    return task->plan->profile->takes_columns && sample_size(in->type) == 1 &&
-           pass_is_aligned(in) && sample_size(table->plane.type) == 4;
-}
-
-void box_add_corners(const struct box_task *task, const struct view *table)
-{
-    const struct plane *in = &task->in.plane;
-    uint32_t samples = in->width * in->channels, chunks = (samples + CHUNK - 1) / CHUNK;
-    uint32_t bands = (in->height + TABLE_BAND - 1) / TABLE_BAND;
-    /* Whole chunks, and whole words of 16 bytes. */
-    uint32_t lanes = stage_round_up(samples, 4 * CHUNK);
-    struct view blocks = box_scratch(task, &task->memory->blocks, lanes, bands, 1, SAMPLE_I32);
-    uint32_t each = in->channels == 1 ? 1 : 4;
-    struct view starts =
-        box_scratch(task, &task->memory->half, chunks * each, in->height, 1, SAMPLE_I32);
-    struct pass *pass = begin_reading(task, "blocks", 16, samples, bands);
-    pass->work = 2.0 * TABLE_BAND;
-    pass_view(pass, &blocks);
-    pass_ints(pass, in->height, TABLE_BAND);
-    pass = begin_corners(task, "carry", 4, lanes, 1);
-    pass->work = 2.0 * bands;
-    pass_view(pass, &blocks);
-    pass_int(pass, (int32_t)bands);
-    pass = begin_corners(task, "along", 1, bands, 1);
-    pass->work = 2.0 * lanes;
-    pass_view(pass, &blocks);
-    pass_int(pass, (int32_t)samples);
-    pass = begin_reading(task, "starts", 1, in->height, 1);
-    pass->work = 2.0 * samples;
-    pass->bytes_written = plane_bytes(&starts.plane);
-    pass_view(pass, &starts);
-    pass_int(pass, (int32_t)chunks);
-    pass = begin_reading(task, "walk", 1, chunks, bands);
-    pass->work = 4.0 * CHUNK * TABLE_BAND;
-    pass->bytes_written = plane_bytes(&table->plane);
-    pass_view(pass, &blocks);
-    pass_view(pass, &starts);
-    pass_view(pass, table);
-    pass_ints(pass, samples, in->height, TABLE_BAND);
 }

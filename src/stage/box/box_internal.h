@@ -27,7 +27,6 @@ struct box_task {
     const struct box_compare *compare; /* NULL: means are stored */
     const struct view *table;          /* of the input, which windows share; NULL: there is none */
     bool by_table;                     /* the chain asks for sums from a table */
-    unsigned table_bits;               /* that sums take in it */
 };
 
 /* How far a window reaches from pixel (x, y) of the result. With BORDER_CROP the window begins
@@ -76,25 +75,17 @@ void box_add_wide(const struct box_task *task);
 /* For GPUs: sums along one axis, then along the other. */
 void box_add_sums(const struct box_task *task);
 
-/* For CPUs: means as from a summed-area table, of which only what a row needs is kept. */
-void box_add_sliding(const struct box_task *task);
-
 /* Whether kernels can index the entries of a plane's table. */
 bool box_table_fits(const struct plane *in);
 
-/* Makes the summed-area table of task->in in *table, which is one larger in both directions. */
+/* Makes the summed-area table of task->in in *table, which is one larger in both directions; the
+ * same in scratch memory. */
 void box_make_table(const struct box_task *task, const struct view *table);
-
-/* For GPUs: whether windows are to use a table, and it is no larger than a buffer may be; and makes
- * one in scratch memory. */
-bool box_suits_table(const struct box_task *task);
 struct view box_add_table(const struct box_task *task, struct scratch *memory);
 
-/* Makes the same of 8 bits on GPUs with few registers and no fast local memory. */
-bool box_suits_corners(const struct box_task *task, const struct view *table);
-void box_add_corners(const struct box_task *task, const struct view *table);
-
-/* Computes the means from that table. */
-void box_add_lookup(const struct box_task *task, const struct view *table);
+/* For GPUs: whether the chain asks for means from a table, one is no larger than a buffer may be,
+ * and the window's sum fits an entry; and adds them. */
+bool box_suits_table(const struct box_task *task);
+void box_add_lookup(const struct box_task *task);
 
 #endif

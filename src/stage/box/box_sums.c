@@ -1,13 +1,7 @@
-/* box by sums: along columns and rows on GPUs (cl/box/box_sums.cl), and by summed-area tables
- * (cl/box/box_table.cl). */
-#include <math.h>
+/* box by sums along columns, then along rows, on GPUs (cl/box/box_sums.cl). */
 #include <stdio.h>
-#include <string.h>
 
 #include "stage/box/box_internal.h"
-
-/* Columns of a table of 32 bits that go down together on a CPU, a page of each row. */
-#define TABLE_COLUMNS 1024
 
 /* Sums along one axis of a plane whose lanes are columns of samples, or of sums that lie
  * transposed. */
@@ -30,11 +24,10 @@ static const char *type_name(enum sample_type type, bool is_signed)
     return pass_type_bits_name(type);
 }
 
-static struct pass *begin(const struct axis *axis, const char *kernel, enum kernel_form form,
-                          uint32_t grid_height)
+static struct pass *begin(const struct axis *axis, const char *kernel, uint32_t grid_height)
 {
     struct pass *pass =
-        pass_begin(axis->task->plan, "box_sums", kernel, form, 0, axis->lanes, grid_height);
+        pass_begin(axis->task->plan, "box_sums", kernel, FORM_SCALAR, 0, axis->lanes, grid_height);
     const char *sum = type_name(axis->sum, false);
     char is[32];
     snprintf(pass->name, sizeof pass->name, "box_%s", kernel);
@@ -63,30 +56,20 @@ static void add_source(struct pass *pass, const struct axis *axis)
     pass_view(pass, &axis->blocks);
 }
 
-/* Sums of blocks of positions; with `carry`, also the sums of all blocks before each. */
-static void add_blocks(struct axis *axis, uint32_t positions, bool carry)
+/* Sums of blocks of positions. */
+static void add_blocks(struct axis *axis)
 {
-    uint32_t blocks = (positions + axis->block - 1) / axis->block;
-    const enum kernel_form form = FORM_SCALAR;
+    uint32_t blocks = (axis->length + axis->block - 1) / axis->block;
     axis->blocks = box_scratch(axis->task, &axis->task->memory->blocks, axis->lanes,
                                blocks * axis->step, 1, axis->sum);
-    struct pass *pass = begin(axis, "blocks", form, blocks * axis->step);
+    struct pass *pass = begin(axis, "blocks", blocks * axis->step);
     define_types(pass, axis, false);
-    pass_name(pass, kernel_form_name(form));
+    pass_name(pass, kernel_form_name(FORM_SCALAR));
     pass->work = 2.0 * axis->block;
     pass->bytes_read = plane_bytes(&axis->from.plane);
     pass->bytes_written = plane_bytes(&axis->blocks.plane);
     add_source(pass, axis);
     pass_ints(pass, axis->length, axis->block);
-    if (!carry)
-        return;
-    pass = begin(axis, "carry", form, axis->step);
-    pass_name(pass, type_name(axis->sum, false));
-    pass_name(pass, kernel_form_name(form));
-    pass->work = 2.0 * blocks;
-    pass->bytes_read = pass->bytes_written = plane_bytes(&axis->blocks.plane);
-    pass_view(pass, &axis->blocks);
-    pass_int(pass, (int32_t)blocks);
 }
 
 /* Results of one store. Of integers a vector of the device's: 4 on Mali, since 16 would leave it
@@ -125,9 +108,8 @@ static struct pass *begin_windows(struct axis *axis, bool means)
     /* Stores are wide where all rows of the results are aligned for them. */
     bool wide = axis->step == 1 && to->offset % bytes == 0 && to->stride % bytes == 0;
     if (axis->side > 2 * axis->block)
-        add_blocks(axis, axis->length, false);
-    struct pass *pass =
-        begin(axis, "windows", FORM_SCALAR, (axis->results + band - 1) / band * axis->step);
+        add_blocks(axis);
+    struct pass *pass = begin(axis, "windows", (axis->results + band - 1) / band * axis->step);
     define_types(pass, axis, true);
     pass_define(pass, "BLOCK", "%u", axis->block);
     pass_define(pass, "HAS_BLOCKS", "%d", axis->blocks.operand != 0);
@@ -201,186 +183,4 @@ void box_add_sums(const struct box_task *task)
         pass_float(pass, (float)task->width * (float)task->height);
     else
         box_add_divider(pass, task, &divider);
-}
-
-/* For each position the sum of all positions before it; one more than there are positions. */
-static void add_prefix(struct axis *axis)
-{
-    add_blocks(axis, axis->length + 1, true);
-    struct pass *pass = begin(axis, "prefix", FORM_SCALAR, axis->blocks.plane.height);
-    define_types(pass, axis, true);
-    pass_define(pass, "BLOCK", "%u", axis->block);
-    pass_define(pass, "RESULTS", "%u", (unsigned)(16 / sample_size(axis->sum)));
-    pass_define(pass, "WIDE", "%d", axis->step == 1 && pass_is_aligned(&axis->to.plane));
-    pass->work = 8.0 * axis->block;
-    pass->bytes_read = plane_bytes(&axis->from.plane) + plane_bytes(&axis->blocks.plane);
-    pass->bytes_written = plane_bytes(&axis->to.plane);
-    add_source(pass, axis);
-    pass_view(pass, &axis->to);
-    pass_int(pass, (int32_t)axis->length);
-}
-
-static void add_table_sums(const struct box_task *task, unsigned bits, const struct view *table)
-{
-    const struct plane *in = &task->in.plane;
-    enum sample_type sum = bits == 64 ? SAMPLE_F64 : SAMPLE_I32;
-    struct axis down = {.task = task,
-                        .from = task->in,
-                        .to = box_scratch(task, &task->memory->half, in->height + 1,
-                                          in->width * in->channels, 1, sum),
-                        .sum = sum,
-                        .lanes = in->width * in->channels,
-                        .step = 1,
-                        .length = in->height,
-                        .block = 32};
-    add_prefix(&down);
-    struct axis along = {.task = task,
-                         .from = down.to,
-                         .to = *table,
-                         .sum = sum,
-                         .lanes = in->height + 1,
-                         .step = in->channels,
-                         .length = in->width,
-                         .block = 32};
-    add_prefix(&along);
-}
-
-static const char *sum_name(unsigned bits)
-{
-    return bits == 64 ? "ulong" : bits == 32 ? "uint" : "ushort";
-}
-
-static void define_table_types(struct pass *pass, const struct box_task *task, unsigned bits)
-{
-    pass_define_type(pass, "SRC", task->in.plane.type);
-    pass_define(pass, "SUM", "%s", sum_name(bits));
-    pass_name(pass, sum_name(bits));
-    pass_channels(pass, task->in.plane.channels, task->in.plane.channels);
-    pass_name(pass, kernel_form_name(pass->form));
-}
-
-/* On CPUs: sums along rows, then down columns, some columns for each work-item. */
-static void add_table_rows(const struct box_task *task, const struct view *table)
-{
-    const struct plane *in = &task->in.plane;
-    uint32_t samples = (in->width + 1) * in->channels;
-    struct pass *pass = pass_begin(task->plan, "box_table", "rows", FORM_ROWS, PASS_WHOLE_ROW,
-                                   in->width * in->channels, in->height + 1);
-    define_table_types(pass, task, 32);
-    pass->work = 4;
-    pass_views(pass, &task->in, table);
-    pass = pass_begin(task->plan, "box_table", "down", FORM_ROWS, TABLE_COLUMNS, samples, 1);
-    define_table_types(pass, task, 32);
-    pass->work = 2.0 * in->height;
-    pass->bytes_read = pass->bytes_written = plane_bytes(&table->plane);
-    pass_view(pass, table);
-    pass_int(pass, (int32_t)in->height);
-}
-
-void box_make_table(const struct box_task *task, const struct view *table)
-{
-    if (task->plan->profile->form == FORM_ROWS)
-        add_table_rows(task, table);
-    else if (box_suits_corners(task, table))
-        box_add_corners(task, table);
-    else
-        add_table_sums(task, table->plane.type == SAMPLE_F64 ? 64 : 32, table);
-}
-
-static uint64_t entries_of(const struct plane *in)
-{
-    return (uint64_t)(in->height + 1) * ((uint64_t)(in->width + 1) * in->channels + FRAME_ALIGNMENT);
-}
-
-bool box_table_fits(const struct plane *in)
-{
-    return entries_of(in) <= INT32_MAX;
-}
-
-bool box_suits_table(const struct box_task *task)
-{
-    const struct plane *in = &task->in.plane;
-    return task->by_table && in->type != SAMPLE_F32 && box_table_fits(in) &&
-           entries_of(in) * task->table_bits / 8 <= task->plan->profile->max_allocation;
-}
-
-struct view box_add_table(const struct box_task *task, struct scratch *memory)
-{
-    const struct plane *in = &task->in.plane;
-    struct view table = box_scratch(task, memory, in->width + 1, in->height + 1, in->channels,
-                                    task->table_bits == 64 ? SAMPLE_F64 : SAMPLE_I32);
-    box_make_table(task, &table);
-    return table;
-}
-
-/* The least float that is not below 1/area, if with sums of bytes the product, truncated, is always
- * the quotient; otherwise 0. Sums are below 2^24, so they are floats. Where a sum is q · area or
- * more, the product is not below q, since q is a float. Where it is less than (q + 1) · area, and so
- * at least 1 less, the product before rounding is at most (q + 1 - 1/area) · (1 + e), and below
- * q + 1 after rounding if that is below (q + 1) · (1 - 2^-24); q + 1 is at most 256. */
-static float quick_factor(enum sample_type type, uint32_t area)
-{
-    float quick = (float)(1.0 / area);
-    if (quick < 1.0 / area)
-        quick = nextafterf(quick, 1);
-    double e = (double)quick * area - 1;
-    bool exact = sample_size(type) == 1 && area < 1 << 16 && 256 * (e + 0x1p-24) < 1.0 / area;
-    return exact ? quick : 0;
-}
-
-/* On CPUs nothing of the table is kept but what a row needs: see cl/box/box_table.cl. */
-void box_add_sliding(const struct box_task *task)
-{
-    const struct plane *in = &task->in.plane, *out = &task->out.plane;
-    struct stage_window reach = box_reach_of(task);
-    unsigned bits = (unsigned)sample_size(in->type) * 8;
-    uint32_t area = task->width * task->height;
-    struct box_divider divider = box_divider_general(bits, area);
-    struct box_divider narrow = box_divider_choose(bits, area);
-    bool fits = narrow.kind == BOX_DIVIDE_SHORT; /* sums are of 16 bits */
-    unsigned sum_bits = fits ? 16 : divider.sum_bits;
-    double row_work = 24.0 * out->width * out->channels, start_rows = 8 + task->height / 8.0;
-    struct stage_bands bands = bands_cut(task->plan->profile, out, 1, row_work, start_rows);
-    char is[32];
-    uint64_t item = stage_round_up(
-        (in->width + 1) * in->channels * (sum_bits / 8 + sample_size(in->type)), 128);
-    stage_plan_memory(task->plan, &task->memory->own, bands.count * item);
-    struct pass *pass =
-        pass_begin(task->plan, "box_table", "sliding", FORM_ROWS, 1, 1, bands.count);
-    define_table_types(pass, task, sum_bits);
-    pass_define(pass, "WINDOW_SUM", "%s", sum_name(divider.sum_bits));
-    snprintf(is, sizeof is, "SUM_IS_%s", sum_name(sum_bits));
-    pass_define(pass, is, "1");
-    pass->work = row_work * (bands.rows + start_rows);
-    pass_views(pass, &task->in, &task->out);
-    pass_buffer(pass, task->memory->own.operand);
-    pass_set_rows(pass, bands.rows, (int32_t)reach.top, (int32_t)reach.bottom, task->border, item);
-    pass_int(pass, (int32_t)item);
-    box_add_window(pass, task, bands.rows);
-    box_add_divider(pass, task, &divider);
-    pass_float(pass, quick_factor(in->type, area));
-    pass_uint(pass, narrow.multiplier);
-    pass_int(pass, narrow.shift);
-}
-
-void box_add_lookup(const struct box_task *task, const struct view *table)
-{
-    const struct plane *in = &task->in.plane, *out = &task->out.plane;
-    struct box_divider divider =
-        box_divider_general((unsigned)sample_size(in->type) * 8, task->width * task->height);
-    bool four = task->plan->profile->takes_columns && sample_size(in->type) == 1 &&
-                task->table_bits == 32 && pass_is_aligned(in) && pass_is_aligned(out) &&
-                !(plane_has_alpha(in) && task->border == BORDER_CROP);
-    struct pass *pass = pass_begin(task->plan, "box_table", "lookup", FORM_SCALAR, four ? 4 : 0,
-                                   out->width * out->channels, out->height);
-    define_table_types(pass, task, task->table_bits);
-    pass_define(pass, "WINDOW_SUM", "%s", sum_name(divider.sum_bits));
-    pass->work = 24;
-    pass->bytes_read = plane_bytes(&table->plane);
-    pass->bytes_written = plane_bytes(out);
-    pass_view(pass, &task->in);
-    pass_view(pass, table);
-    pass_view(pass, &task->out);
-    box_add_window(pass, task, 1);
-    box_add_divider(pass, task, &divider);
 }
