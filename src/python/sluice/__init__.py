@@ -12,6 +12,7 @@ a chain computes, and may use the same chain. docs/python.md walks through all o
 from __future__ import annotations
 
 import collections
+import copy
 import functools
 import os
 import threading
@@ -341,10 +342,15 @@ def _lies(given, what: str) -> tuple[tuple[_Lies, ...], int, list[numpy.ndarray]
 
 def _geometry(one: _Lies, what: str) -> tuple[int, int, int, int]:
     """Height, width, channels and the bytes from row to row."""
+    if one.dtype not in _TYPES and one.dtype.newbyteorder('=') in _TYPES:
+        raise Error('%s: samples of %s, whose bytes are in the other order: array.astype(numpy.%s) makes a copy in this processor\'s' %
+                    (what, one.dtype, one.dtype.newbyteorder('=')))
     if one.dtype not in _TYPES:
         raise Error('%s: samples of %s; %s are taken, and array.astype(numpy.float32), for one, makes a copy of such' %
                     (what, one.dtype, ', '.join(str(dtype) for dtype in _TYPES)))
-    if len(one.shape) not in (2, 3) or 0 in one.shape:
+    if len(one.shape) in (2, 3) and 0 in one.shape:
+        raise Error('%s: an array of shape %s has no pixel' % (what, one.shape))
+    if len(one.shape) not in (2, 3):
         raise Error('%s: an array of shape %s; pictures are H×W, or H×W×C with 1 to 4 channels' % (what, one.shape))
     height, width = one.shape[:2]
     channels = one.shape[2] if len(one.shape) == 3 else 1
@@ -482,20 +488,58 @@ class _Plan:
         return made
 
 
+def _bank(name: str, given: Mapping[str, Any]) -> tuple:
+    """The filters of a bank, across and down, as the library takes them, and what these point to."""
+    kept: list = []
+
+    def filters(of: str, side: str):
+        own = given[of].get(side, given[of]['horizontal'])
+        made = _ffi.new('struct sluice_filter[]', len(own))
+        for to, one in zip(range(len(own)), own):
+            taps = _ffi.new('double[]', [float(tap) for tap in one['taps']])
+            kept.append(taps)
+            made[to] = {'taps': taps, 'n_taps': len(taps), 'zero': one.get('zero', 0), 'shift': one.get('shift', 0)}
+        kept.append(made)
+        return made
+
+    try:
+        directions = []
+        across, down = given['sampling']
+        for factor, side in ((across, 'horizontal'), (down, 'vertical')):
+            analysis, synthesis = filters('analysis', side), filters('synthesis', side)
+            if len(analysis) != len(synthesis):
+                raise Error('bank %s: %d %s filters of analysis, %d of synthesis' % (name, len(analysis), side, len(synthesis)))
+            directions.append(_ffi.new('struct sluice_bank *', {'factor': factor, 'n_filters': len(analysis), 'analysis': analysis,
+                                                                'synthesis': synthesis}))
+        unknown = set(given) - {'sampling', 'analysis', 'synthesis', 'lossy'}
+        if unknown:
+            raise ValueError('a bank has no key %s' % ', '.join(map(repr, unknown)))
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as wrong:
+        raise Error("bank %s: expected {'sampling': (2, 2), 'analysis': {'horizontal': [{'taps': […], 'zero': 0, 'shift': 0}, …]}, "
+                    "'synthesis': …}, where 'vertical' may stand beside 'horizontal', and 'lossy': True (%s: %s)" %
+                    (name, type(wrong).__name__, wrong)) from wrong
+    return directions, bool(given.get('lossy', False)), kept
+
+
 class Chain:
     """A chain of stages: sluice.Chain('luminance,sobel'). Immutable; any number of threads may use one.
 
     device   where it runs; None: the best that there is, which all such chains share
     kernels  coefficients for fir, by names: Chain('fir:@mine', kernels={'mine': [[1, 2, 1], [2, 4, 2], [1, 2, 1]]})
     pictures second pictures, by names: Chain('subtract:@dark,divide:@flat', pictures={'dark': dark, 'flat': flat}); copied
+    banks    filter banks, by names: Chain('analysis:@mine', banks={'mine': {'sampling': (2, 2), 'analysis': {'horizontal':
+             [{'taps': [0.5, 0.5], 'zero': 1}, …]}, 'synthesis': …}}), as in a configuration, without qmf and lifting
 
     text     the canonical text, with every parameter; `short` has those alone that are not as they would be anyway
     """
 
     def __init__(self, text: str, device: Device | None = None, *, kernels: Mapping[str, Any] | None = None,
-                 pictures: Mapping[str, Any] | None = None):
+                 pictures: Mapping[str, Any] | None = None, banks: Mapping[str, Any] | None = None):
+        if not isinstance(text, str):
+            raise TypeError("a chain is a text, such as 'luminance,sobel', and no %s" % type(text).__name__)
         self._given = (text, device, {name: numpy.array(kernel, float) for name, kernel in (kernels or {}).items()},
-                       {name: numpy.array(picture, order='C') for name, picture in (pictures or {}).items()})
+                       {name: numpy.array(picture, order='C') for name, picture in (pictures or {}).items()},
+                       copy.deepcopy(dict(banks or {})))
         self._plans: dict = {}
         self._lock = threading.Lock()
         self._handle = self._parse()
@@ -504,26 +548,30 @@ class Chain:
         _forked_objects.add(self)
 
     def _parse(self):
-        text, _, kernels, pictures = self._given
+        text, _, kernels, pictures, banks = self._given
         if '\0' in text:
             raise Error('a chain with a NUL', 'chain')
         errors, made = _sized('sluice_error', 16), _ffi.new('struct sluice_chain **')
         definitions = _ffi.new('struct sluice_definitions **')
         try:
-            if (kernels or pictures) and _lib.sluice_definitions_create(definitions, errors) != 0:
-                raise _error(errors)
+            if (kernels or pictures or banks) and _lib.sluice_definitions_create(definitions, errors) != 0:
+                raise _error(errors + 0)
             for name, kernel in kernels.items():
                 if kernel.ndim != 2:
                     raise Error('kernel %s: an array of shape %s, where rows and columns are needed' % (name, kernel.shape))
                 values = _ffi.from_buffer('double[]', numpy.ascontiguousarray(kernel))
                 if _lib.sluice_definitions_add_kernel(definitions[0], name.encode(), kernel.shape[1], kernel.shape[0], values,
                                                       errors) != 0:
-                    raise _error(errors)
+                    raise _error(errors + 0)
             for name, picture in pictures.items():
                 lies, _, _ = _lies(picture, 'picture ' + name)
                 layout, _keep = _layout(lies, None, None, 'picture ' + name)
                 if _lib.sluice_definitions_add_picture(definitions[0], name.encode(), layout, _ffi.from_buffer(picture), errors) != 0:
-                    raise _error(errors)
+                    raise _error(errors + 0)
+            for name, bank in banks.items():
+                (across, down), lossy, _keep = _bank(name, bank)
+                if _lib.sluice_definitions_add_bank(definitions[0], name.encode(), across, down, lossy, errors) != 0:
+                    raise _error(errors + 0)
             if _lib.sluice_chain_parse(made, text.encode(), definitions[0], errors, len(errors)) != 0:
                 mistakes = tuple(_error(errors + i, text) for i in range(len(errors)) if errors[i].code != 0)
                 mistakes[0].mistakes = mistakes
@@ -540,8 +588,8 @@ class Chain:
         self._handle = self._parse()
 
     def __reduce__(self):
-        text, device, kernels, pictures = self._given
-        return functools.partial(Chain, text, device, kernels=kernels, pictures=pictures), ()
+        text, device, kernels, pictures, banks = self._given
+        return functools.partial(Chain, text, device, kernels=kernels, pictures=pictures, banks=banks), ()
 
     def __repr__(self) -> str:
         return 'Chain(%r)' % self.short
