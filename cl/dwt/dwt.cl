@@ -1,12 +1,9 @@
 /* One level of the wavelet transform. With the signal x extended by the border,
  *     low[n] = Σ taps[k] · x[2n + first + k],  high[n] = Σ taps[count + k] · x[2n + first + k]
- * for k < count, which is even; first down the columns, then along the rows. REVERSIBLE is the integer lifting of
- * ISO/IEC 15444-1 F.3.8.1, in the window of the 5/3 filters: first = −2, count = 6. With count = 2, for a side of one
- * sample, samples are passed on unchanged.
+ * for k < count, which is even; first down the columns, then along the rows (cl/dwt/dwt_window.cl).
  *
- * KERNEL_level, for CPUs, does both directions: for a row of the bands it filters a tile of columns, 16 at a time, down
- * into private memory, and that along the row. KERNEL_vertical writes the low rows and, below them, the high rows to
- * `mid`, which KERNEL_horizontal reads.
+ * This form, for CPUs, does both directions: for a row of the bands it filters a tile of columns, 16 at a time, down
+ * into private memory, and that along the row. Where it does not serve, cl/dwt/dwt_lines.cl takes one direction at a time.
  *
  * WORK is the type of sums and bands. C is the number of channels of a band, CH that of the source; if they differ, the
  * source's last channel is alpha. */
@@ -18,19 +15,10 @@
 
 #define TAPS_MAX 104
 
-#if CH == C
-#define SOURCE_OF(x) (x)
-#else
-#define SOURCE_OF(x) ((x) / C * CH + (x) % C)
-#endif
+#define SOURCE_OF(x) (CH == C ? (x) : (x) / C * CH + (x) % C)
 
-/* The high and the low result of integer lifting, from a window of the samples x[2n − 2] … x[2n + 2]: LIFT_LOW takes all
- * five, LIFT_HIGH the three around an odd one. */
-#define LIFT_HIGH(a, b, c) ((b) - (((a) + (c)) >> 1))
-#define LIFT_LOW(a, b, c, d, e)                                                                    \
-    ((c) + ((LIFT_HIGH(a, b, c) + LIFT_HIGH(c, d, e) + 2) >> 2))
+#include "dwt_window.cl"
 
-#pragma kernel level
 #define TILE_COLUMNS (2 * SPAN + (TAPS_MAX + 2) * C + 32)
 #define TILE_HALF    (SPAN + (TAPS_MAX / 2 + 1) * C + 16)
 typedef CAT(SRC, 16) __attribute__((aligned(SRC_SIZE))) FN(source16);
@@ -44,51 +32,24 @@ struct FN(column) {
     WORK low[TAPS_MAX], high[TAPS_MAX];
 };
 
-#define READ(k, s)   ((WORK)src[column->row[k] + SOURCE_OF(s)])
-#define READ16(k, s) TO_WORK16(*(__global const FN(source16) *)(src + column->row[k] + (s)))
+#define LOW_TAP(k)   column->low[k]
+#define HIGH_TAP(k)  column->high[k]
 
-/* Filters down: sample `s` of the low row and of the high row. */
+/* Filters down: sample `s` of the low row and of the high row; and 16 of them. */
 inline void FN(down)(__global const SRC *restrict src, const struct FN(column) *column, int s,
                      WORK *low, WORK *high)
 {
-#ifdef REVERSIBLE
-    *low = READ(0, s);
-    *high = 0;
-    if (column->n > 2) {
-        *low = LIFT_LOW(READ(0, s), READ(1, s), READ(2, s), READ(3, s), READ(4, s));
-        *high = LIFT_HIGH(READ(2, s), READ(3, s), READ(4, s));
-    }
-#else
-    WORK l = 0, h = 0;
-    for (int k = 0; k < column->n; k++) {
-        WORK v = READ(k, s);
-        l += column->low[k] * v;
-        h += column->high[k] * v;
-    }
+#define READ(k) ((WORK)src[column->row[k] + SOURCE_OF(s)])
+    SPLIT(WORK, l, h, column->n, READ, LOW_TAP, HIGH_TAP)
     *low = l;
     *high = h;
-#endif
 }
 
 VECTORS_OF_512_BITS inline void FN(down16)(__global const SRC *restrict src, const struct FN(column) *column, int s,
                        WORK *low, WORK *high)
 {
-#ifdef REVERSIBLE
-    CAT(WORK, 16) l = READ16(0, s), h = 0;
-    if (column->n > 2) {
-        CAT(WORK, 16) a = l, b = READ16(1, s), c = READ16(2, s), d = READ16(3, s);
-        CAT(WORK, 16) e = READ16(4, s);
-        l = LIFT_LOW(a, b, c, d, e);
-        h = LIFT_HIGH(c, d, e);
-    }
-#else
-    CAT(WORK, 16) l = 0, h = 0;
-    for (int k = 0; k < column->n; k++) {
-        CAT(WORK, 16) v = READ16(k, s);
-        l += column->low[k] * v;
-        h += column->high[k] * v;
-    }
-#endif
+#define READ16(k) TO_WORK16(*(__global const FN(source16) *)(src + column->row[k] + (s)))
+    SPLIT(CAT(WORK, 16), l, h, column->n, READ16, LOW_TAP, HIGH_TAP)
     *(FN(work16) *)low = l;
     *(FN(work16) *)high = h;
 }
@@ -186,66 +147,4 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WO
     for (int part = 0; part < (y < high_height ? 2 : 1); part++) /* a loop, because the inlined code is long */
         FN(along)(tile[part], horizontal, h_count, n_low, n_high,
                   (part ? ROW(lh, y) : ROW(ll, y)) + x, (part ? ROW(hh, y) : ROW(hl, y)) + x);
-}
-
-#pragma kernel vertical
-/* The grid counts a low row's samples, and low rows. In `mid` the high rows follow `low_height` low rows. */
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, mid),
-                     __global const WORK *restrict taps, int first, int count, int height,
-                     int low_height, int high_height, int border)
-{
-    POSITION(x, y)
-    for (int end = SPAN_END(x); x < end; x++) {
-        WORK l = 0, h = 0;
-#ifdef REVERSIBLE
-        WORK v[5];
-        for (int k = 0; k < 5; k++)
-            v[k] = ROW(src, signal_index(2 * y + first + min(k, count - 1), height, border))
-                [SOURCE_OF(x)];
-        l = count > 2 ? LIFT_LOW(v[0], v[1], v[2], v[3], v[4]) : v[0];
-        h = LIFT_HIGH(v[2], v[3], v[4]);
-#else
-        for (int k = 0; k < count; k++) {
-            int row = signal_index(2 * y + first + k, height, border);
-            WORK v = row < 0 ? 0 : ROW(src, row)[SOURCE_OF(x)];
-            l += taps[k] * v;
-            h += taps[count + k] * v;
-        }
-#endif
-        ROW(mid, y)[x] = l;
-        if (y < high_height)
-            ROW(mid, low_height + y)[x] = h;
-    }
-}
-
-#pragma kernel horizontal
-__kernel void KERNEL(GRID, PLANE_IN(WORK, mid), PLANE_OUT(WORK, ll), PLANE_OUT(WORK, hl),
-                     PLANE_OUT(WORK, lh), PLANE_OUT(WORK, hh), __global const WORK *restrict taps,
-                     int first, int count, int width, int high_width, int low_height, int border)
-{
-    POSITION(x, y)
-    __global const WORK *in = ROW(mid, y);
-    __global WORK *low = y < low_height ? ROW(ll, y) : ROW(lh, y - low_height);
-    __global WORK *high = y < low_height ? ROW(hl, y) : ROW(hh, y - low_height);
-    for (int end = SPAN_END(x); x < end; x++) {
-        int pixel = 2 * (x / C) + first, c = x % C;
-        WORK l = 0, h = 0;
-#ifdef REVERSIBLE
-        WORK v[5];
-        for (int k = 0; k < 5; k++)
-            v[k] = in[signal_index(pixel + min(k, count - 1), width, border) * C + c];
-        l = count > 2 ? LIFT_LOW(v[0], v[1], v[2], v[3], v[4]) : v[0];
-        h = LIFT_HIGH(v[2], v[3], v[4]);
-#else
-        for (int k = 0; k < count; k++) {
-            int at = signal_index(pixel + k, width, border);
-            WORK v = at < 0 ? 0 : in[at * C + c];
-            l += taps[k] * v;
-            h += taps[count + k] * v;
-        }
-#endif
-        low[x] = l;
-        if (x < high_width * C)
-            high[x] = h;
-    }
 }

@@ -1,13 +1,14 @@
-/* One direction of a level, along rows (ALONG_X) or down columns, for transforms of one direction alone and for those that
- * keep all samples. With a signal continued by the border, and k < count:
+/* One direction of a level, along rows (ALONG_X) or down columns: for transforms of one direction alone, for those that
+ * keep all samples, and wherever no form does both directions at once. With a signal continued by the border, and k < count:
  *
  *     KERNEL_split           low[n] = Σ taps[k] · x[STEP · n + first + k · gap]
  *                            high[n] = Σ taps[count + k] · x[STEP · n + first + k · gap]
- *     KERNEL_join, STEP 1    x[n] = Σ taps[k] · low[n + first + k · gap] + taps[count + k] · high[n + first + k · gap]
- *     KERNEL_join, STEP 2    x[2m + p], as in idwt.cl
+ *     KERNEL_join            x[STEP · m + p] = Σ taps[p · count + k] · low[m + first + k · gap] +
+ *                                taps[(STEP + p) · count + k] · high[m + first + k · gap]        for p < STEP
  *
- * WORK is the type of sums and bands. C is the number of channels of a band, CH that of the source; if they differ, the
- * source's last channel is alpha. Where LANES samples in a row have all they need, they are computed together. */
+ * REVERSIBLE is the integer lifting of ISO/IEC 15444-1 F.3.8.1. WORK is the type of sums and bands. C is the number of
+ * channels of a band, CH that of the source; if they differ, the source's last channel is alpha. Where LANES samples in a
+ * row have all they need, they are computed together. */
 #include <ends.cl>
 #include <processor.cl>
 #include <round.cl>
@@ -15,81 +16,68 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
-#if CH == C
-#define SOURCE_OF(x) (x)
-#else
-#define SOURCE_OF(x) ((x) / C * CH + (x) % C)
-#endif
+#define SOURCE_OF(x) (CH == C ? (x) : (x) / C * CH + (x) % C)
 
-/* WIDE: whether LANES samples lie together in the source as they do in the result. */
-#if !defined(FORM_SCALAR) && CH == C && (STEP == 1 || !ALONG_X)
-#define WIDE
-#endif
+/* Whether LANES samples lie together in the source as they do in the result, or every second one (PAIRED). */
+#define PAIRED (ALONG_X && STEP == 2)
+#define WIDE   (CH == C && (C == 1 || !PAIRED))
 typedef V(SRC) __attribute__((aligned(SRC_SIZE))) FN(sources);
 typedef V(WORK) __attribute__((aligned(WORK_SIZE))) FN(works);
-
-#pragma kernel join
-typedef V(DST) __attribute__((aligned(DST_SIZE))) FN(results);
-/* Stores LANES results at `out`. */
-#if defined(WORK_IS_double) || defined(DST_IS_int)
-#define STORE(v, out)                                                                              \
-    {                                                                                              \
-        WORK each[LANES];                                                                          \
-        *(FN(works) *)each = v;                                                                    \
-        for (int i = 0; i < LANES; i++)                                                            \
-            (out)[i] = SATURATE_FROM(WORK, DST, each[i]);                                          \
-    }
-#else
-#define STORE(v, out) *(__global FN(results) *)(out) = WIDE_SATURATE(DST, v);
-#endif
-#pragma kernel
 
 /* Of sample x in row y: its place along the direction. */
 #define ALONG(x, y) (ALONG_X ? (x) / C : (y))
 
+#define LOW_TAP(k)  taps[k]
+#define HIGH_TAP(k) taps[count + k]
+
+/* The sample at `at`, or 0 if that is negative; samples lie `far` apart. */
+inline WORK FN(sample)(__global const SRC *in, int at, int far)
+{
+    return at < 0 ? 0 : (WORK)in[at * far];
+}
+
 #pragma kernel split
-#ifdef WIDE
+#include "dwt_window.cl"
+
+inline V(WORK) FN(load)(__global const SRC *from)
+{
+    V(SRC) v = *(__global const FN(sources) *)from;
+    if (PAIRED) {
+        V(SRC) behind = *(__global const FN(sources) *)(from + LANES);
+        v = (V(SRC))(v.even, behind.even);
+    }
+    return CONVERT(WORK, v);
+}
+
 VECTORS_OF_512_BITS inline void FN(wide)(__global const SRC *restrict src, int far, __global const WORK *restrict taps,
                                          int count, __global WORK *low, __global WORK *high)
 {
-    V(WORK) l = 0, h = 0;
-    for (int k = 0; k < count; k++, src += far) {
-        V(WORK) v = CONVERT(WORK, *(__global const FN(sources) *)src);
-        l += taps[k] * v;
-        h += taps[count + k] * v;
-    }
+#define SAMPLES(k) FN(load)(src + (k) * far)
+    SPLIT(V(WORK), l, h, count, SAMPLES, LOW_TAP, HIGH_TAP)
     *(__global FN(works) *)low = l;
     if (high)
         *(__global FN(works) *)high = h;
 }
-#endif
 
 /* The grid counts samples and rows of the low band; the high one has n_high along the direction. */
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, low), PLANE_OUT(WORK, high),
                      __global const WORK *restrict taps, int first, int count, int gap, int size, int n_high, int border)
 {
     POSITION(x, y)
-    int reach = first + (count - 1) * gap, most = ALONG_X ? n_high : INT_MAX;
+    int reach = first + (count - 1) * gap + PAIRED, most = ALONG_X ? n_high : INT_MAX;
     for (int end = SPAN_END(x); x < end;) {
-        int n = ALONG(x, y), begin = STEP * n + first;
-#ifdef WIDE
-        if (x + LANES <= end && begin >= 0 && STEP * ALONG(x + LANES - 1, y) + reach < size &&
-            ALONG(x + LANES - 1, y) < most) {
-            FN(wide)(ALONG_X ? ROW(src, y) + x + first * C : ROW(src, begin) + x, ALONG_X ? gap * C : gap * src_stride,
-                     taps, count, ROW(low, y) + x, ALONG_X || y < n_high ? ROW(high, y) + x : 0);
+        int n = ALONG(x, y), begin = STEP * n + first, last = ALONG(x + LANES - 1, y);
+        if (WIDE && x + LANES <= end && begin >= 0 && STEP * last + reach < size && last < most) {
+            FN(wide)(ALONG_X ? ROW(src, y) + begin * C + x % C : ROW(src, begin) + x,
+                     ALONG_X ? gap * C : gap * src_stride, taps, count, ROW(low, y) + x,
+                     ALONG_X || y < n_high ? ROW(high, y) + x : 0);
             x += LANES;
             continue;
         }
-#endif
         __global const SRC *in = ALONG_X ? ROW(src, y) + SOURCE_OF(x % C) : ROW(src, 0) + SOURCE_OF(x);
         int far = ALONG_X ? CH : src_stride;
-        WORK l = 0, h = 0;
-        for (int k = 0; k < count; k++) {
-            int at = signal_index(begin + k * gap, size, border);
-            WORK v = at < 0 ? 0 : in[at * far];
-            l += taps[k] * v;
-            h += taps[count + k] * v;
-        }
+#define SAMPLE(k) FN(sample)(in, signal_index(begin + (k) * gap, size, border), far)
+        SPLIT(WORK, l, h, count, SAMPLE, LOW_TAP, HIGH_TAP)
         ROW(low, y)[x] = l;
         if (n < n_high)
             ROW(high, y)[x] = h;
@@ -98,101 +86,88 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, low), PLANE_OUT(W
 }
 
 #pragma kernel join
-#if STEP == 1
-#ifdef WIDE
+typedef V(DST) __attribute__((aligned(DST_SIZE))) FN(results);
+inline void FN(store)(V(WORK) v, __global DST *out)
+{
+#if defined(WORK_IS_float) && !defined(DST_IS_int)
+    *(__global FN(results) *)out = WIDE_SATURATE(DST, v);
+#else
+    WORK each[LANES];
+    *(FN(works) *)each = v;
+    for (int i = 0; i < LANES; i++)
+        out[i] = SATURATE_FROM(WORK, DST, each[i]);
+#endif
+}
+
+/* Declares the samples `even` and `odd` (with STEP 1 all are even) that the bands' samples LOW(k) and HIGH(k) make, the
+ * k-th under the taps. */
+#ifdef REVERSIBLE
+#define JOIN(type, even, odd, LOW, HIGH)                                                           \
+    type even = LOW(-first), odd = 0;                                                              \
+    if (size > 1) {                                                                                \
+        type h0 = HIGH(0), h1 = HIGH(1), h2 = HIGH(2), l2 = LOW(2);                                \
+        even -= (h0 + h1 + 2) >> 2;                                                                \
+        odd = h1 + ((even + l2 - ((h1 + h2 + 2) >> 2)) >> 1);                                      \
+    }
+#else
+#define JOIN(type, even, odd, LOW, HIGH)                                                           \
+    type even = 0, odd = 0;                                                                        \
+    for (int k = 0; k < count; k++) {                                                              \
+        type l = LOW(k), h = HIGH(k);                                                              \
+        even += taps[k] * l + taps[STEP * count + k] * h;                                          \
+        if (STEP == 2)                                                                             \
+            odd += taps[count + k] * l + taps[3 * count + k] * h;                                  \
+    }
+#endif
+
+/* `odd` is where the odd samples go that are not among the even ones; NULL: there are none. */
 VECTORS_OF_512_BITS inline void FN(wide)(__global const WORK *restrict low, int far_low,
                                          __global const WORK *restrict high, int far_high,
-                                         __global const WORK *restrict taps, int count, __global DST *out)
+                                         __global const WORK *restrict taps, int first, int count, int size,
+                                         __global DST *even, __global DST *odd)
 {
-    V(WORK) sum = 0;
-    for (int k = 0; k < count; k++, low += far_low, high += far_high)
-        sum += taps[k] * *(__global const FN(works) *)low + taps[count + k] * *(__global const FN(works) *)high;
-    STORE(sum, out)
-}
-#endif
-
-/* The grid counts samples and rows of the result. */
-__kernel void KERNEL(GRID, PLANE_IN(WORK, low), PLANE_IN(WORK, high), PLANE_OUT(DST, dst),
-                     __global const WORK *restrict taps, int first, int count, int gap, int size, int n_low, int n_high,
-                     int ends)
-{
-    POSITION(x, y)
-    int reach = first + (count - 1) * gap;
-    for (int end = SPAN_END(x); x < end;) {
-        int begin = ALONG(x, y) + first;
-#ifdef WIDE
-        if (x + LANES <= end && begin >= 0 && ALONG(x + LANES - 1, y) + reach < size) {
-            FN(wide)(ALONG_X ? ROW(low, y) + x + first * C : ROW(low, begin) + x, ALONG_X ? gap * C : gap * low_stride,
-                     ALONG_X ? ROW(high, y) + x + first * C : ROW(high, begin) + x,
-                     ALONG_X ? gap * C : gap * high_stride, taps, count, ROW(dst, y) + x);
-            x += LANES;
-            continue;
-        }
-#endif
-        __global const WORK *lows = ALONG_X ? ROW(low, y) + x % C : ROW(low, 0) + x;
-        __global const WORK *highs = ALONG_X ? ROW(high, y) + x % C : ROW(high, 0) + x;
-        WORK sum = 0;
-        for (int k = 0; k < count; k++) {
-            int at = modulo(begin + k * gap, size);
-            sum += taps[k] * lows[at * (ALONG_X ? C : low_stride)] +
-                   taps[count + k] * highs[at * (ALONG_X ? C : high_stride)];
-        }
-        ROW(dst, y)[x] = SATURATE_FROM(WORK, DST, sum);
-        x++;
+#define LOWS(k)  (*(__global const FN(works) *)(low + (k) * far_low))
+#define HIGHS(k) (*(__global const FN(works) *)(high + (k) * far_high))
+    JOIN(V(WORK), v0, v1, LOWS, HIGHS)
+    if (PAIRED) {
+        V(WORK) v;
+        v.even = v0.lo, v.odd = v1.lo;
+        FN(store)(v, even);
+        v.even = v0.hi, v.odd = v1.hi;
+        FN(store)(v, even + LANES);
+        return;
     }
-}
-
-#else
-#ifdef WIDE
-VECTORS_OF_512_BITS inline void FN(wide)(__global const WORK *restrict low, int low_stride,
-                                         __global const WORK *restrict high, int high_stride,
-                                         __global const WORK *restrict taps, int count, __global DST *even,
-                                         __global DST *odd)
-{
-    V(WORK) v0 = 0, v1 = 0;
-    for (int k = 0; k < count; k++, low += low_stride, high += high_stride) {
-        V(WORK) l = *(__global const FN(works) *)low, h = *(__global const FN(works) *)high;
-        v0 += taps[k] * l + taps[2 * count + k] * h;
-        v1 += taps[count + k] * l + taps[3 * count + k] * h;
-    }
-    STORE(v0, even)
+    FN(store)(v0, even);
     if (odd)
-        STORE(v1, odd)
+        FN(store)(v1, odd);
 }
-#endif
 
-/* The grid counts pairs of columns, times channels, and rows; or a row's samples, and pairs of rows. */
+/* The grid counts the result's samples along rows, or every second one, and its rows, or every second one. */
 __kernel void KERNEL(GRID, PLANE_IN(WORK, low), PLANE_IN(WORK, high), PLANE_OUT(DST, dst),
                      __global const WORK *restrict taps, int first, int count, int gap, int size, int n_low, int n_high,
                      int ends)
 {
     POSITION(x, y)
+    int reach = (count - 1) * gap, far_low = ALONG_X ? C : low_stride, far_high = ALONG_X ? C : high_stride;
     for (int end = SPAN_END(x); x < end;) {
-        int m = ALONG(x, y), begin = m + first;
-#ifdef WIDE
-        if (x + LANES <= end && begin >= 0 && begin + count <= min(n_low, n_high)) {
-            FN(wide)(ROW(low, begin) + x, low_stride, ROW(high, begin) + x, high_stride, taps, count,
-                     ROW(dst, 2 * y) + x, 2 * y + 1 < size ? ROW(dst, 2 * y + 1) + x : 0);
+        int m = ALONG(x, y), begin = m + first, last = ALONG(x + LANES - 1, y);
+        bool has_odd = STEP == 2 && 2 * m + 1 < size;
+        __global const WORK *lows = ALONG_X ? ROW(low, y) + x % C : ROW(low, 0) + x;
+        __global const WORK *highs = ALONG_X ? ROW(high, y) + x % C : ROW(high, 0) + x;
+        __global DST *out = ALONG_X ? ROW(dst, y) + STEP * m * C + x % C : ROW(dst, STEP * y) + x;
+        if (WIDE && x + LANES <= end && begin >= 0 && last + first + reach < min(n_low, n_high) &&
+            (!PAIRED || 2 * last + 1 < size)) {
+            FN(wide)(lows + begin * far_low, gap * far_low, highs + begin * far_high, gap * far_high, taps, first, count,
+                     size, out, has_odd ? out + dst_stride : 0);
             x += LANES;
             continue;
         }
-#endif
-        __global const WORK *lows = ALONG_X ? ROW(low, y) + x % C : ROW(low, 0) + x;
-        __global const WORK *highs = ALONG_X ? ROW(high, y) + x % C : ROW(high, 0) + x;
-        WORK even = 0, odd = 0;
-        for (int k = 0; k < count; k++) {
-            int at = band_index(begin + k, n_low, 0, size, ends);
-            WORK l = at < 0 ? 0 : lows[at * (ALONG_X ? C : low_stride)];
-            at = band_index(begin + k, n_high, 1, size, ends);
-            WORK h = at < 0 ? 0 : highs[at * (ALONG_X ? C : high_stride)];
-            even += taps[k] * l + taps[2 * count + k] * h;
-            odd += taps[count + k] * l + taps[3 * count + k] * h;
-        }
-        __global DST *out = ALONG_X ? ROW(dst, y) + 2 * m * C + x % C : ROW(dst, 2 * y) + x;
+#define LOW_AT(k)  FN(sample)(lows, band_index(begin + (k) * gap, n_low, 0, size, ends), far_low)
+#define HIGH_AT(k) FN(sample)(highs, band_index(begin + (k) * gap, n_high, 1, size, ends), far_high)
+        JOIN(WORK, even, odd, LOW_AT, HIGH_AT)
         out[0] = SATURATE_FROM(WORK, DST, even);
-        if (2 * m + 1 < size)
+        if (has_odd)
             out[ALONG_X ? C : dst_stride] = SATURATE_FROM(WORK, DST, odd);
         x++;
     }
 }
-#endif

@@ -1,12 +1,10 @@
 /* One level of the inverse wavelet transform:
  *     x[2m + p] = Σ low taps[p][j] · low[m + first + j] + Σ high taps[p][j] · high[m + first + j]
- * for j < count. A table of taps holds low[0], low[1], high[0], high[1], `count` each. REVERSIBLE
- * is the integer lifting of ISO/IEC 15444-1 F.3.8.1.
+ * for j < count. A table of taps holds low[0], low[1], high[0], high[1], `count` each.
  *
- * KERNEL_level, for CPUs, does both directions: for two rows of the result it combines a tile of the bands' columns, 16
+ * This form, for CPUs, does both directions: for two rows of the result it combines a tile of the bands' columns, 16
  * at a time, down into private memory, and that along the rows. (Sums may be computed in this order, integer lifting may
- * not.) KERNEL_horizontal combines bands along rows, low rows and below them high ones, into `mid`, which
- * KERNEL_vertical combines down the columns.
+ * not.) Where it does not serve, cl/dwt/dwt_lines.cl takes one direction at a time.
  *
  * WORK is the type of sums and bands, DST that of the result, and C the number of channels. */
 #include <ends.cl>
@@ -17,7 +15,6 @@
 
 #define TAPS_MAX 52
 
-#pragma kernel level
 #define TILE (SPAN + TAPS_MAX * C + 16)
 typedef CAT(WORK, 16) __attribute__((aligned(WORK_SIZE))) FN(work16);
 
@@ -166,67 +163,4 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK
         if (2 * y + p < height)
             FN(along)(tile[0][p], tile[1][p], horizontal, h_count, n, n_out,
                       ROW(dst, 2 * y + p) + 2 * x);
-}
-
-#pragma kernel horizontal vertical
-
-#ifdef REVERSIBLE
-/* Samples 2m and 2m + 1 of the signal, from the bands' samples AT_LOW(n) and AT_HIGH(n). */
-#define EVEN_SAMPLE(m) (AT_LOW(m) - ((AT_HIGH((m) - 1) + AT_HIGH(m) + 2) >> 2))
-#define SYNTHESIS(m, even, odd)                                                                    \
-    WORK even = AT_LOW(m), odd = 0;                                                                \
-    if (size > 1) {                                                                                \
-        even = EVEN_SAMPLE(m);                                                                     \
-        odd = AT_HIGH(m) + ((even + EVEN_SAMPLE((m) + 1)) >> 1);                                   \
-    }
-#else
-#define SYNTHESIS(m, even, odd)                                                                    \
-    WORK even = 0, odd = 0;                                                                        \
-    for (int j = 0; j < count; j++) {                                                              \
-        WORK l = AT_LOW((m) + first + j), h = AT_HIGH((m) + first + j);                            \
-        even += taps[j] * l + taps[2 * count + j] * h;                                             \
-        odd += taps[count + j] * l + taps[3 * count + j] * h;                                      \
-    }
-#endif
-
-#pragma kernel horizontal
-/* The grid counts pairs of columns, times channels, and the bands' rows, low ones first. */
-__kernel void KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK, lh),
-                     PLANE_IN(WORK, hh), PLANE_OUT(WORK, mid), __global const WORK *restrict taps,
-                     int first, int count, int size, int n_low, int n_high, int low_height,
-                     int ends)
-{
-    POSITION(x, y)
-    __global const WORK *low = y < low_height ? ROW(ll, y) : ROW(lh, y - low_height);
-    __global const WORK *high = y < low_height ? ROW(hl, y) : ROW(hh, y - low_height);
-    __global WORK *out = ROW(mid, y);
-    for (int end = SPAN_END(x); x < end; x++) {
-        int m = x / C, c = x % C;
-#define BAND_AT(band, i) ((i) < 0 ? 0 : band[(i) * C + c])
-#define AT_LOW(n)   BAND_AT(low, band_index(n, n_low, 0, size, ends))
-#define AT_HIGH(n)  BAND_AT(high, band_index(n, n_high, 1, size, ends))
-        SYNTHESIS(m, even, odd)
-        out[2 * m * C + c] = even;
-        if (2 * m + 1 < size)
-            out[(2 * m + 1) * C + c] = odd;
-    }
-}
-
-#pragma kernel vertical
-/* The grid counts a row's samples, and pairs of rows. */
-__kernel void KERNEL(GRID, PLANE_IN(WORK, mid), PLANE_OUT(DST, dst),
-                     __global const WORK *restrict taps, int first, int count, int size, int n_low,
-                     int n_high, int ends)
-{
-    POSITION(x, y)
-    for (int end = SPAN_END(x); x < end; x++) {
-#define BAND_AT(i)      ((i) < 0 ? 0 : ROW(mid, i)[x])
-#define AT_LOW(n)  BAND_AT(band_index(n, n_low, 0, size, ends))
-#define HIGH_OF(i) ((i) < 0 ? -1 : n_low + (i))
-#define AT_HIGH(n) BAND_AT(HIGH_OF(band_index(n, n_high, 1, size, ends)))
-        SYNTHESIS(y, even, odd)
-        ROW(dst, 2 * y)[x] = SATURATE_FROM(WORK, DST, even);
-        if (2 * y + 1 < size)
-            ROW(dst, 2 * y + 1)[x] = SATURATE_FROM(WORK, DST, odd);
-    }
 }

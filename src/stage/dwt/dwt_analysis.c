@@ -1,8 +1,9 @@
 /* The forms in which a level is split. On CPUs: lifting (cl/dwt/dwt_lift.cl), or sums of products
  * in one kernel (cl/dwt/dwt.cl). On GPUs with local memory: lifting (cl/dwt/dwt_walk.cl), sums down
  * columns (cl/dwt/dwt_sums.cl) or, for long filters or several channels, sums in tiles
- * (cl/dwt/dwt_tile.cl). Otherwise two kernels (cl/dwt/dwt.cl). Where what stands outside
- * a picture is a sum of its samples, it is first made with that around it (cl/dwt/dwt_extend.cl).
+ * (cl/dwt/dwt_tile.cl). Otherwise one direction after the other (cl/dwt/dwt_lines.cl). Where what
+ * stands outside a picture is a sum of its samples, it is first made with that around it
+ * (cl/dwt/dwt_extend.cl).
  */
 #include <stdio.h>
 
@@ -239,46 +240,6 @@ static void add_taps(const struct dwt_analysis *a)
     pass_ints(pass, l->high_width, l->high_height, dwt_kernel_border(&a->task));
 }
 
-static void add_vertical(const struct dwt_analysis *a)
-{
-    const struct dwt_level *l = a->task.level;
-    struct dwt_taps taps = dwt_analysis_taps(&a->task, l->height);
-    struct pass *pass = pass_begin(a->task.plan, "dwt", "vertical", FORM_SCALAR, 1,
-                                   l->width * a->task.layout->channels, l->low_height);
-    dwt_define_work(&a->task, pass);
-    define_source(a, pass);
-    pass->work = 4.0 * taps.count;
-    pass->bytes_read = dwt_signal_samples(&a->task) * sample_size(a->in_type);
-    pass->bytes_written = dwt_mid_bytes(&a->task);
-    dwt_pass_place(pass, a->in);
-    dwt_pass_mid(&a->task, pass);
-    dwt_pass_taps(pass, &taps);
-    pass_ints(pass, l->height, l->low_height, l->high_height, dwt_kernel_border(&a->task));
-}
-
-static void add_horizontal(const struct dwt_analysis *a)
-{
-    const struct dwt_level *l = a->task.level;
-    struct dwt_taps taps = dwt_analysis_taps(&a->task, l->width);
-    struct pass *pass =
-        pass_begin(a->task.plan, "dwt", "horizontal", FORM_SCALAR, 1,
-                   l->low_width * a->task.layout->channels, l->low_height + l->high_height);
-    dwt_define_work(&a->task, pass);
-    pass->work = 4.0 * taps.count;
-    pass->bytes_read = dwt_mid_bytes(&a->task);
-    pass->bytes_written = dwt_band_bytes(&a->task);
-    dwt_pass_mid(&a->task, pass);
-    dwt_pass_bands(&a->task, pass);
-    dwt_pass_taps(pass, &taps);
-    pass_ints(pass, l->width, l->high_width, l->low_height, dwt_kernel_border(&a->task));
-}
-
-static void add_directions(const struct dwt_analysis *a)
-{
-    add_vertical(a);
-    add_horizontal(a);
-}
-
 void dwt_add_outside(const struct dwt_analysis *a, struct dwt_place to, uint32_t before_x,
                      uint32_t before_y, uint32_t width, uint32_t height)
 {
@@ -300,6 +261,15 @@ void dwt_add_outside(const struct dwt_analysis *a, struct dwt_place to, uint32_t
     pass_int(pass, modes[a->task.config->mode]);
 }
 
+static struct dwt_place extended(const struct dwt_task *task)
+{
+    struct dwt_scratch *scratch = task->scratch;
+    if (scratch->extended == 0)
+        scratch->extended = stage_plan_scratch(task->plan, scratch->extended_width,
+                                               scratch->extended_height, 1, task->layout->type);
+    return (struct dwt_place){scratch->extended, 0};
+}
+
 /* Makes the plane of which `wide` is the analysis (cl/dwt/dwt_extend.cl). The kernels then never
  * look beyond its ends. */
 static void add_extend(const struct dwt_analysis *a, struct dwt_level *level,
@@ -314,15 +284,10 @@ static void add_extend(const struct dwt_analysis *a, struct dwt_level *level,
     *wide = *a;
     wide->task.level = level;
     wide->task.before = layout->before;
-    wide->in = dwt_extended(&a->task);
+    wide->in = extended(&a->task);
     wide->in_type = layout->type;
     wide->in_channels = layout->channels;
     dwt_add_outside(a, wide->in, before_x, before_y, level->width, level->height);
-}
-
-static bool suits_lines(const struct dwt_analysis *a)
-{
-    return dwt_goes_by_lines(a->task.config);
 }
 
 /* Which movement serves what: the first that suits. */
@@ -330,14 +295,12 @@ static const struct {
     bool (*suits)(const struct dwt_analysis *a); /* NULL: all that is left */
     void (*add)(const struct dwt_analysis *a);
 } ways[] = {
-    {suits_lines,
-     dwt_split_lines},      /* one direction at a time: bands that keep all samples, and the like */
-    {suits_lift, add_lift}, /* walker, by steps: cdf97 and cdf53 of one channel */
-    {on_cpu, add_level},    /* both directions at once: CPUs */
-    {suits_taps, add_taps}, /* walker, by sums: few taps on Mali */
-    {suits_sums, add_sums}, /* walker, by sums: few taps on GPUs with local memory */
-    {suits_tile, add_tile}, /* tile: more taps there */
-    {NULL, add_directions}, /* down columns, then along rows */
+    {suits_lift, add_lift},  /* walker, by steps: cdf97 and cdf53 of one channel */
+    {on_cpu, add_level},     /* both directions at once: CPUs */
+    {suits_taps, add_taps},  /* walker, by sums: few taps on Mali */
+    {suits_sums, add_sums},  /* walker, by sums: few taps on GPUs with local memory */
+    {suits_tile, add_tile},  /* tile: more taps there */
+    {NULL, dwt_split_lines}, /* one direction at a time */
 };
 
 void dwt_add_analysis(const struct dwt_analysis *a)
@@ -349,7 +312,8 @@ void dwt_add_analysis(const struct dwt_analysis *a)
         a = &wide;
     }
     unsigned way = 0;
-    while (ways[way].suits && !ways[way].suits(a))
+    bool by_lines = dwt_goes_by_lines(a->task.config);
+    while (ways[way].suits && (by_lines || !ways[way].suits(a)))
         way++;
     ways[way].add(a);
 }

@@ -233,29 +233,6 @@ void dwt_pass_bands(const struct dwt_task *task, struct pass *pass)
         dwt_pass_place(pass, task->bands[b]);
 }
 
-struct dwt_place dwt_mid(const struct dwt_task *task)
-{
-    struct dwt_scratch *scratch = task->scratch;
-    if (scratch->mid == 0)
-        scratch->mid = stage_plan_scratch(task->plan, scratch->mid_width, scratch->mid_height, 1,
-                                          task->layout->type);
-    return (struct dwt_place){scratch->mid, 0};
-}
-
-void dwt_pass_mid(const struct dwt_task *task, struct pass *pass)
-{
-    dwt_pass_place(pass, dwt_mid(task));
-}
-
-struct dwt_place dwt_extended(const struct dwt_task *task)
-{
-    struct dwt_scratch *scratch = task->scratch;
-    if (scratch->extended == 0)
-        scratch->extended = stage_plan_scratch(task->plan, scratch->extended_width,
-                                               scratch->extended_height, 1, task->layout->type);
-    return (struct dwt_place){scratch->extended, 0};
-}
-
 void dwt_pass_taps(struct pass *pass, const struct dwt_taps *taps)
 {
     pass_buffer(pass, taps->table);
@@ -308,13 +285,6 @@ uint64_t dwt_band_bytes(const struct dwt_task *task)
     const struct dwt_level *l = task->level;
     return (uint64_t)(l->low_width + l->high_width) * (l->low_height + l->high_height) *
            task->layout->channels * sample_size(task->layout->type);
-}
-
-uint64_t dwt_mid_bytes(const struct dwt_task *task)
-{
-    const struct dwt_level *l = task->level;
-    return (uint64_t)l->width * (l->low_height + l->high_height) * task->layout->channels *
-           sample_size(task->layout->type);
 }
 
 uint64_t dwt_signal_samples(const struct dwt_task *task)

@@ -44,8 +44,8 @@ struct dwt_synthesis {
 };
 void dwt_add_synthesis(const struct dwt_synthesis *level);
 
-/* The same for transforms that go direction by direction (dwt_lines.c): those of one direction
- * alone, and stationary ones. */
+/* The same one direction at a time (dwt_lines.c), which is the only way for transforms of one
+ * direction and for stationary ones. */
 bool dwt_goes_by_lines(const struct dwt_config *config);
 void dwt_split_lines(const struct dwt_analysis *level);
 void dwt_join_lines(const struct dwt_synthesis *level);
@@ -113,9 +113,6 @@ void dwt_define_lifting(const struct dwt_task *task, struct pass *pass, uint32_t
 void dwt_pass_lifting(const struct dwt_task *task, struct pass *pass, bool inverse, uint32_t rows);
 void dwt_pass_place(struct pass *pass, struct dwt_place place);
 void dwt_pass_bands(const struct dwt_task *task, struct pass *pass);
-struct dwt_place dwt_mid(const struct dwt_task *task);
-void dwt_pass_mid(const struct dwt_task *task, struct pass *pass);
-struct dwt_place dwt_extended(const struct dwt_task *task);
 void dwt_pass_taps(struct pass *pass, const struct dwt_taps *taps);
 void dwt_pass_size(const struct dwt_task *task, struct pass *pass);
 void dwt_pass_band_sizes(const struct dwt_level *level, struct pass *pass);
@@ -131,9 +128,8 @@ int dwt_border_of_mode(int mode);
 int dwt_kernel_border(const struct dwt_task *task);
 int dwt_kernel_ends(const struct dwt_task *task);
 
-/* Bytes of all bands; of intermediate results between two kernels; samples of the signal. */
+/* Bytes of all bands; samples of the signal. */
 uint64_t dwt_band_bytes(const struct dwt_task *task);
-uint64_t dwt_mid_bytes(const struct dwt_task *task);
 uint64_t dwt_signal_samples(const struct dwt_task *task);
 
 #endif

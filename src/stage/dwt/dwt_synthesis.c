@@ -1,7 +1,7 @@
 /* The forms in which a level is put together: on CPUs one kernel, except for integers
  * (cl/dwt/idwt.cl); on GPUs with local memory lifting (cl/dwt/dwt_walk.cl), for wavelets that have
- * it, or sums down columns (cl/dwt/dwt_sums.cl) for other short filters; otherwise two kernels
- * (cl/dwt/idwt.cl). */
+ * it, or sums down columns (cl/dwt/dwt_sums.cl) for other short filters; otherwise one direction
+ * after the other (cl/dwt/dwt_lines.cl). */
 #include "stage/dwt/dwt_level.h"
 #include "stage/dwt/shrink.h"
 
@@ -174,73 +174,23 @@ static void add_sums(const struct dwt_synthesis *s)
     }
 }
 
-static void add_horizontal(const struct dwt_synthesis *s, enum kernel_form form)
-{
-    const struct dwt_level *l = s->task.level;
-    struct dwt_taps taps = dwt_synthesis_taps(&s->task, l->width, s->scale);
-    struct pass *pass =
-        pass_begin(s->task.plan, "idwt", "horizontal", form, 0,
-                   (l->width + 1) / 2 * s->task.layout->channels, l->low_height + l->high_height);
-    dwt_define_work(&s->task, pass);
-    pass_name(pass, kernel_form_name(form));
-    pass->work = 8.0 * taps.count;
-    pass->bytes_read = dwt_band_bytes(&s->task);
-    pass->bytes_written = dwt_mid_bytes(&s->task);
-    dwt_pass_bands(&s->task, pass);
-    dwt_pass_mid(&s->task, pass);
-    dwt_pass_taps(pass, &taps);
-    pass_ints(pass, l->width, l->low_width, l->high_width, l->low_height,
-              dwt_kernel_ends(&s->task));
-}
-
-static void add_vertical(const struct dwt_synthesis *s, enum kernel_form form)
-{
-    const struct dwt_level *l = s->task.level;
-    struct dwt_taps taps = dwt_synthesis_taps(&s->task, l->height, 1);
-    struct pass *pass = pass_begin(s->task.plan, "idwt", "vertical", form, 0,
-                                   l->width * s->task.layout->channels, (l->height + 1) / 2);
-    dwt_define_work(&s->task, pass);
-    pass_define_type(pass, "DST", s->out_type);
-    pass_name(pass, kernel_form_name(form));
-    pass->work = 8.0 * taps.count;
-    pass->bytes_read = dwt_mid_bytes(&s->task);
-    pass->bytes_written = dwt_signal_samples(&s->task) * sample_size(s->out_type);
-    dwt_pass_mid(&s->task, pass);
-    dwt_pass_place(pass, s->out);
-    dwt_pass_taps(pass, &taps);
-    pass_ints(pass, l->height, l->low_height, l->high_height, dwt_kernel_ends(&s->task));
-}
-
-static void add_directions(const struct dwt_synthesis *s)
-{
-    enum kernel_form form = s->task.plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    add_horizontal(s, form);
-    add_vertical(s, form);
-}
-
-static bool suits_lines(const struct dwt_synthesis *s)
-{
-    return dwt_goes_by_lines(s->task.config);
-}
-
 /* Which movement serves what: the first that suits. */
 static const struct {
     bool (*suits)(const struct dwt_synthesis *s); /* NULL: all that is left */
     void (*add)(const struct dwt_synthesis *s);
 } ways[] = {
-    {suits_lines,
-     dwt_join_lines}, /* one direction at a time: bands that keep all samples, and the like */
     {suits_level, add_level}, /* both directions at once: CPUs */
     {suits_walk, add_walk},   /* walker, by steps: cdf97 and cdf53 of one channel on GPUs */
     {suits_taps, add_taps},   /* walker, by sums: few taps on Mali */
     {suits_sums, add_sums},   /* walker, by sums: few taps on GPUs with local memory */
-    {NULL, add_directions},   /* along rows, then down columns */
+    {NULL, dwt_join_lines},   /* one direction at a time */
 };
 
 void dwt_add_synthesis(const struct dwt_synthesis *s)
 {
     unsigned way = 0;
-    while (ways[way].suits && !ways[way].suits(s))
+    bool by_lines = dwt_goes_by_lines(s->task.config);
+    while (ways[way].suits && (by_lines || !ways[way].suits(s)))
         way++;
     if (limits_of(s) && ways[way].add != add_sums) /* which alone applies them */
         s->task.scratch->missed = true;
