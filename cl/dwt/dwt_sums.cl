@@ -116,7 +116,7 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
 KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK, lh), PLANE_IN(WORK, hh), PLANE_OUT(DST, dst),
        int rows, int n_rows, int width, int height, int low_width, int high_width, int low_height, int high_height,
        int ends
-#ifdef HAS_RULE
+#ifdef RULE
        , int hl_at, int lh_at, int hh_at, LIMITS_IN
 #endif
 )
@@ -148,17 +148,18 @@ KERNEL(GRID, PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK, lh), PLANE_I
         FETCH_BAND(lh, high_row, low_columns);                                                     \
         FETCH_BAND(hh, high_row, high_columns);                                                    \
     }
-#ifdef HAS_RULE
-    WORK hl_limit = LIMIT_OF(0, hl_at), lh_limit = LIMIT_OF(0, lh_at), hh_limit = LIMIT_OF(0, hh_at);
+#ifdef RULE
+#define RULED(v, limit) FN(rule)(v, limit, upper, slope)
+    WORK hl_limit = values[hl_at], lh_limit = values[lh_at], hh_limit = values[hh_at];
 #endif
     FETCH_ROWS(y + WINDOW_AT)
     for (int n = y - M + 1; n < y_end; n++) {
-#ifdef HAS_RULE
+#ifdef RULE
         UNROLLED for (int k = 0; k < PAIRS; k++)
         {
-            hl[k] = (BAND)(FN(rule)(hl[k].s0, hl_limit), FN(rule)(hl[k].s1, hl_limit));
-            lh[k] = (BAND)(FN(rule)(lh[k].s0, lh_limit), FN(rule)(lh[k].s1, lh_limit));
-            hh[k] = (BAND)(FN(rule)(hh[k].s0, hh_limit), FN(rule)(hh[k].s1, hh_limit));
+            hl[k] = (BAND)(RULED(hl[k].s0, hl_limit), RULED(hl[k].s1, hl_limit));
+            lh[k] = (BAND)(RULED(lh[k].s0, lh_limit), RULED(lh[k].s1, lh_limit));
+            hh[k] = (BAND)(RULED(hh[k].s0, hh_limit), RULED(hh[k].s1, hh_limit));
         }
 #endif
         BANDS low = FN(along)(ll, hl), high = FN(along)(lh, hh);

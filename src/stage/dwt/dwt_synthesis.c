@@ -166,11 +166,10 @@ static void add_sums(const struct dwt_synthesis *s)
     pass_int(pass, dwt_kernel_ends(&s->task));
     const struct shrink_limits *limits = limits_of(s);
     if (limits) {
-        shrink_define_limits(pass, limits);
         pass_name(pass, "shrink");
-        pass_ints(pass, shrink_value_at(level_of(s), DWT_HL), shrink_value_at(level_of(s), DWT_LH),
-                  shrink_value_at(level_of(s), DWT_HH));
-        shrink_pass_limits(pass, limits);
+        for (int b = DWT_HL; b < DWT_BANDS; b++)
+            pass_int(pass, (int32_t)shrink_value_at(s->task.bands[b].plane));
+        shrink_add_limits(pass, limits);
     }
 }
 

@@ -3,7 +3,6 @@
 #include "stage/dwt/shrink.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,518 +128,493 @@ static int shape(const void *config, const struct frame *in, size_t alignment, s
     return result;
 }
 
-/* How a plane is divided for counting and adding: bands of rows, one for each work-item on a CPU;
- * on a GPU a column of a band, with counts in a few rows that work-items share. Where work-groups
- * count together, a band for each of them. */
-struct cut {
-    enum kernel_form form;
-    uint32_t rows, bands, parts;
-};
-
-/* Bits that are found at a time, and rows that a work-group counts together. */
+/* Bits that are found at a time; rows of a band: where work-groups count together, and where each
+ * work-item takes a column; about how many bands CPUs get; parts in which columns are counted. */
 enum {
     BITS = 8,
     BITS_TOGETHER = 11,
-    ROWS_TOGETHER = 4
+    ROWS_TOGETHER = 4,
+    ROWS_OF_COLUMNS = 32,
+    BANDS_ON_CPUS = 192,
+    PARTS_OF_COLUMNS = 16
 };
 
-/* As in cl/dwt/shrink.cl; values of each band: a threshold, or its factor, for each channel. */
+/* As in cl/dwt/shrink.cl. */
 enum {
-    PLACE_INTS = 9,
-    VALUES = DWT_LEVELS_MAX * DWT_BANDS * PLANE_CHANNELS_MAX
+    PLACE_INTS = 16
 };
 
-static struct cut cut_plane(const struct stage_plan *plan, const struct plane *plane)
-{
-    struct cut cut = {.form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR};
-    cut.rows = cut.form == FORM_ROWS ? (plane->height + 63) / 64 : 32;
-    cut.bands = (plane->height + cut.rows - 1) / cut.rows;
-    cut.parts = cut.form == FORM_ROWS ? cut.bands : count_together(plan) ? 1 : 16;
-    return cut;
-}
+/* Transforms with as many channels, whose planes passes take together; planes that show the noise
+ * come first. */
+struct group {
+    size_t first, end; /* transforms */
+    uint32_t channels;
+    int32_t at;                  /* its first number in the table of places */
+    uint32_t places, noisy;      /* planes; those that show the noise */
+    uint32_t width, rows;        /* samples of the widest plane's rows; rows of all planes */
+    uint32_t bands[2], parts[2]; /* of all planes; of those that show the noise */
+    uint64_t bytes[2];
+};
+
+/* All planes, in bands of so many rows. */
+struct cut {
+    uint32_t band;
+    unsigned table;       /* operand: places */
+    struct group *groups; /* owned */
+    size_t n_groups;
+};
 
 /* What the passes of one plan share. */
 struct shrinking {
     const struct shrink_config *config;
     struct stage_plan *plan;
+    enum sample_type type;
+    enum kernel_form form;
+    bool applies;                          /* plan->out is the stage's own */
+    bool together;                         /* as cl/dwt/shrink.cl says */
+    bool aligned;                          /* all planes are, of four bytes a sample */
+    struct cut cut, columns_cut;           /* for counting; for sums of squares */
+    unsigned values, state, columns, sums; /* operands */
+    /* While places are described: a transform, and all numbers. */
+    size_t first;
     struct dwt_config dwt;
     struct dwt_layout layout;
-    bool together;                        /* as cl/dwt/shrink.cl says */
-    unsigned first;                       /* the transform's first plane */
-    int32_t places_at;                    /* its first number in `places` */
-    unsigned state, columns, sums, limit; /* operands */
-    unsigned places, values;              /* the same, where planes go together */
-    uint32_t parts;                       /* the most that a plane is counted in */
+    int32_t *numbers;
+    double *factors;
 };
-
-/* Whether each band has a threshold of its own, which is found from its coefficients. */
-static bool is_by_band(const struct shrink_config *config)
-{
-    return config->threshold.choice == SHRINK_BAYES || config->threshold.choice == SHRINK_SURE;
-}
 
 static bool is_fixed(const struct shrink_config *config)
 {
     return config->threshold.choice == PARAM_IS_NUMBER;
 }
 
-static struct pass *begin(const struct shrinking *s, const char *part, enum kernel_form form,
-                          uint32_t span, uint32_t width, uint32_t height)
+unsigned shrink_value_at(unsigned plane)
+{
+    return plane * PLANE_CHANNELS_MAX;
+}
+
+static uint32_t parts_of(uint32_t whole, uint32_t part)
+{
+    return (whole + part - 1) / part;
+}
+
+/* A fixed threshold in the units of the band, or what the median is multiplied with: for the
+ * threshold, for σ, or for one of the steps up to the threshold. */
+static double factor_of(const struct shrinking *s, unsigned level, enum dwt_band band, uint64_t n)
+{
+    return is_fixed(s->config)
+               ? s->config->threshold.value / shrink_norm(&s->dwt, &s->layout, level, band)
+           : s->config->threshold.choice == SHRINK_BAYES
+               ? shrink_sigma_factor(&s->dwt, &s->layout, level, band)
+           : s->config->threshold.choice == SHRINK_SURE
+               ? shrink_step_factor(&s->dwt, &s->layout, level, band, n)
+               : shrink_universal_factor(&s->dwt, &s->layout, level, band);
+}
+
+/* Describes a plane, in which its transform's noise is found if `noisy`. */
+static void add_place(struct shrinking *s, struct group *g, const struct cut *cut, unsigned level,
+                      enum dwt_band band, uint32_t transform)
+{
+    const struct stage_plan *plan = s->plan;
+    size_t index = s->first + (size_t)s->layout.levels[level].plane[band];
+    const struct plane *in = &plan->in->planes[index];
+    const struct plane *out = &(s->applies ? plan->out : plan->in)->planes[index];
+    size_t size = sample_size(in->type);
+    uint64_t n = (uint64_t)in->width * in->height;
+    bool has_noise = is_fixed(s->config) || s->layout.levels[0].plane[s->layout.finest] >= 0;
+    bool copied = band == DWT_LL || !shrink_takes_level(s->config, level) || !has_noise;
+    uint32_t width = in->width * g->channels, bands = copied ? 0 : parts_of(in->height, cut->band);
+    uint32_t most = s->form == FORM_ROWS ? bands : s->together ? 1 : PARTS_OF_COLUMNS;
+    uint32_t parts = bands < most ? bands : most;
+    uint32_t heads = (uint32_t)(g->end - g->first);
+    const int32_t place[PLACE_INTS] = {(int32_t)(g->rows + in->height),
+                                       (int32_t)g->rows,
+                                       (int32_t)(in->offset / size),
+                                       (int32_t)(in->stride / size),
+                                       (int32_t)(out->offset / size),
+                                       (int32_t)(out->stride / size),
+                                       (int32_t)width,
+                                       (int32_t)in->height,
+                                       copied,
+                                       (int32_t)shrink_value_at((unsigned)index),
+                                       (int32_t)transform,
+                                       (int32_t)(g->bands[0] + bands),
+                                       (int32_t)g->bands[0],
+                                       (int32_t)(heads + 2 * g->channels * g->parts[0]),
+                                       (int32_t)parts,
+                                       shrink_step_weight(n)};
+    memcpy(s->numbers + g->at + g->places++ * PLACE_INTS, place, sizeof place);
+    for (unsigned c = 0; c < PLANE_CHANNELS_MAX && !copied; c++)
+        s->factors[shrink_value_at((unsigned)index) + c] = factor_of(s, level, band, n);
+    g->rows += in->height;
+    g->width = width > g->width ? width : g->width;
+    g->bands[0] += bands;
+    g->parts[0] += parts;
+    g->bytes[0] += plane_bytes(in);
+    s->aligned &= size == 4 && pass_is_aligned(in) && pass_is_aligned(out);
+}
+
+static int read_origin(struct shrinking *s, size_t i, struct fault *fault)
+{
+    s->first = s->plan->in->origins[i].first;
+    return dwt_read_origin("shrink", s->plan->in, i, &s->dwt, &s->layout, fault);
+}
+
+/* Describes the planes of transforms from g->first on, as long as they have as many channels. */
+static int describe_group(struct shrinking *s, const struct cut *cut, struct group *g,
+                          struct fault *fault)
+{
+    const struct frame *in = s->plan->in;
+    g->channels = in->planes[in->origins[g->first].first].channels;
+    for (g->end = g->first; g->end < in->n_origins; g->end++)
+        if (in->planes[in->origins[g->end].first].channels != g->channels)
+            break;
+    for (unsigned rest = 0; rest < 2; rest++) { /* noisy planes first */
+        uint32_t transform = 0;
+        for (size_t i = g->first; i < g->end; i++) {
+            int result = read_origin(s, i, fault);
+            if (result != 0)
+                return result;
+            bool has_noise = s->layout.levels[0].plane[s->layout.finest] >= 0;
+            for (unsigned level = 0; level < s->layout.n_levels; level++)
+                for (int band = DWT_BANDS - 1; band >= 0; band--) {
+                    bool noisy = level == 0 && band == (int)s->layout.finest;
+                    if (s->layout.levels[level].plane[band] >= 0 && noisy == !rest)
+                        add_place(s, g, cut, level, (enum dwt_band)band, transform);
+                }
+            transform += has_noise;
+        }
+        if (rest == 0) {
+            g->noisy = g->places;
+            g->bands[1] = g->bands[0];
+            g->parts[1] = g->parts[0];
+            g->bytes[1] = g->bytes[0];
+        }
+    }
+    return 0;
+}
+
+/* Describes all planes for bands of `band` rows. */
+static int describe(struct shrinking *s, uint32_t band, struct cut *cut, struct fault *fault)
+{
+    const struct frame *in = s->plan->in;
+    *cut = (struct cut){.band = band, .groups = calloc(in->n_origins + 1, sizeof *cut->groups)};
+    int result = cut->groups ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a plan");
+    int32_t at = 0;
+    for (size_t i = 0; i < in->n_origins && result == 0; i = cut->groups[cut->n_groups - 1].end) {
+        struct group *g = &cut->groups[cut->n_groups++];
+        *g = (struct group){.first = i, .at = at};
+        result = describe_group(s, cut, g, fault);
+        at += (int32_t)g->places * PLACE_INTS;
+    }
+    if (result == 0)
+        cut->table = stage_plan_table(s->plan, s->numbers, (size_t)at * sizeof *s->numbers);
+    return result;
+}
+
+static enum sample_type work_type(const struct shrinking *s)
+{
+    return s->type == SAMPLE_F64 ? SAMPLE_F64 : SAMPLE_F32;
+}
+
+static struct pass *begin(const struct shrinking *s, const struct group *g, const char *part,
+                          enum kernel_form form, uint32_t span, uint32_t width, uint32_t height)
 {
     struct pass *pass = pass_begin(s->plan, "shrink", part, form, span, width, height);
-    pass_define_type(pass, "SRC", s->layout.type);
-    pass_define(pass, "WORK", "%s", s->layout.type == SAMPLE_F64 ? "double" : "float");
-    if (s->layout.type == SAMPLE_F64)
+    pass_define_type(pass, "SRC", s->type);
+    pass_define(pass, "WORK", "%s", s->type == SAMPLE_F64 ? "double" : "float");
+    if (s->type == SAMPLE_F64)
         pass_define(pass, "WORK_IS_double", "1");
-    pass_define(pass, "C", "%u", s->layout.channels);
-    if (s->layout.channels > 1)
+    pass_define(pass, "C", "%u", g->channels);
+    if (g->channels > 1)
         pass_name(pass, "c3");
     pass_name(pass, kernel_form_name(form));
     return pass;
 }
 
 /* A pass whose work-groups work together. */
-static struct pass *begin_together(const struct shrinking *s, const char *part, uint32_t height)
+static struct pass *begin_together(const struct shrinking *s, const struct group *g,
+                                   const char *part, uint32_t height)
 {
-    struct pass *pass = begin(s, part, FORM_SCALAR, 1, COUNT_ITEMS, height);
+    struct pass *pass = begin(s, g, part, FORM_SCALAR, 1, COUNT_ITEMS, height * g->channels);
     pass->group[0] = COUNT_ITEMS;
     pass->group[1] = 1;
-    pass_define(pass, "TOGETHER", "1");
     pass_define(pass, "ITEMS", "%d", COUNT_ITEMS);
     pass_define(pass, "BINS", "%d", 1 << BITS_TOGETHER);
     return pass;
 }
 
-static void pass_work(const struct shrinking *s, struct pass *pass, double value)
+/* A pass over bands, in columns of pixels except on CPUs. */
+static struct pass *begin_bands(const struct shrinking *s, const struct group *g, const char *part,
+                                const struct cut *cut, uint32_t bands)
 {
-    if (s->layout.type == SAMPLE_F64)
-        pass_double(pass, value);
-    else
-        pass_float(pass, (float)value);
+    bool rows = s->form == FORM_ROWS;
+    struct pass *pass =
+        begin(s, g, part, s->form, rows ? PASS_WHOLE_ROW : g->channels, g->width, bands);
+    pass->work = 8.0 * cut->band * (rows ? 1 : g->channels);
+    return pass;
 }
 
-static const struct plane *plane_of(const struct shrinking *s, unsigned level, enum dwt_band band,
-                                    unsigned *index)
+static void pass_places(struct pass *pass, const struct cut *cut, const struct group *g, uint32_t n)
 {
-    int plane = s->layout.levels[level].plane[band];
-    if (plane < 0)
-        return NULL;
-    *index = s->first + (unsigned)plane;
-    return &s->plan->in->planes[*index];
+    pass_buffer(pass, cut->table);
+    pass_ints(pass, g->at, (int32_t)n);
 }
 
-/* The counts of all of a work-group's rows, and what they say, for the bits of a magnitude from
- * `shift` on. */
-static void add_bits_together(const struct shrinking *s, const struct plane *plane, unsigned index,
-                              int shift, int bits)
+/* Stores the two middle magnitudes of each transform's finest details in the state. */
+static void add_median(const struct shrinking *s, const struct group *g)
 {
-    uint32_t c = s->layout.channels, bands = (plane->height + ROWS_TOGETHER - 1) / ROWS_TOGETHER;
-    struct pass *pass = begin_together(s, "count_together", bands * c);
-    pass_define(pass, "ALIGNED", "%d", c == 1 && pass_is_aligned(plane));
-    pass->work = 8.0 * ROWS_TOGETHER * plane->width / COUNT_ITEMS;
-    pass->bytes_read = plane_bytes(plane);
-    pass_plane(pass, OPERAND_IN, index);
-    pass_plane(pass, s->state, 0);
-    pass_ints(pass, ROWS_TOGETHER, plane->height, plane->width * c, shift, bits);
-    pass = begin_together(s, "pick_together", c);
-    pass->work = 64;
-    pass->bytes_read = 2 * c * (sizeof(int32_t) << BITS_TOGETHER);
-    pass_plane(pass, s->state, 0);
-    pass_int(pass, bits);
-}
-
-/* Stores the two middle magnitudes of HH1 in the state. */
-static void add_median(const struct shrinking *s)
-{
-    unsigned index = 0;
-    const struct plane *plane = plane_of(s, 0, s->layout.finest, &index);
-    struct cut cut = cut_plane(s->plan, plane);
-    uint32_t c = s->layout.channels, rows = 1 + 2 * c * s->parts;
-    uint32_t bins = 1u << (s->together ? BITS_TOGETHER : BITS);
-    struct pass *pass = begin(s, "clear", cut.form, 0, bins, rows);
+    int step = s->together ? BITS_TOGETHER : BITS;
+    bool counts_all = s->config->threshold.choice == SHRINK_SURE;
+    uint32_t bins = 1u << step, heads = (uint32_t)(g->end - g->first);
+    uint32_t rows = heads + 2 * g->channels * g->parts[counts_all ? 0 : 1];
+    struct pass *pass = begin(s, g, "clear", s->form, 0, bins, rows);
     pass->bytes_written = rows * UINT64_C(4) * bins;
     pass_plane(pass, s->state, 0);
-    pass_int(pass, (int32_t)(plane->width * plane->height));
-    for (int left = (int)sample_size(plane->type) * 8; s->together && left > 0;) {
-        int bits = left < BITS_TOGETHER ? left : BITS_TOGETHER;
+    pass_places(pass, &s->cut, g, g->noisy);
+    for (int left = (int)sample_size(s->type) * 8; left > 0;) {
+        int bits = left < step ? left : step;
         left -= bits;
-        add_bits_together(s, plane, index, left, bits);
-    }
-    if (s->together)
-        return;
-    for (int shift = (int)sample_size(plane->type) * 8 - 8; shift >= 0; shift -= 8) {
-        uint32_t width = plane->width * c;
-        pass = begin(s, "count", cut.form, cut.form == FORM_ROWS ? PASS_WHOLE_ROW : 1, width,
-                     cut.bands);
-        pass->work = 8.0 * cut.rows;
-        pass->bytes_read = plane_bytes(plane);
-        pass_plane(pass, OPERAND_IN, index);
+        pass = s->together ? begin_together(s, g, "count_together", g->bands[1])
+                           : begin_bands(s, g, "count", &s->cut, g->bands[1]);
+        if (s->together) {
+            pass_define(pass, "ALIGNED", "%d", g->channels == 1 && s->aligned);
+            pass->work = 8.0 * ROWS_TOGETHER * g->width / COUNT_ITEMS;
+        }
+        pass->bytes_read = g->bytes[1];
+        pass_buffer(pass, OPERAND_IN);
         pass_plane(pass, s->state, 0);
-        pass_ints(pass, cut.rows, plane->height, cut.parts, shift);
-        pass = begin(s, "pick", cut.form, 1, c, 1);
-        pass->work = 1024.0 * cut.parts;
-        pass->bytes_read = (1 + 2 * c * cut.parts) * UINT64_C(1024);
+        pass_places(pass, &s->cut, g, g->noisy);
+        pass_ints(pass, (int32_t)s->cut.band, left);
+        if (s->together)
+            pass_int(pass, bits);
+        pass = s->together ? begin_together(s, g, "pick_together", g->noisy)
+                           : begin(s, g, "pick", s->form, 1, g->channels, g->noisy);
+        pass->work = s->together ? 64 : 1024.0 * g->parts[1] / g->noisy;
+        pass->bytes_read = UINT64_C(8) * g->channels * g->parts[1] * bins;
         pass_plane(pass, s->state, 0);
-        pass_int(pass, (int32_t)cut.parts);
+        pass_places(pass, &s->cut, g, g->noisy);
+        if (s->together)
+            pass_int(pass, bits);
     }
 }
 
-/* Adds sums of squares of a band, for each of its bands of rows and each channel. */
-static struct cut add_squares(const struct shrinking *s, const struct plane *plane, unsigned index)
+/* Sums of squares of each band and channel. */
+static void add_squares(const struct shrinking *s, const struct group *g)
 {
-    struct cut cut = cut_plane(s->plan, plane);
-    uint32_t width = plane->width * plane->channels;
-    bool rows = cut.form == FORM_ROWS;
-    struct pass *pass = begin(s, "squares", cut.form, rows ? PASS_WHOLE_ROW : 1, width, cut.bands);
-    pass->work = 8.0 * cut.rows;
-    pass->bytes_read = plane_bytes(plane);
-    pass_plane(pass, OPERAND_IN, index);
-    pass_plane(pass, rows ? s->sums : s->columns, 0);
-    pass_ints(pass, cut.rows, plane->height);
-    if (rows)
-        return cut;
-    pass = begin(s, "gather", cut.form, 1, plane->channels, cut.bands);
-    pass->work = 16.0 * plane->width;
+    const struct cut *cut = &s->columns_cut;
+    struct pass *pass = begin_bands(s, g, "squares", cut, g->bands[0]);
+    pass->bytes_read = g->bytes[0];
+    pass_buffer(pass, OPERAND_IN);
+    pass_plane(pass, s->form == FORM_ROWS ? s->sums : s->columns, 0);
+    pass_places(pass, cut, g, g->places);
+    pass_int(pass, (int32_t)cut->band);
+    if (s->form == FORM_ROWS)
+        return;
+    pass = begin(s, g, "gather", s->form, 1, g->channels, g->bands[0]);
+    pass->work = 16.0 * g->width / g->channels;
     pass_plane(pass, s->columns, 0);
     pass_plane(pass, s->sums, 0);
-    pass_int(pass, (int32_t)plane->width);
-    return cut;
+    pass_places(pass, cut, g, g->places);
 }
 
-unsigned shrink_value_at(unsigned level, enum dwt_band band)
+/* Counts of magnitudes by steps of each plane. */
+static void add_steps(const struct shrinking *s, const struct group *g)
 {
-    return (level * DWT_BANDS + band) * PLANE_CHANNELS_MAX;
-}
-
-/* Adds where a band's threshold goes. */
-static void pass_limit(const struct shrinking *s, struct pass *pass, unsigned level,
-                       enum dwt_band band)
-{
-    if (s->plan->out_of_memory)
-        return;
-    struct view limit = {s->limit, s->plan->scratch[s->limit - OPERAND_SCRATCH].planes[0]};
+    struct pass *pass = s->together ? begin_together(s, g, "steps_together", g->bands[0])
+                                    : begin_bands(s, g, "steps", &s->cut, g->bands[0]);
+    pass->work *= 2;
     if (s->together)
-        limit.plane.offset += shrink_value_at(level, band) * sample_size(limit.plane.type);
-    pass_view(pass, &limit);
+        pass->work = 16.0 * ROWS_TOGETHER * g->width / COUNT_ITEMS;
+    pass->bytes_read = g->bytes[0];
+    pass_buffer(pass, OPERAND_IN);
+    pass_plane(pass, s->state, 0);
+    pass_places(pass, &s->cut, g, g->places);
+    pass_int(pass, (int32_t)s->cut.band);
+    pass_buffer(pass, s->values);
 }
 
-/* Counts a band's magnitudes by steps, and takes the threshold of least risk. */
-static void add_least(const struct shrinking *s, const struct plane *plane, unsigned index,
-                      unsigned level, enum dwt_band band)
+/* Finds the thresholds of planes, which are the values from then on. */
+static unsigned add_limits(const struct shrinking *s)
 {
-    struct cut cut = cut_plane(s->plan, plane);
-    uint32_t c = plane->channels, width = plane->width * c;
-    uint64_t samples = (uint64_t)plane->width * plane->height;
-    double factor = shrink_step_factor(&s->dwt, &s->layout, level, band, samples);
-    bool rows = cut.form == FORM_ROWS;
-    uint32_t bands = (plane->height + ROWS_TOGETHER - 1) / ROWS_TOGETHER;
-    struct pass *pass = s->together ? begin_together(s, "steps", bands * c)
-                                    : begin(s, "steps", cut.form, rows ? PASS_WHOLE_ROW : 1, width,
-                                            cut.bands);
-    pass->work = 16.0 * (s->together ? ROWS_TOGETHER * plane->width / COUNT_ITEMS : cut.rows);
-    pass->bytes_read = plane_bytes(plane);
-    pass_plane(pass, OPERAND_IN, index);
-    pass_plane(pass, s->state, 0);
-    pass_ints(pass, s->together ? ROWS_TOGETHER : cut.rows, plane->height, cut.parts);
-    pass_work(s, pass, factor);
-    if (s->together)
-        pass_int(pass, (int32_t)width);
-    pass = begin(s, "least", cut.form, 1, c, 1);
-    pass->work = 4.0 * SHRINK_STEPS * (cut.parts + 4);
-    pass->bytes_read = c * cut.parts * UINT64_C(4) * SHRINK_STEPS;
-    pass_plane(pass, s->state, 0);
-    pass_limit(s, pass, level, band);
-    pass_int(pass, (int32_t)cut.parts);
-    pass_work(s, pass, factor);
-    pass_ints(pass, (int32_t)samples, shrink_step_weight(samples));
+    unsigned limits = stage_plan_scratch(s->plan, shrink_value_at((unsigned)s->plan->in->n_planes),
+                                         1, 1, work_type(s));
+    static const char *const parts[] = {
+        [SHRINK_UNIVERSAL] = "universal", [SHRINK_BAYES] = "limit", [SHRINK_SURE] = "least"};
+    int choice = s->config->threshold.choice;
+    const struct cut *cut = choice == SHRINK_BAYES ? &s->columns_cut : &s->cut;
+    for (size_t i = 0; i < cut->n_groups; i++) {
+        const struct group *g = &cut->groups[i];
+        if (g->bands[0] == 0)
+            continue;
+        add_median(s, &s->cut.groups[i]);
+        if (choice == SHRINK_BAYES)
+            add_squares(s, g);
+        if (choice == SHRINK_SURE)
+            add_steps(s, g);
+        struct pass *pass = begin(s, g, parts[choice], s->form, 1, g->channels, g->places);
+        pass->work = choice == SHRINK_BAYES  ? 32.0 * g->bands[0] / g->places + 32
+                     : choice == SHRINK_SURE ? 4.0 * SHRINK_STEPS * (g->parts[0] / g->places + 5)
+                                             : 32;
+        pass_plane(pass, s->state, 0);
+        if (choice == SHRINK_BAYES)
+            pass_plane(pass, s->sums, 0);
+        pass_places(pass, cut, g, g->places);
+        pass_buffer(pass, s->values);
+        pass_buffer(pass, limits);
+    }
+    return limits;
 }
 
-static void add_limit(const struct shrinking *s, const struct plane *plane, unsigned index,
-                      unsigned level, enum dwt_band band)
+/* Scratch memory that is large enough for every group. */
+static void add_scratch(struct shrinking *s)
 {
-    bool bayes = s->config->threshold.choice == SHRINK_BAYES;
-    if (s->config->threshold.choice == SHRINK_SURE) {
-        add_least(s, plane, index, level, band);
+    uint32_t rows = 1, bands = 1, width = 1;
+    bool counts_all = s->config->threshold.choice == SHRINK_SURE;
+    for (size_t i = 0; i < s->cut.n_groups; i++) {
+        const struct group *g = &s->cut.groups[i], *h = &s->columns_cut.groups[i];
+        uint32_t own =
+            (uint32_t)(g->end - g->first) + 2 * g->channels * g->parts[counts_all ? 0 : 1];
+        rows = own > rows ? own : rows;
+        bands = h->bands[0] > bands ? h->bands[0] : bands;
+        width = h->width > width ? h->width : width;
+    }
+    s->state = stage_plan_scratch(s->plan, 1u << (s->together ? BITS_TOGETHER : BITS), rows, 1,
+                                  SAMPLE_I32);
+    if (s->config->threshold.choice != SHRINK_BAYES)
         return;
-    }
-    struct cut cut = {.form = s->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR};
-    if (bayes)
-        cut = add_squares(s, plane, index);
-    struct pass *pass = begin(s, "limit", cut.form, 1, plane->channels, 1);
-    if (!bayes) {
-        pass_define(pass, "UNIVERSAL", "1");
-        pass_name(pass, "universal");
-    }
-    pass->work = 32.0 * (cut.bands + 1);
-    pass_plane(pass, s->state, 0);
-    pass_plane(pass, bayes ? s->sums : s->limit, 0);
-    pass_limit(s, pass, level, band);
-    pass_int(pass, (int32_t)cut.bands);
-    pass_work(s, pass, (double)plane->width * plane->height);
-    pass_work(s, pass,
-              bayes ? shrink_sigma_factor(&s->dwt, &s->layout, level, band)
-                    : shrink_universal_factor(&s->dwt, &s->layout, level, band));
+    s->sums = stage_plan_scratch(s->plan, 2 * PLANE_CHANNELS_MAX, bands, 1, work_type(s));
+    if (s->form != FORM_ROWS)
+        s->columns = stage_plan_scratch(s->plan, 2 * width, bands, 1, work_type(s));
 }
 
-/* A table of the fixed threshold in the units of each band, or of what the median is multiplied
- * with to give it, for each channel the same. */
+/* A table of the numbers of all planes and channels. */
 static unsigned add_values(const struct shrinking *s)
 {
-    double wide[VALUES] = {0};
-    float narrow[VALUES] = {0};
-    for (unsigned i = 0; i < s->layout.n_levels * DWT_BANDS * PLANE_CHANNELS_MAX; i++) {
-        unsigned level = i / PLANE_CHANNELS_MAX / DWT_BANDS;
-        enum dwt_band band = (enum dwt_band)(i / PLANE_CHANNELS_MAX % DWT_BANDS);
-        wide[i] = is_fixed(s->config)
-                      ? s->config->threshold.value / shrink_norm(&s->dwt, &s->layout, level, band)
-                      : shrink_universal_factor(&s->dwt, &s->layout, level, band);
-        narrow[i] = (float)wide[i];
+    size_t n = shrink_value_at((unsigned)s->plan->in->n_planes);
+    float *narrow = (float *)s->factors; /* in place: each number is in front of its source */
+    if (s->type == SAMPLE_F64)
+        return stage_plan_table(s->plan, s->factors, n * sizeof *s->factors);
+    for (size_t i = 0; i < n; i++) {
+        float value = (float)s->factors[i];
+        memcpy(&narrow[i], &value, sizeof value);
     }
-    if (s->layout.type == SAMPLE_F64)
-        return stage_plan_table(s->plan, wide, sizeof wide);
-    return stage_plan_table(s->plan, narrow, sizeof narrow);
+    return stage_plan_table(s->plan, narrow, n * sizeof *narrow);
 }
 
-/* Adds the rule's numbers, behind all other arguments. */
-static void pass_rule(const struct shrinking *s, struct pass *pass)
+/* Describes all planes. */
+static int describe_all(struct shrinking *s, struct fault *fault)
 {
-    if (s->config->rule != SHRINK_FIRM)
-        return;
-    pass_numbers(pass, "WORK upper, WORK slope", "upper, slope");
-    pass_work(s, pass, s->config->upper);
-    pass_work(s, pass, shrink_slope(s->config));
+    const struct frame *in = s->plan->in;
+    uint32_t rows = 0;
+    for (size_t i = 0; i < in->n_planes; i++)
+        rows += in->planes[i].height;
+    uint32_t columns = s->form == FORM_ROWS ? parts_of(rows + 1, BANDS_ON_CPUS) : ROWS_OF_COLUMNS;
+    s->numbers = calloc(in->n_planes + 1, PLACE_INTS * sizeof *s->numbers);
+    s->factors = calloc(in->n_planes + 1, shrink_value_at(1) * sizeof *s->factors);
+    int result =
+        s->numbers && s->factors ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a plan");
+    if (result == 0)
+        result = describe(s, s->together ? ROWS_TOGETHER : columns, &s->cut, fault);
+    if (result == 0)
+        result = describe(s, columns, &s->columns_cut, fault);
+    if (result == 0)
+        result = dwt_check_device(s->plan, s->dwt.precision, fault);
+    if (result == 0)
+        s->values = add_values(s);
+    free(s->numbers);
+    free(s->factors);
+    return result;
 }
 
-/* Whether the band stays as it is. */
-static bool is_copied(const struct shrinking *s, unsigned level, enum dwt_band band)
+/* Adds the passes that find the thresholds. */
+static int find_limits(struct shrinking *s, struct fault *fault)
 {
-    bool has_noise = is_fixed(s->config) || s->layout.levels[0].plane[s->layout.finest] >= 0;
-    return band == DWT_LL || !shrink_takes_level(s->config, level) || !has_noise;
+    int result = describe_all(s, fault);
+    if (result != 0 || is_fixed(s->config))
+        return result;
+    add_scratch(s);
+    s->values = add_limits(s);
+    return 0;
 }
 
-/* Vectors, for planes of one channel on GPUs. */
-static bool takes_four(const struct shrinking *s, const struct plane *plane)
+static void finish(struct shrinking *s)
 {
-    const struct device_profile *profile = s->plan->profile;
-    return (profile->takes_columns || s->together) && plane->channels == 1 &&
-           sample_size(plane->type) == 4 && pass_is_aligned(plane);
+    free(s->cut.groups);
+    free(s->columns_cut.groups);
 }
 
-static void define_rule(const struct shrink_config *config, struct pass *pass)
+void shrink_add_limits(struct pass *pass, const struct shrink_limits *limits)
 {
-    char rule[24];
-    snprintf(rule, sizeof rule, "RULE_%s", param_choice_name(rule_choices, config->rule));
-    pass_define(pass, rule, "1");
-}
-
-static void add_band(const struct shrinking *s, unsigned level, enum dwt_band band)
-{
-    unsigned index = 0;
-    const struct plane *plane = plane_of(s, level, band, &index);
-    if (!plane)
-        return;
-    bool copies = is_copied(s, level, band);
-    if (!copies && !is_fixed(s->config))
-        add_limit(s, plane, index, level, band);
-    enum kernel_form form = s->plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    const char *part = copies ? "copy" : param_choice_name(rule_choices, s->config->rule);
-    struct pass *pass = begin(s, part, form, takes_four(s, plane) ? 4 : 0,
-                              plane->width * plane->channels, plane->height);
-    pass_planes(pass, s->plan, index);
-    if (copies)
-        return;
-    pass->work = 6;
-    define_rule(s->config, pass);
-    pass_buffer(pass, is_fixed(s->config) ? s->values : s->limit);
-    pass_int(pass, is_fixed(s->config) ? (int32_t)shrink_value_at(level, band) : 0);
-    pass_rule(s, pass);
-}
-
-/* Describes the planes of a transform for one launch, the largest ones first; returns how many
- * numbers that are. */
-static unsigned describe_places(const struct shrinking *s, int32_t *numbers)
-{
-    int32_t rows = 0, *at = numbers;
-    for (unsigned i = 0; i < s->layout.n_levels * DWT_BANDS; i++) {
-        unsigned index, level = i / DWT_BANDS;
-        enum dwt_band band = (enum dwt_band)(DWT_BANDS - 1 - i % DWT_BANDS);
-        const struct plane *in = plane_of(s, level, band, &index);
-        if (!in)
-            continue;
-        const struct plane *out = &s->plan->out->planes[index];
-        size_t size = sample_size(in->type);
-        const int32_t place[PLACE_INTS] = {
-            rows + (int32_t)in->height,          rows,
-            (int32_t)(in->offset / size),        (int32_t)(in->stride / size),
-            (int32_t)(out->offset / size),       (int32_t)(out->stride / size),
-            (int32_t)(in->width * in->channels), is_copied(s, level, band),
-            (int32_t)shrink_value_at(level, band)};
-        memcpy(at, place, sizeof place);
-        at += PLACE_INTS;
-        rows = place[0];
+    const struct shrink_config *config = limits->config;
+    const double numbers[] = {config->upper, shrink_slope(config)};
+    pass_define(pass, "RULE", "%d", config->rule);
+    pass_name(pass, param_choice_name(rule_choices, config->rule));
+    pass_buffer(pass, limits->values);
+    for (int i = 0; i < 2; i++) {
+        if (limits->type == SAMPLE_F64)
+            pass_double(pass, numbers[i]);
+        else
+            pass_float(pass, (float)numbers[i]);
     }
-    return (unsigned)(at - numbers);
-}
-
-/* Thresholds of bands, each of which has its own. */
-static void add_limits(const struct shrinking *s)
-{
-    for (unsigned level = 0; level < s->layout.n_levels; level++)
-        for (int band = 0; band < DWT_BANDS; band++) {
-            unsigned index;
-            const struct plane *plane = plane_of(s, level, (enum dwt_band)band, &index);
-            if (plane && !is_copied(s, level, (enum dwt_band)band))
-                add_limit(s, plane, index, level, (enum dwt_band)band);
-        }
 }
 
 static struct shrink_limits limits_of(const struct shrinking *s)
 {
-    return (struct shrink_limits){s->config, is_by_band(s->config) ? s->limit : s->values,
-                                  s->state};
+    return (struct shrink_limits){s->config, s->type, s->values};
 }
 
-void shrink_define_limits(struct pass *pass, const struct shrink_limits *limits)
+static struct shrinking shrinking_of(const struct shrink_config *config, struct stage_plan *plan,
+                                     bool applies)
 {
-    define_rule(limits->config, pass);
-    if (limits->config->threshold.choice == SHRINK_UNIVERSAL)
-        pass_define(pass, "UNIVERSAL", "1");
+    return (struct shrinking){.config = config,
+                              .plan = plan,
+                              .applies = applies,
+                              .type = plan->in->planes[0].type,
+                              .form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR,
+                              .together = count_together(plan),
+                              .aligned = true};
 }
 
-void shrink_pass_limits(struct pass *pass, const struct shrink_limits *limits)
+/* Applies the thresholds to a group's planes; on GPUs to vectors, where there is one channel. */
+static void add_apply(const struct shrinking *s, const struct group *g)
 {
-    pass_buffer(pass, limits->values);
-    if (limits->config->threshold.choice == SHRINK_UNIVERSAL)
-        pass_plane(pass, limits->state, 0);
-}
-
-/* All planes of a transform in one launch. */
-static void add_together(struct shrinking *s)
-{
-    bool four = true;
-    uint32_t width = 0, height = 0, n_places = 0;
-    uint64_t bytes = 0;
-    for (unsigned i = 0; i < s->layout.n_levels * DWT_BANDS; i++) {
-        unsigned index;
-        const struct plane *plane =
-            plane_of(s, i / DWT_BANDS, (enum dwt_band)(i % DWT_BANDS), &index);
-        if (!plane)
-            continue;
-        four &= takes_four(s, plane) && pass_is_aligned(&s->plan->out->planes[index]);
-        width = plane->width > width ? plane->width : width;
-        height += plane->height;
-        bytes += plane_bytes(plane);
-        n_places++;
-    }
-    if (n_places == 0)
-        return;
-    struct shrink_limits limits = limits_of(s);
-    struct pass *pass = begin(s, param_choice_name(rule_choices, s->config->rule), FORM_SCALAR,
-                              four ? 4 : 1, width * s->layout.channels, height);
-    shrink_define_limits(pass, &limits);
-    pass_define(pass, "TOGETHER", "1");
-    pass_name(pass, "together");
+    const struct device_profile *profile = s->plan->profile;
+    bool four = (profile->takes_columns || s->together) && g->channels == 1 && s->aligned;
+    const struct shrink_limits limits = limits_of(s);
+    struct pass *pass = begin(s, g, "apply", s->form,
+                              s->form == FORM_ROWS ? PASS_WHOLE_ROW
+                              : four               ? 4
+                                                   : g->channels,
+                              g->width, g->rows);
     pass->work = 6;
-    pass->bytes_read = pass->bytes_written = bytes;
+    pass->bytes_read = pass->bytes_written = g->bytes[0];
     pass_buffer(pass, OPERAND_IN);
     pass_buffer(pass, OPERAND_OUT);
-    pass_buffer(pass, s->places);
-    pass_int(pass, s->places_at);
-    shrink_pass_limits(pass, &limits);
-    pass_rule(s, pass);
-    s->places_at += (int32_t)n_places * PLACE_INTS;
-}
-
-/* Adds scratch memory that is large enough for every plane. */
-static void add_scratch(struct shrinking *s)
-{
-    uint32_t parts = 1, bands = 1, width = 1;
-    const struct frame *in = s->plan->in;
-    for (size_t i = 0; i < in->n_planes; i++) {
-        struct cut cut = cut_plane(s->plan, &in->planes[i]);
-        uint32_t samples = in->planes[i].width * in->planes[i].channels;
-        parts = cut.parts > parts ? cut.parts : parts;
-        bands = cut.bands > bands ? cut.bands : bands;
-        width = samples > width ? samples : width;
-    }
-    enum sample_type type = s->layout.type == SAMPLE_F64 ? SAMPLE_F64 : SAMPLE_F32;
-    s->parts = parts;
-    s->state = stage_plan_scratch(s->plan, 1u << (s->together ? BITS_TOGETHER : BITS),
-                                  1 + 2 * PLANE_CHANNELS_MAX * parts, 1, SAMPLE_I32);
-    s->limit = stage_plan_scratch(s->plan, s->together ? VALUES : PLANE_CHANNELS_MAX, 1, 1, type);
-    if (s->config->threshold.choice != SHRINK_BAYES)
-        return;
-    s->sums = stage_plan_scratch(s->plan, 2 * PLANE_CHANNELS_MAX, bands, 1, type);
-    if (s->plan->profile->form != FORM_ROWS)
-        s->columns = stage_plan_scratch(s->plan, 2 * width, bands, 1, type);
-}
-
-static int read_origin(struct shrinking *s, size_t i, struct fault *fault)
-{
-    s->first = (unsigned)s->plan->in->origins[i].first;
-    int result = dwt_read_origin("shrink", s->plan->in, i, &s->dwt, &s->layout, fault);
-    return result ? result : dwt_check_device(s->plan, s->dwt.precision, fault);
-}
-
-/* One table of the planes of all transforms. */
-static int add_places(struct shrinking *s, struct fault *fault)
-{
-    int32_t *numbers = calloc(s->plan->in->n_planes + 1, PLACE_INTS * sizeof *numbers);
-    size_t count = 0;
-    int result = numbers ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a plan");
-    for (size_t i = 0; i < s->plan->in->n_origins && result == 0; i++) {
-        result = read_origin(s, i, fault);
-        count += result == 0 ? describe_places(s, numbers + count) : 0;
-    }
-    if (result == 0)
-        s->places = stage_plan_table(s->plan, numbers, count * sizeof *numbers);
-    free(numbers);
-    return result;
-}
-
-/* Adds the passes that find the thresholds of transform i, after those of the ones before it. */
-static int find_limits(struct shrinking *s, size_t i, struct fault *fault)
-{
-    int result = read_origin(s, i, fault);
-    if (result != 0)
-        return result;
-    if (s->plan->n_tables + 1 == STAGE_TABLES_MAX)
-        return fault_set(fault, FAULT_LIMIT, "shrink: planes of too many shapes at once");
-    if (is_fixed(s->config) || (s->together && s->config->threshold.choice == SHRINK_UNIVERSAL))
-        s->values = add_values(s);
-    if (!is_fixed(s->config) && i == 0)
-        add_scratch(s);
-    if (!is_fixed(s->config) && s->layout.levels[0].plane[s->layout.finest] >= 0)
-        add_median(s);
-    if (s->together && is_by_band(s->config))
-        add_limits(s);
-    return 0;
+    pass_places(pass, &s->cut, g, g->places);
+    shrink_add_limits(pass, &limits);
 }
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
-    struct shrinking s = {.config = config, .plan = plan, .together = count_together(plan)};
-    int result = s.together ? add_places(&s, fault) : 0;
-    for (size_t i = 0; i < plan->in->n_origins && result == 0; i++) {
-        result = find_limits(&s, i, fault);
-        for (unsigned level = s.layout.n_levels; result == 0 && level-- > 0 && !s.together;)
-            for (int band = 0; band < DWT_BANDS; band++)
-                add_band(&s, level, (enum dwt_band)band);
-        if (result == 0 && s.together)
-            add_together(&s);
-    }
+    struct shrinking s = shrinking_of(config, plan, true);
+    int result = find_limits(&s, fault);
+    for (size_t i = 0; i < s.cut.n_groups && result == 0; i++)
+        add_apply(&s, &s.cut.groups[i]);
+    finish(&s);
     return result;
 }
 
 int shrink_find_limits(const struct shrink_config *config, struct stage_plan *plan,
                        struct shrink_limits *limits, struct fault *fault)
 {
-    struct shrinking s = {.config = config, .plan = plan, .together = count_together(plan)};
-    if (!s.together || plan->in->n_origins != 1 || config->rule == SHRINK_FIRM)
+    struct shrinking s = shrinking_of(config, plan, false);
+    if (!s.together || plan->in->n_origins != 1)
         return 0;
-    int result = find_limits(&s, 0, fault);
-    if (result == 0 && (is_fixed(config) || s.layout.levels[0].plane[s.layout.finest] >= 0))
+    int result = find_limits(&s, fault);
+    if (result == 0 && (is_fixed(config) || s.cut.groups[0].noisy > 0))
         *limits = limits_of(&s);
+    finish(&s);
     return result;
 }
 

@@ -58,10 +58,11 @@ double shrink_step_factor(const struct dwt_config *dwt, const struct dwt_layout 
                           unsigned level, enum dwt_band band, uint64_t n);
 int32_t shrink_step_weight(uint64_t n);
 
-/* Where kernels find the thresholds, as cl/dwt/shrink_rule.cl says. */
+/* Where kernels find the thresholds (cl/dwt/shrink_rule.cl): a buffer. */
 struct shrink_limits {
     const struct shrink_config *config;
-    unsigned values, state; /* operands */
+    enum sample_type type; /* of coefficients */
+    unsigned values;       /* operand */
 };
 
 /* For a stage that applies the thresholds itself as it reads plan->in, the planes of one transform,
@@ -71,11 +72,10 @@ int shrink_find_limits(const struct shrink_config *config, struct stage_plan *pl
                        struct shrink_limits *limits, struct fault *fault);
 
 /* Adds definitions, and the arguments LIMITS_IN. */
-void shrink_define_limits(struct pass *pass, const struct shrink_limits *limits);
-void shrink_pass_limits(struct pass *pass, const struct shrink_limits *limits);
+void shrink_add_limits(struct pass *pass, const struct shrink_limits *limits);
 
-/* Where among the values those of a band begin, one for each channel. */
-unsigned shrink_value_at(unsigned level, enum dwt_band band);
+/* The number of the first value of a plane, one for each channel. */
+unsigned shrink_value_at(unsigned plane);
 
 extern const struct stage stage_shrink;
 
