@@ -82,7 +82,7 @@ class Why(Queries):
         self.assertTrue(here.startswith('both: done') and here.count(': done') == 1, here)
         lines = self.sluice('why', 'both').stdout.decode()
         self.assertRegex(lines, '(?m)^%s: done' % os.path.join(second['in'], 'both'))
-        self.assertIn(b'nowhere: it is in no watched folder', self.sluice('why', 'nowhere', status=66).stderr)
+        self.assertIn(b'nowhere: it is no file of a watched folder, which sluice status lists', self.sluice('why', 'nowhere', status=66).stderr)
         d.stop()
 
     def test_without_folders(self):

@@ -435,7 +435,8 @@ void fate_find(struct fate *fate, const struct spool *spool, const struct spot *
         }
         break;
     case SPOT_NONE:
-        fate_set(fate, "unknown", "not-watched", "it is in no watched folder");
+        fate_set(fate, "unknown", "not-watched",
+                 "it is no file of a watched folder, which sluice status lists");
         break;
     }
     if (fate->reason && strcmp(fate->reason, "never-seen") == 0 &&
