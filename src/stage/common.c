@@ -122,65 +122,6 @@ int stage_background(const char *stage, const struct param_matrix *background,
     return 0;
 }
 
-/* A pass of the nested plan as one of the outer plan, whose scratch frames from `first` on are the
- * nested one's. */
-static void adopt_pass(struct stage_plan *plan, const struct stage_plan *nested,
-                       const struct pass *from, unsigned in, unsigned out, unsigned first)
-{
-    struct pass *pass =
-        pass_begin(plan, from->source, "", from->form, 1, from->grid_width, from->grid_height);
-    *pass = *from;
-    pass->stage = plan->stage;
-    if (from->writes >= OPERAND_OUT)
-        pass->writes = from->writes == OPERAND_OUT ? out : from->writes + first;
-    for (unsigned i = 0; i < pass->n_args; i++) {
-        struct pass_arg *arg = &pass->args[i];
-        bool is_memory =
-            arg->kind == PASS_PLANE || arg->kind == PASS_BUFFER || arg->kind == PASS_TABLE;
-        if (is_memory && arg->operand == OPERAND_IN) {
-            arg->operand = in;
-        } else if (is_memory && arg->operand == OPERAND_OUT) {
-            arg->operand = out;
-        } else if (is_memory && arg->operand >= OPERAND_TABLE) {
-            const struct stage_table *table = &nested->tables[arg->operand - OPERAND_TABLE];
-            arg->operand = stage_plan_take_table(plan, table);
-        } else if (is_memory && arg->operand >= OPERAND_SCRATCH) {
-            arg->operand += first;
-        }
-    }
-}
-
-int stage_plan_add_stage(struct stage_plan *plan, unsigned in, const struct stage *stage,
-                         const void *config, unsigned *operand, struct fault *fault)
-{
-    const struct frame *from = in == OPERAND_IN ? plan->in : &plan->scratch[in - OPERAND_SCRATCH];
-    struct frame out = {0};
-    struct stage_plan nested = {
-        .profile = plan->profile, .in = from, .out = &out, .stage = stage->name};
-    int result = stage_find_shape(stage, config, from, FRAME_ALIGNMENT, &out, fault);
-    if (result == 0)
-        result = stage->passes(config, &nested, fault);
-    if (result == 0 && plan->n_scratch + nested.n_scratch + 1 > STAGE_SCRATCH_MAX)
-        result = fault_set(fault, FAULT_INTERNAL, "%s: too much scratch memory", plan->stage);
-    if (result != 0 || nested.n_passes == 0) {
-        *operand = in; /* without passes the frame is the input */
-        frame_finish(&out);
-        stage_plan_finish(&nested);
-        return result;
-    }
-    *operand = OPERAND_SCRATCH + plan->n_scratch;
-    plan->scratch[plan->n_scratch++] = out;
-    unsigned first = plan->n_scratch;
-    for (unsigned i = 0; i < nested.n_scratch; i++)
-        plan->scratch[plan->n_scratch++] = nested.scratch[i];
-    for (unsigned i = 0; i < nested.n_passes; i++)
-        adopt_pass(plan, &nested, &nested.passes[i], in, *operand, first);
-    plan->out_of_memory |= nested.out_of_memory;
-    nested.n_scratch = 0;
-    stage_plan_finish(&nested);
-    return 0;
-}
-
 int stage_window_size(const char *stage, enum border border, uint32_t window_width,
                       uint32_t window_height, struct plane *plane, struct fault *fault)
 {

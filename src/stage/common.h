@@ -77,11 +77,6 @@ int stage_background(const char *stage, const struct param_matrix *background,
                      const struct plane *plane, double values[PLANE_CHANNELS_MAX],
                      struct fault *fault);
 
-/* Adds to the plan the passes with which another stage makes a frame of `in`, OPERAND_IN or a
- * scratch frame of the plan; *operand is where the new one lies, in scratch memory. */
-int stage_plan_add_stage(struct stage_plan *plan, unsigned in, const struct stage *stage,
-                         const void *config, unsigned *operand, struct fault *fault);
-
 /* The size of a window's result: that of the plane; with BORDER_CROP that of the positions whose
  * whole window is inside, FAULT_SHAPE if there are none. */
 int stage_window_size(const char *stage, enum border border, uint32_t window_width,

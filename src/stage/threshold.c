@@ -158,39 +158,29 @@ static int32_t least_of(const struct threshold_config *config, const struct plan
 
 /* Of floats, means differ from device to device in their last bits, and so would black and white of
  * every even region. So f32 is compared as levels, of which means are exact. */
-static unsigned add_levels(struct stage_plan *plan)
+static void add_levels(struct stage_plan *plan, unsigned index, const struct view *levels)
 {
-    struct frame *levels = &plan->scratch[plan->n_scratch++];
-    for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        struct plane plane = plan->in->planes[i];
-        plane.type = SAMPLE_I16;
-        plan->out_of_memory |= !frame_add_plane(levels, &plane, FRAME_ALIGNMENT);
-    }
-    unsigned operand = OPERAND_SCRATCH + plan->n_scratch - 1;
-    for (unsigned i = 0; i < plan->in->n_planes && !plan->out_of_memory; i++) {
-        const struct plane *in = &plan->in->planes[i];
-        enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-        struct pass *pass =
-            pass_begin(plan, "local", "levels", form, 0, in->width * in->channels, in->height);
-        pass_name(pass, kernel_form_name(form));
-        pass->work = 4;
-        pass->bytes_read = plane_bytes(in);
-        pass->bytes_written = plane_bytes(in) / 2;
-        pass_plane(pass, OPERAND_IN, i);
-        pass_plane(pass, operand, i);
-        pass->writes = operand;
-        pass_set_rows(pass, 1, 0, 0, BORDER_EDGE, 0);
-        pass_float(pass, (float)threshold_scale(in));
-    }
-    return operand;
+    const struct plane *in = &plan->in->planes[index];
+    enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
+    struct pass *pass =
+        pass_begin(plan, "local", "levels", form, 0, in->width * in->channels, in->height);
+    pass_name(pass, kernel_form_name(form));
+    pass->work = 4;
+    pass->bytes_read = plane_bytes(in);
+    pass->bytes_written = plane_bytes(in) / 2;
+    pass_plane(pass, OPERAND_IN, index);
+    pass_view(pass, levels);
+    pass->writes = levels->operand;
+    pass_set_rows(pass, 1, 0, 0, BORDER_EDGE, 0);
+    pass_float(pass, (float)threshold_scale(in));
 }
 
-/* Compares with means; `from` is where the samples lie, as they came or as levels. */
+/* Compares a plane, or its levels, with means. */
 static void add_local(const struct threshold_config *config, struct stage_plan *plan,
-                      unsigned index, unsigned from, unsigned means)
+                      unsigned index, const struct box_compare *compare, const struct view *levels,
+                      const struct view *means)
 {
     const struct plane *in = &plan->in->planes[index], *out = &plan->out->planes[index];
-    bool levels = in->type == SAMPLE_F32;
     enum kernel_form form = pass_form_for(plan->profile, in, out);
     int32_t inset = config->border == BORDER_CROP ? (int32_t)config->radius : 0;
     if (form == FORM_VECTOR && (inset > 0 || levels))
@@ -200,7 +190,7 @@ static void add_local(const struct threshold_config *config, struct stage_plan *
         pass_begin(plan, "local", "", form, span, out->width * out->channels, out->height);
     pass_define_type(pass, "SRC", levels ? SAMPLE_I16 : in->type);
     pass_define(pass, "DST", "%s", pass_type_name(out->type));
-    pass_define(pass, "LEVELS", "%d", levels);
+    pass_define(pass, "LEVELS", "%d", levels != NULL);
     if (levels)
         pass_name(pass, "f32");
     pass_define(pass, "ALPHA", "%u", plane_has_alpha(in) ? in->channels : 0);
@@ -210,51 +200,52 @@ static void add_local(const struct threshold_config *config, struct stage_plan *
     pass->work = 4;
     pass->bytes_read = 2 * plane_bytes(out);
     pass->bytes_written = plane_bytes(out);
-    pass_plane(pass, from, index);
-    pass_plane(pass, means, index);
+    if (levels)
+        pass_view(pass, levels);
+    else
+        pass_plane(pass, OPERAND_IN, index);
+    pass_view(pass, means);
     pass_plane(pass, OPERAND_OUT, index);
     pass_set_rows(pass, 1, 0, inset, BORDER_EDGE, 0);
-    pass_ints(pass, least_of(config, in), as_sample(in->type, config->low),
-              as_sample(in->type, high_of(config, in)), inset * (int32_t)in->channels, inset);
+    pass_ints(pass, compare->least, compare->low, compare->high, inset * (int32_t)in->channels,
+              inset);
     if (levels)
         pass_plane(pass, OPERAND_IN, index);
 }
 
-static int local_passes(const struct threshold_config *config, struct stage_plan *plan,
-                        struct fault *fault)
+static void local_passes(const struct threshold_config *config, struct stage_plan *plan)
 {
+    struct scratch of_levels = {0}, of_means = {0};
+    struct box_memory memory = {0};
     struct box_config box;
-    unsigned means, at_once = 0, from = OPERAND_IN;
     threshold_means(config, &box);
-    for (size_t i = 0; i < plan->in->n_planes; i++)
-        if ((plan->in->planes[i].type == SAMPLE_F32) != (plan->in->planes[0].type == SAMPLE_F32))
-            return fault_set(fault, FAULT_SHAPE,
-                             "threshold:t=local takes planes of f32, or of integers, not of both; "
-                             "convert:type=f32 makes them all f32");
-    if (plan->in->planes[0].type == SAMPLE_F32)
-        from = add_levels(plan);
-    if (plan->out_of_memory)
-        return 0;
-    for (; at_once < plan->in->n_planes; at_once++) { /* where a kernel of box compares, too */
-        const struct plane *in = &plan->in->planes[at_once];
-        struct box_compare compare = {least_of(config, in), as_sample(in->type, config->low),
-                                      as_sample(in->type, high_of(config, in))};
-        if (!box_add_compare(plan, at_once, &box, &compare))
-            break;
+    for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        const struct plane *in = &plan->in->planes[i];
+        const struct box_compare compare = {least_of(config, in), as_sample(in->type, config->low),
+                                            as_sample(in->type, high_of(config, in))};
+        if (box_add_compare(plan, i, &box, &compare))
+            continue;
+        bool is_float = in->type == SAMPLE_F32;
+        struct view from = {OPERAND_IN, *in};
+        struct plane shape = plan->out->planes[i];
+        if (is_float) {
+            from.plane.type = shape.type = SAMPLE_I16;
+            from = stage_plan_view(plan, &of_levels, &from.plane);
+            add_levels(plan, i, &from);
+        }
+        struct view means = stage_plan_view(plan, &of_means, &shape);
+        box_add_means(plan, &memory, &box, &from, &means);
+        add_local(config, plan, i, &compare, is_float ? &from : NULL, &means);
     }
-    if (at_once == plan->in->n_planes)
-        return 0;
-    int result = stage_plan_add_stage(plan, from, &stage_box, &box, &means, fault);
-    for (unsigned i = at_once; i < plan->in->n_planes && result == 0; i++)
-        add_local(config, plan, i, from, means);
-    return result;
 }
 
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
     const struct threshold_config *config = config_;
-    if (config->t.choice == THRESHOLD_LOCAL)
-        return local_passes(config, plan, fault);
+    if (config->t.choice == THRESHOLD_LOCAL) {
+        local_passes(config, plan);
+        return 0;
+    }
     unsigned state = count_state(plan, false, OTSU_BINS).operand;
     for (unsigned i = 0; i < plan->in->n_planes; i++)
         add_passes(config, plan, i, state);

@@ -231,20 +231,20 @@ static const struct {
     {NULL, box_add_sums},                 /* sums along columns, then along rows */
 };
 
-/* All passes of one width over one plane. */
-static void add_passes(const struct box_config *config, struct box_task task, unsigned in,
-                       unsigned out, const struct view *table)
+/* All passes of one width, from task.in to task.out. */
+static void add_passes(const struct box_config *config, struct box_task task, int64_t width,
+                       const struct view *table)
 {
-    const struct plane *plane = &task.plan->in->planes[in];
-    int64_t width = config->width.v[out % planes_of(config)];
+    const struct plane plane = task.in.plane;
+    const struct view out = task.out;
     bool by_rows = task.plan->profile->band_bytes > 0 && config->passes <= BOX_TURNS + 1;
     int64_t turns = by_rows ? BOX_TURNS : 2;
     task.width = (uint32_t)width;
     task.height = (uint32_t)height_of(config, width);
     for (int64_t i = 1; i <= config->passes; i++) {
-        task.out = (struct view){OPERAND_OUT, task.plan->out->planes[out]};
+        task.out = out;
         if (i < config->passes) {
-            struct plane size = *plane;
+            struct plane size = plane;
             size_after(config, width, i, &size, NULL);
             task.out = box_scratch(&task, &task.memory->turn[i % turns], size.width, size.height,
                                    size.channels, size.type);
@@ -256,6 +256,17 @@ static void add_passes(const struct box_config *config, struct box_task task, un
         ways[way].add(&task);
         task.in = task.out;
     }
+}
+
+void box_add_means(struct stage_plan *plan, struct box_memory *memory,
+                   const struct box_config *config, const struct view *in, const struct view *out)
+{
+    const struct box_task task = {.plan = plan,
+                                  .memory = memory,
+                                  .in = *in,
+                                  .out = *out,
+                                  .border = (enum border)config->border};
+    add_passes(config, task, config->width.v[0], NULL);
 }
 
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
@@ -281,8 +292,10 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
             table = box_add_table(&task, &memory.table[0]);
             shared = &table;
         }
-        for (unsigned w = 0; w < config->width.count; w++)
-            add_passes(config, task, i, first + w, shared);
+        for (unsigned w = 0; w < config->width.count; w++) {
+            task.out = (struct view){OPERAND_OUT, plan->out->planes[first + w]};
+            add_passes(config, task, config->width.v[w], shared);
+        }
     }
     return 0;
 }

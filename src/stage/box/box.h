@@ -33,6 +33,22 @@ struct box_compare {
 bool box_add_compare(struct stage_plan *plan, unsigned plane, const struct box_config *config,
                      const struct box_compare *compare);
 
+/* So many results between passes have memory of their own where rows pass through. */
+#define BOX_TURNS 5
+
+/* Scratch memory that the stage's passes use one after the other. */
+struct box_memory {
+    struct scratch turn[BOX_TURNS]; /* results between two passes */
+    struct scratch own;             /* for work-items */
+    struct scratch half;            /* sums along one axis */
+    struct scratch blocks;          /* sums of blocks of positions */
+    struct scratch table[2]; /* summed-area tables: of the input, and of results between passes */
+};
+
+/* Adds the passes that compute the means over the config's one window. */
+void box_add_means(struct stage_plan *plan, struct box_memory *memory,
+                   const struct box_config *config, const struct view *in, const struct view *out);
+
 /* The definition, in plain C. */
 stage_reference box_reference;
 

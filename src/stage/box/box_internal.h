@@ -6,18 +6,6 @@
 #include "stage/box/box_divide.h"
 #include "stage/common.h"
 
-/* So many results between passes have memory of their own where rows pass through. */
-#define BOX_TURNS 5
-
-/* Scratch memory that the stage's passes use one after the other. */
-struct box_memory {
-    struct scratch turn[BOX_TURNS]; /* results between two passes */
-    struct scratch own;             /* for work-items */
-    struct scratch half;            /* sums along one axis */
-    struct scratch blocks;          /* sums of blocks of positions */
-    struct scratch table[2]; /* summed-area tables: of the input, and of results between passes */
-};
-
 struct box_task {
     struct stage_plan *plan;
     struct box_memory *memory;
