@@ -21,8 +21,7 @@ static bool extend(struct run *run, const struct plan_step *step, unsigned index
 {
     const struct plane *plane = &step->in->planes[index];
     struct pixel_function *whole = &run->function, next = {.work = 4, .plan = whole->plan};
-    char call[sizeof whole->call], arguments[120] = "";
-    size_t used = 0;
+    char call[sizeof whole->call], arguments[PIXEL_TEXT_MAX];
     if (step->stage->pixel(step->config, plane, &next, NULL) != 0 || next.scalar ||
         whole->n_args + next.n_args > PIXEL_ARGS_MAX)
         return false;
@@ -31,9 +30,7 @@ static bool extend(struct run *run, const struct plan_step *step, unsigned index
     bool copied = whole->keep_alpha && run->types[run->n] == run->types[0];
     if (plane_has_alpha(plane) && run->n > 0 && copies != copied)
         return false;
-    for (unsigned i = 0; i < next.n_args; i++)
-        used += (size_t)snprintf(arguments + used, sizeof arguments - used, ", arg%u",
-                                 whole->n_args + i);
+    pixel_arguments(&next, whole->n_args, arguments);
     int length = snprintf(call, sizeof call, "FN(f%zu_%s_pixel)(%s%s)", run->n, step->stage->name,
                           run->n == 0 ? "(v)" : whole->call, arguments);
     if (length < 0 || (size_t)length >= sizeof call)
@@ -138,22 +135,14 @@ int fuse_pixels(struct fuse_group *group, bool *done, struct fault *fault)
 /* Defines OUT, THEN and THEN_PARAMETERS, by which a template stores its result (cl/prelude.cl). */
 static void define_then(struct pass *pass, const struct run *run)
 {
-    static const char *const types[] = {[PASS_TABLE] = "__global const uchar *restrict",
-                                        [PASS_INT] = "int",
-                                        [PASS_UINT] = "uint",
-                                        [PASS_FLOAT] = "float",
-                                        [PASS_LONG] = "long",
-                                        [PASS_DOUBLE] = "double"};
-    struct text *defines = &pass->fused->defines;
-    text_printf(defines,
+    char parameters[PIXEL_TEXT_MAX];
+    pixel_parameters(&run->function, parameters);
+    text_printf(&pass->fused->defines,
                 "OUT %s\nTHEN(v) %s\nTHEN_WORD(w) as_uint(THEN(CAT3(as_, DST, 4)(w)))\n"
-                "THEN_PARAMETERS ",
-                pass_type_bits_name(run->function.type), run->function.call);
-    for (unsigned i = 0; i < run->function.n_args; i++) {
-        text_printf(defines, ", %s arg%u", types[run->function.args[i].kind], i);
+                "THEN_PARAMETERS %s\n",
+                pass_type_bits_name(run->function.type), run->function.call, parameters);
+    for (unsigned i = 0; i < run->function.n_args; i++)
         pass->args[pass->n_args++] = run->function.args[i];
-    }
-    text_append(defines, "\n");
     pass->fused->has_then = true;
     for (size_t i = 0; i < run->n; i++)
         pass_name(pass, run->steps[i]->stage->name);

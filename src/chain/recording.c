@@ -166,7 +166,6 @@ struct recording {
     struct device_buffer **tables; /* STAGE_TABLES_MAX for each step; NULL where there is none */
 };
 
-/* The memory of one run: a buffer for each slot. */
 static int upload_tables(struct recording *r, struct fault *fault)
 {
     r->tables = calloc(r->plan->n_steps * STAGE_TABLES_MAX + 1, sizeof *r->tables);

@@ -176,7 +176,6 @@ static struct pass *begin(struct stage_plan *plan, const char *source, const cha
 static void work_together(struct pass *pass)
 {
     pass->group[0] = COUNT_ITEMS;
-    pass->group[1] = 1;
     pass_define(pass, "ITEMS", "%d", COUNT_ITEMS);
     pass_define(pass, "TOGETHER", "1");
 }

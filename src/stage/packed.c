@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Rows that a work-item of cl/columns.cl computes: it loads 10 for 8. */
 enum {
@@ -90,13 +89,13 @@ void packed_lane(int offset, bool odd, const char **vector, const char **words)
     *words = packed_word(word);
 }
 
-void packed_add_tap(struct text *text, const struct pass *pass, unsigned channels, unsigned row,
-                    int offset, int64_t k)
+void packed_add_tap(struct text *text, const struct device_profile *profile, unsigned channels,
+                    unsigned row, int offset, int64_t k)
 {
     const char *even, *even_words, *odd, *odd_words;
     if (k == 0)
         return;
-    if (strncmp(pass->name, "columns_", 8) == 0) {
+    if (!profile->packs_bytes) {
         int at = offset * (int)channels;
         text_printf(text, " T(%u,AT_%s%d,%" PRId64 ")", row, at < 0 ? "m" : "", abs(at), k);
         return;

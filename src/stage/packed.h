@@ -35,9 +35,9 @@ void packed_outputs(struct pass *pass, unsigned planes);
 #define PACKED_ROWS 4
 
 /* Adds T(row, …, k) for the coefficient k to a text, at `offset` samples of a channel from the
- * window's middle, in the form that the pass's kernel takes. Nothing is added for k = 0. */
-void packed_add_tap(struct text *text, const struct pass *pass, unsigned channels, unsigned row,
-                    int offset, int64_t k);
+ * window's middle, in the form that the device's kernel takes. Nothing is added for k = 0. */
+void packed_add_tap(struct text *text, const struct device_profile *profile, unsigned channels,
+                    unsigned row, int offset, int64_t k);
 
 /* Where cl/packed.cl has the samples at `offset` from its even or odd results: in vector e, o (even
  * and odd samples) or p, q (the same, one lane further), and in words AT_m2 … AT_2. */

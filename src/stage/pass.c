@@ -73,8 +73,9 @@ struct pass *pass_begin(struct stage_plan *plan, const char *source, const char 
 
 void pass_group(const struct pass *pass, const struct device_profile *profile, unsigned group[2])
 {
-    for (int i = 0; i < 2; i++)
-        group[i] = pass->group[i] ? pass->group[i] : profile->local[pass->form][i];
+    const unsigned *own = profile->local[pass->form];
+    group[0] = pass->group[0] ? pass->group[0] : own[0];
+    group[1] = pass->group[1] ? pass->group[1] : pass->group[0] ? 1 : own[1];
 }
 
 void pass_name(struct pass *pass, const char *part)
@@ -406,9 +407,7 @@ unsigned pass_vector_length(const struct device_profile *profile, enum sample_ty
     return length < 4 ? 4 : (unsigned)length;
 }
 
-/* Names the function's parameters arg0, arg1 … in the kernel's list and in the call. */
-static void define_pixel_call(struct pass *pass, const char *stage,
-                              const struct pixel_function *function)
+void pixel_parameters(const struct pixel_function *function, char text[PIXEL_TEXT_MAX])
 {
     static const char *const types[] = {[PASS_BUFFER] = "__global const int *restrict",
                                         [PASS_TABLE] = "__global const uchar *restrict",
@@ -417,15 +416,27 @@ static void define_pixel_call(struct pass *pass, const char *stage,
                                         [PASS_FLOAT] = "float",
                                         [PASS_LONG] = "long",
                                         [PASS_DOUBLE] = "double"};
-    char parameters[256] = "", call[160] = "";
-    size_t used = 0, called = 0;
-    for (unsigned i = 0; i < function->n_args; i++) {
-        enum pass_arg_kind kind = function->args[i].kind;
-        used += (size_t)snprintf(parameters + used, sizeof parameters - used, ", %s arg%u",
-                                 types[kind], i);
-        called += (size_t)snprintf(call + called, sizeof call - called, ", arg%u%s", i,
-                                   kind == PASS_BUFFER ? "[0]" : "");
-    }
+    text[0] = '\0';
+    for (unsigned i = 0, used = 0; i < function->n_args; i++)
+        used += (unsigned)snprintf(text + used, PIXEL_TEXT_MAX - used, ", %s arg%u",
+                                   types[function->args[i].kind], i);
+}
+
+void pixel_arguments(const struct pixel_function *function, unsigned first,
+                     char text[PIXEL_TEXT_MAX])
+{
+    text[0] = '\0';
+    for (unsigned i = 0, used = 0; i < function->n_args; i++)
+        used += (unsigned)snprintf(text + used, PIXEL_TEXT_MAX - used, ", arg%u%s", first + i,
+                                   function->args[i].kind == PASS_BUFFER ? "[0]" : "");
+}
+
+static void define_pixel_call(struct pass *pass, const char *stage,
+                              const struct pixel_function *function)
+{
+    char parameters[PIXEL_TEXT_MAX], call[PIXEL_TEXT_MAX];
+    pixel_parameters(function, parameters);
+    pixel_arguments(function, 0, call);
     pass_define(pass, "PIXEL_PARAMETERS", "%s", parameters);
     if (function->call[0]) {
         pass_define(pass, "PIXEL(v)", "%s", function->call);

@@ -31,9 +31,9 @@ enum operand {
 
 enum pass_arg_kind {
     PASS_PLANE,  /* three kernel arguments: pointer, offset and stride, the latter in samples */
-    PASS_BUFFER, /* one argument: the pointer to the operand's memory */
-    PASS_TABLE, /* for per-pixel functions: the pointer, where PASS_BUFFER passes the memory's first
-                   int */
+    PASS_BUFFER, /* one argument: the pointer to the operand's memory; per-pixel functions get the
+                    int with which that begins */
+    PASS_TABLE,  /* the pointer for per-pixel functions, too */
     PASS_INT,
     PASS_UINT,
     PASS_FLOAT,
@@ -81,7 +81,8 @@ struct pass {
     uint32_t grid_height; /* positions in y; a long launch is split there, so no row may depend on
                              another */
     uint32_t span;        /* positions in x for each work-item */
-    uint32_t group[2];    /* shape of work-groups, for kernels that need a certain one; else 0 */
+    uint32_t group[2];    /* shape of work-groups, for kernels that need a certain one; else 0; of a
+                             single row the second is 0, too */
     uint32_t lanes;       /* LANES, the samples in a vector of the kernel; 0: it has no vectors */
     unsigned ring; /* for a part of a fused kernel: lines of the ring that it reads; 0: no ring */
     double work;   /* estimate of scalar operations for one position */
@@ -103,7 +104,8 @@ struct pass {
     uint32_t reads; /* then, the operands of which it reads rows, a bit set (1 << OPERAND_IN) */
     bool scaled;   /* rows of the source are counted in proportion to those of the result */
     uint64_t item; /* bytes of scratch memory that each row of the grid has for itself */
-    struct fused *fused;                /* other parts of its kernel (chain/fuse.c); owned */
+    struct fused
+        *fused; /* other parts of its kernel (chain/fuse.c), which plan_work_finish frees */
     uint64_t bytes_read, bytes_written; /* that the pass must move, counting each sample once */
     unsigned n_args;
     struct pass_arg args[PASS_ARGS_MAX];
@@ -137,8 +139,7 @@ struct stage_plan {
 
 void stage_plan_finish(struct stage_plan *plan);
 
-/* A per-pixel function, `NAME_pixel` of cl/NAME.cl, with its parameters. For a PASS_BUFFER the
- * function gets the int at the beginning of that memory, which an earlier pass has stored there. */
+/* A per-pixel function, `NAME_pixel` of cl/NAME.cl, with its parameters. */
 #define PIXEL_ARGS_MAX 12
 struct pixel_function {
     enum sample_type type;          /* type of the result */
@@ -160,6 +161,13 @@ struct pixel_function {
     char call[512]; /* for several functions, each applied to the result of the one before: an
                        expression of `v`, with parameters arg0, arg1 …; empty: NAME_pixel */
 };
+
+/* The function's arguments as a kernel's parameters, ", int arg0, float arg1", and as what a call
+ * gives, ", arg4, arg5" for those from arg4 on. */
+#define PIXEL_TEXT_MAX 512
+void pixel_parameters(const struct pixel_function *function, char text[PIXEL_TEXT_MAX]);
+void pixel_arguments(const struct pixel_function *function, unsigned first,
+                     char text[PIXEL_TEXT_MAX]);
 
 /* Adds a definition, as pass_define does. */
 void pixel_define(struct pixel_function *function, const char *name, const char *format, ...)

@@ -70,7 +70,7 @@ void box_add_fir(const struct box_task *task)
     packed_outputs(pass, 1);
     pass_define_type(pass, "DST", out->type);
     for (int i = -(int)window->left; i <= (int)window->right; i++)
-        packed_add_tap(&across, pass, in->channels, 0, i, 1);
+        packed_add_tap(&across, task->plan->profile, in->channels, 0, i, 1);
     for (unsigned j = 0; j < task->height; j++)
         text_printf(&downs, " D(%u,1)", j);
     pass_define(pass, "ACROSS", "%s", text_string(&across));

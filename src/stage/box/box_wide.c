@@ -147,7 +147,6 @@ void box_add_wide(const struct box_task *task)
     struct pass *pass = pass_begin(task->plan, "box_wide", "", FORM_SCALAR, 1,
                                    cut.strips * cut.items, (out->height + cut.band - 1) / cut.band);
     pass->group[0] = cut.items;
-    pass->group[1] = 1;
     pass_define_type(pass, "SRC", in->type);
     pass_channels(pass, in->channels, out->channels);
     pass_define(pass, "SAMPLE_BITS", "%u", 8 * size);

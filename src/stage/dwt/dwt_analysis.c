@@ -138,7 +138,6 @@ static void add_tile(const struct dwt_analysis *a)
                                    (l->low_width * c + samples - 1) / samples * TILE_ITEMS,
                                    (l->low_height + 2 * strips - 1) / (2 * strips));
     pass->group[0] = TILE_ITEMS;
-    pass->group[1] = 1;
     describe(a, pass);
     pass_define(pass, "ITEMS", "%u", TILE_ITEMS);
     pass_define(pass, "SAMPLES", "%u", samples);
@@ -169,7 +168,6 @@ struct pass *dwt_begin_sums(struct stage_plan *plan, const struct dwt_window *wi
     struct pass *pass = pass_begin(plan, "dwt_sums", "", FORM_VECTOR, SUMS_PAIRS, columns,
                                    (height + *rows - 1) / *rows);
     pass->group[0] = SUMS_ITEMS;
-    pass->group[1] = 1;
     pass_define(pass, "ITEMS", "%u", SUMS_ITEMS);
     pass_define_type(pass, "WORK", type);
     define_source_type(pass, source);

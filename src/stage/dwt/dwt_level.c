@@ -123,10 +123,8 @@ struct pass *dwt_begin_walk(const struct dwt_task *task, const char *variant, ui
         pass_begin(task->plan, columns ? "dwt_columns" : "dwt_walk", variant, FORM_VECTOR, pairs,
                    l->low_width, (l->low_height + *rows - 1) / *rows);
     pass_define(pass, "PAIRS", "%u", pairs);
-    if (!columns) {
+    if (!columns)
         pass->group[0] = WALK_ITEMS;
-        pass->group[1] = 1;
-    }
     return pass;
 }
 

@@ -145,7 +145,6 @@ static void add_sums(const struct dwt_synthesis *s)
     struct pass *pass = pass_begin(s->task.plan, "dwt_sums", "synthesis", FORM_VECTOR, COLUMNS,
                                    (l->width + 1) / 2, (n_rows + rows - 1) / rows);
     pass->group[0] = ITEMS;
-    pass->group[1] = 1;
     pass_define(pass, "ITEMS", "%u", ITEMS);
     dwt_name_wavelet(pass, s->task.config->wavelet);
     describe(s, pass);

@@ -338,7 +338,6 @@ static struct pass *begin_together(const struct shrinking *s, const struct group
 {
     struct pass *pass = begin(s, g, part, FORM_SCALAR, 1, COUNT_ITEMS, height * g->channels);
     pass->group[0] = COUNT_ITEMS;
-    pass->group[1] = 1;
     pass_define(pass, "ITEMS", "%d", COUNT_ITEMS);
     pass_define(pass, "BINS", "%d", 1 << BITS_TOGETHER);
     return pass;

@@ -16,7 +16,8 @@ enum {
 
 const struct packed_stage fir_packed_stage = {"fir", "fir_packed", "fir_columns"};
 
-static void define_taps(struct pass *pass, const struct fir_window *w, unsigned channels)
+static void define_taps(struct pass *pass, const struct device_profile *profile,
+                        const struct fir_window *w, unsigned channels)
 {
     struct fir_factors f;
     struct text taps = {0}, downs = {0};
@@ -24,10 +25,10 @@ static void define_taps(struct pass *pass, const struct fir_window *w, unsigned 
     int left = (int)w->columns / 2;
     for (unsigned j = 0; j < w->rows && !separable; j++)
         for (unsigned i = 0; i < w->columns; i++)
-            packed_add_tap(&taps, pass, channels, j, (int)i - left,
+            packed_add_tap(&taps, profile, channels, j, (int)i - left,
                            (int64_t)w->k[j * w->columns + i]);
     for (unsigned i = 0; i < w->columns && separable; i++)
-        packed_add_tap(&taps, pass, channels, 0, (int)i - left, f.across[i]);
+        packed_add_tap(&taps, profile, channels, 0, (int)i - left, f.across[i]);
     for (unsigned j = 0; j < w->rows && separable; j++)
         if (f.down[j] != 0)
             text_printf(&downs, " D(%u,%" PRId64 ")", j, f.down[j]);
@@ -157,7 +158,7 @@ void fir_add_packed(const struct fir_work *work)
     pass_define(pass, "LAST", "%u", w->rows - 1);
     pass->goes_on = true;
     if (quotient || (fir_is_whole(w) && suits_floats(w)))
-        define_taps(pass, w, in->channels);
+        define_taps(pass, plan->profile, w, in->channels);
     else
         define_rounded_taps(pass, w, in->channels);
     if (!quotient)

@@ -222,7 +222,6 @@ static void add_tile(struct task *task)
     struct pass *pass = pass_begin(task->plan, "gauss_tile", "", FORM_SCALAR, 1,
                                    strips * TILE_ITEMS, (out->height + rows - 1) / rows);
     pass->group[0] = TILE_ITEMS;
-    pass->group[1] = 1;
     pass->lanes = 4;
     pass_define_type(pass, "SRC", in->type);
     pass_channels(pass, channels, channels);
@@ -377,7 +376,6 @@ static void add_products(struct task *task)
     struct pass *pass =
         pass_begin(task->plan, "gauss_matrix", "", FORM_SCALAR, 1, cut.items, cut.bands);
     pass->group[0] = MATRIX_ITEMS;
-    pass->group[1] = 1;
     pass->lanes = 4;
     pass_define_type(pass, "SRC", in->type);
     pass_channels(pass, in->channels, in->channels);

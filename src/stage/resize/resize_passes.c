@@ -334,7 +334,6 @@ static void add_matrices(struct task *task, const struct sums *sums)
     pass_define(pass, "DOWN", "%u", tiles);
     pass_define(pass, "TILES", "%u", tiles);
     pass->group[0] = 32 * MATRIX_ACROSS * tiles;
-    pass->group[1] = 1;
     pass->work = (sums->work + work_down(sums)) * source->height / down.n / (2 * tiles);
     pass_views(pass, &sums->source, &sums->out);
     scale_rows(pass, sums, rows, 32 * (down.taps + 1));

@@ -160,7 +160,6 @@ static struct pass *begin_together(struct stage_plan *plan, const char *part, un
     struct pass *pass =
         begin(plan, part, true, FORM_SCALAR, index, state, groups * COUNT_ITEMS, grid_height);
     pass->group[0] = COUNT_ITEMS;
-    pass->group[1] = 1;
     pass_define(pass, "ITEMS", "%d", COUNT_ITEMS);
     pass_define(pass, "ALIGNED", "%d",
                 pass_is_aligned(&plan->in->planes[index]) &&
