@@ -575,6 +575,30 @@ void harness_few(const char *chain, enum sample_type type, uint32_t channels)
     harness_check(chain, type, 65, 34, channels, HARNESS_RAMP);
 }
 
+void harness_window(const char *stage)
+{
+    static const char *const borders[] = {"edge", "reflect", "symmetric", "wrap", "zero", "crop"};
+    static const enum sample_type types[] = {SAMPLE_U8, SAMPLE_I8, SAMPLE_U16, SAMPLE_I16,
+                                             SAMPLE_F32};
+    char chain[200];
+    for (unsigned t = 0, k = 0; t < sizeof types / sizeof *types; t++)
+        for (uint32_t channels = 1; channels <= 4; channels++) {
+            /* every border for the bytes that have walkers, one after the other for others */
+            unsigned n = t == 0 ? 6 : 2;
+            for (unsigned i = 0; i < n; i++) {
+                snprintf(chain, sizeof chain, "%s:border=%s", stage, borders[k++ % 6]);
+                harness_few(chain, types[t], channels);
+            }
+        }
+    snprintf(chain, sizeof chain, "invert,%s,threshold:100", stage);
+    harness_few(chain, SAMPLE_U8, 1);
+    snprintf(chain, sizeof chain, "luminance,%s:border=zero,invert", stage);
+    harness_few(chain, SAMPLE_U8, 3);
+    snprintf(chain, sizeof chain, "%s:border=crop", stage);
+    harness_refuses(chain, SAMPLE_U8, 1, 1, 1, FAULT_SHAPE, "leaves nothing");
+    harness_refuses(stage, SAMPLE_F64, 9, 9, 1, FAULT_SHAPE, "convert");
+}
+
 static void check_samples(const char *what, const struct picture *got, size_t index,
                           enum sample_type type, uint32_t width, uint32_t height, uint32_t channels,
                           const double *expected, double tolerance)

@@ -48,6 +48,10 @@ void harness_sweep(const char *chain, enum sample_type type, uint32_t channels);
 /* harness_check over a few sizes, for parameters whose kernels the sweep has seen already. */
 void harness_few(const char *chain, enum sample_type type, uint32_t channels);
 
+/* harness_few for a stage with a small window (stage/window.h): every type, 1 to 4 channels, and
+ * borders; beside stages with which it becomes one kernel; and what it refuses. */
+void harness_window(const char *stage);
+
 /* A hand-computed result: `in` holds width·height·channels samples, `expected` those of the first
  * plane that comes out. Exact for integers, else within `tolerance`. Checks the reference, and the
  * device in every profile. */

@@ -1,19 +1,7 @@
-/* toyerode: the least of nine samples of one channel. The grid counts samples. */
-#include <border.cl>
-
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst), int width, int height,
-                     int border THEN_PARAMETERS)
-{
-    POSITION(x, y)
-    int rows[3];
-    for (int j = 0; j < 3; j++)
-        rows[j] = SOURCE_Y_BESIDE(y - 1 + j);
-    for (int end = SPAN_END(x); x < end; x++) {
-        SRC least = ROW(src, rows[1])[x];
-        for (int k = 0; k < 9; k++) {
-            int column = border_beside(x / CH + k % 3 - 1, width, border);
-            least = min(least, (SRC)FETCH(src, column, CH, rows[k / 3], x % CH));
-        }
-        ROW(dst, y)[x] = THEN_ONE(least);
-    }
-}
+/* toyerode: the least of the nine samples of a cross. */
+#include "numbers.cl"
+#define ALL(AT)     LEAST(LEAST(LEAST(LEAST(AT(-2), AT(-1)), AT(0)), AT(1)), AT(2))
+#define LINE(j, AT) ((j) == 2 ? ALL(AT) : AT(0))
+#define JOIN(a, b)  LEAST(a, b)
+#define VALUE       first
+#include "window.cl"

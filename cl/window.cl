@@ -1,0 +1,172 @@
+/* The movement of stages whose results come from small windows (src/stage/window.h), in every form. In front of it, behind
+ * cl/numbers.cl, the stage's file has
+ *
+ *     LINE(j, AT)    what row j of a window gives, from 0: AT(i) is the sample of column i, where AT(0) stands above or below
+ *                    the result's own
+ *     JOIN(a, b)     two rows' together; a + b unless it is defined
+ *     LINE_2, JOIN_2 the same of a second number, where one is not enough
+ *     VALUE          the result, of `first` and `second`, which are what all rows gave
+ *
+ * j is a constant, so that `j % 4 == 0 ? … : …` costs nothing. What rows of several windows have in common is computed once in
+ * `words` and `columns`, and so should be one expression in LINE. Alpha is copied. */
+#include <alpha.cl>
+#include <border.cl>
+#include <memory.cl>
+#include <shift.cl>
+#ifndef JOIN
+#define JOIN(a, b) ((a) + (b))
+#endif
+#ifndef LINE_2
+#define LINE_2(j, AT) LINE(j, AT)
+#define JOIN_2(a, b)  JOIN(a, b)
+#endif
+#define ADD_LINE(j, AT)                                                                            \
+    if ((j) == 0)                                                                                  \
+        first = LINE(j, AT), second = LINE_2(j, AT);                                               \
+    else                                                                                           \
+        first = JOIN(first, LINE(j, AT)), second = JOIN_2(second, LINE_2(j, AT));
+inline N FN(value)(N first, N second)
+{
+    return VALUE;
+}
+#pragma kernel samples
+/* The sample of column i, of a vector, in row j: that of a whole vector from there, or of the two that hold it. */
+#pragma form VECTOR
+#define SHIFT(i)   (((i) * CH) + 8 * LANES) /* counted from 8 vectors in front */
+#define PART(i, k) ((__global const V(SRC) *)at)[SHIFT(i) / LANES - 8 + (k)]
+#define LOADED(i)  VECTOR_SHIFT(LANES, SHIFT(i) % LANES, SRC, PART(i, 0), PART(i, 1))
+#define STORE(v, p) *(__global V(OUT) *)(p) = v
+#pragma form ROWS
+#define LOADED(i)   UNALIGNED_IN(SRC, LANES, at + (i) * CH)
+#define STORE(v, p) UNALIGNED_OUT(OUT, LANES, p) = v
+#pragma form
+#define NUMBER(i) CONVERT(WORK, LOADED(i))
+#define SINGLE(i) (ONE)FETCH(src, columns[(i) + LEFT], CH, rows[j], c)
+/* Results of a vector at x, whose windows lie inside. */
+#define WHOLE_VECTOR                                                                               \
+    N first = 0, second = 0;                                                                       \
+    UNROLLED for (int j = 0; j < HIGH; j++)                                                        \
+    {                                                                                              \
+        __global const SRC *at = r[j] + x;                                                         \
+        ADD_LINE(j, NUMBER)                                                                        \
+    }                                                                                              \
+    V(DST) v = CONVERT(DST, FN(value)(first, second));                                             \
+    __global const SRC *at = r[TOP] + x;                                                           \
+    TAKE_ALPHA(ALPHA, v, LOADED(0));                                                               \
+    STORE(THEN(v), out + x);
+
+#define SOURCE_Y_NEAR(y) source_row(y, border_near(y, height, border), RING) /* SOURCE_Y without its divisions */
+
+/* The grid counts samples of the result, whose pixel (0, 0) has the source's (centre_x, centre_y) in its window's middle. */
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, int border, int centre_x, int centre_y NUMBERS
+                     THEN_PARAMETERS)
+{
+    POSITION(x, y)
+    int begin = x, end = SPAN_END(x), inner = end, inner_end = end, rows[HIGH];
+    __global OUT *out = ROW(dst, y);
+    UNROLLED for (int j = 0; j < HIGH; j++)
+        rows[j] = SOURCE_Y_NEAR(y + centre_y - TOP + j);
+#if LANES + 0
+    __global const SRC *r[HIGH];
+    bool whole = true;
+    UNROLLED for (int j = 0; j < HIGH; j++)
+        whole = whole && rows[j] >= 0, r[j] = ROW(src, max(rows[j], 0)) + centre_x * CH;
+    int from = max((LEFT - centre_x) * CH, x), to = min((width - RIGHT - centre_x) * CH, end);
+#pragma form VECTOR
+    whole = whole && from == x && to == x + LANES;
+    end = whole ? x : end;
+#pragma form ROWS
+    if (whole && from + LANES <= to)
+        inner = from, inner_end = to;
+    for (int next = inner; next < inner_end; next += LANES) {
+        x = min(next, inner_end - LANES);
+        WHOLE_VECTOR
+    }
+#pragma form
+#endif
+    for (x = begin; x < end; x++) {
+        if (x == inner && (x = inner_end) == end)
+            return;
+        int columns[WIDE], c = x % CH;
+        UNROLLED for (int i = 0; i < WIDE; i++)
+            columns[i] = border_near(x / CH + centre_x - LEFT + i, width, border);
+        ONE first = 0, second = 0;
+        UNROLLED for (int j = 0; j < HIGH; j++)
+        {
+            ADD_LINE(j, SINGLE)
+        }
+        DST v = FIRST(CONVERT(DST, FN(value)((N)(WORK)first, (N)(WORK)second)));
+        out[x] = THEN_ONE(IS_ALPHA(ALPHA, x) ? FETCH(src, columns[LEFT], CH, rows[TOP], c) : v);
+    }
+#pragma form VECTOR
+    if (whole) { /* behind the loop: in front of it, with a return, Mesa's compiler for Mali would need more registers */
+        WHOLE_VECTOR
+    }
+#pragma form
+}
+#pragma kernel words
+#include "bytes.cl"
+
+/* What stands `place` samples behind even results: of the even and the odd samples of a line, and both moved by a lane. */
+INLINED OWN FN(beside)(uint8 e, uint8 o, uint8 p, uint8 q, int place)
+{
+    int lane = (place + 16) / 2 - 8, word = (lane + 8) / 2 - 4;
+    uint8 v = place & 1 ? (lane & 1 ? q : o) : (lane & 1 ? p : e);
+    return word == -2 ? AT_m2(v) : word == -1 ? AT_m1(v) : word == 0 ? AT_0(v) : word == 1 ? AT_1(v) : AT_2(v);
+}
+
+struct FN(state) {
+    OWN first[ROWS][2], second[ROWS][2]; /* of even results, and of odd ones */
+};
+#define LANE(i) FN(beside)(e[row + j], o[row + j], p[row + j], q[row + j], (i) * CH + odd)
+
+INLINED void FN(begin)(struct FN(state) *state, const uint8 *lines)
+{
+    uint8 e[LINES], o[LINES], p[LINES], q[LINES];
+    UNROLLED for (int k = 0; k < LINES; k++)
+    {
+        e[k] = EVEN(lines[k]), o[k] = FN(odd)(lines[k]);
+        p[k] = FN(moved)(e[k]), q[k] = FN(moved)(o[k]);
+    }
+    UNROLLED for (int row = 0; row < ROWS; row++)
+        UNROLLED for (int odd = 0; odd < 2; odd++)
+        {
+            N first = 0, second = 0;
+            UNROLLED for (int j = 0; j < HIGH; j++)
+            {
+                ADD_LINE(j, LANE)
+            }
+            state->first[row][odd] = first, state->second[row][odd] = second;
+        }
+}
+
+INLINED void FN(row)(struct FN(state) *state, const uint8 *lines, int i, OWN *v)
+{
+    OWN own = FN(bytes)(FN(value)(state->first[i][0], state->second[i][0]),
+                        FN(value)(state->first[i][1], state->second[i][1]), 0);
+    v[0] = (own & ~ALPHA_BYTES) | (AT_0(lines[i + TOP]) & ALPHA_BYTES);
+}
+#include "packed.cl"
+#pragma kernel columns
+inline float4 FN(beside)(float16 v, int place)
+{
+    return place == -4 ? AT_m4(v) : place == -3 ? AT_m3(v) : place == -2 ? AT_m2(v) : place == -1 ? AT_m1(v)
+           : place == 0 ? AT_0(v) : place == 1 ? AT_1(v) : place == 2 ? AT_2(v) : place == 3 ? AT_3(v) : AT_4(v);
+}
+#define SAMPLE(i) FN(beside)(v, (i) * CH)
+/* s0 … are of rows whose windows contain the current line, s0 of the lowest one, for which it is the first line. */
+#define STATE float4 s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, t0 = 0, t1 = 0, t2 = 0, t3 = 0, t4 = 0, t5 = 0, t6 = 0;
+#define TAKE(j, s, before, t, before_2)                                                            \
+    s = JOIN(before, LINE(j, SAMPLE)), t = JOIN_2(before_2, LINE_2(j, SAMPLE));
+#define TAKE_1 s0 = LINE(0, SAMPLE), t0 = LINE_2(0, SAMPLE);
+#define TAKE_2 TAKE(1, s1, s0, t1, t0) TAKE_1
+#define TAKE_3 TAKE(2, s2, s1, t2, t1) TAKE_2
+#define TAKE_4 TAKE(3, s3, s2, t3, t2) TAKE_3
+#define TAKE_5 TAKE(4, s4, s3, t4, t3) TAKE_4
+#define TAKE_6 TAKE(5, s5, s4, t5, t4) TAKE_5
+#define TAKE_7 TAKE(6, s6, s5, t6, t5) TAKE_6
+#define ENTER(v)  CAT(TAKE_, HIGH)
+#define LEAVE(v)
+#define RESULT    BYTES(FN(value)(CAT(s, LAST), CAT(t, LAST)) + RESULTS)
+#include "columns.cl"
+#pragma kernel
