@@ -64,12 +64,14 @@ class Why(Queries):
         d = self.serve(start=False)
         for path in second.values():
             os.mkdir(path)
-        text = ('version: 1\nwatch:\n' + ''.join(
+        text = ('version: 1\nchains: {edges: sobel, strong: "sobel:scale=1"}\nwatch:\n' + ''.join(
             '  - {input: %s, output: %s, chain: sobel, format: pgm}\n' % pair
             for pair in ((d.input, d.output), (second['in'], second['out']))))
         self.write(os.path.join(self.dir, 'c.yaml'), text.encode())
         d.options = ['--config', os.path.join(self.dir, 'c.yaml'), *d.options[d.options.index('--state'):]]
         d.start()
+        status = sockets.ask(self.http, 'GET', '/v1/status').json()  # a worker is asked once about what is the same
+        self.assertEqual([one['chain'] for one in status['worker']['chains']], ['sobel', 'sobel:scale=1'])
         d.drop('a', b'good')
         d.drop('both', b'good')
         self.write(os.path.join(second['in'], 'both'), b'good')

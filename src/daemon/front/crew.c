@@ -66,23 +66,46 @@ void crew_complain(const struct crew *crew, const struct worker_check *check, co
  * used is then noticed at the start, not by the first client. */
 #define ANY_CHAIN "invert"
 
+/* The crew's check that asks the same of a worker; NULL: none does. */
+static const struct worker_check *find_check(const struct crew *crew, const char *chain,
+                                             const char *format, const char *reading)
+{
+    const struct supervisor *s = &crew->supervisor;
+    for (const struct worker_check *check = s->checks; check < s->checks + s->n_checks; check++)
+        if (texts_equal(check->chain, chain) && texts_equal(check->format, format) &&
+            texts_equal(check->reading, reading))
+            return check;
+    return NULL;
+}
+
+/* Adds a check, unless there is one that asks the same. */
+static void add_check(struct crew *crew, const char *chain, const char *format, const char *reading)
+{
+    struct supervisor *s = &crew->supervisor;
+    if (!find_check(crew, chain, format, reading))
+        s->checks[s->n_checks++] =
+            (struct worker_check){.chain = chain, .format = format, .reading = reading};
+}
+
 /* Every chain of the file is checked, even if no folder uses it. */
 static void fill_checks(struct crew *crew)
 {
     const struct config *config = &crew->book->config;
-    const struct settings *settings = &config->settings;
-    struct worker_check *check = crew->supervisor.checks;
-    for (size_t i = 0; i < settings->n_watches; i++, check++) {
-        check->chain = settings->watches[i].chain;
-        check->format = settings->watches[i].format;
-        check->reading = settings->watches[i].reading;
+    const struct supervisor *s = &crew->supervisor;
+    for (size_t i = 0; i < config->settings.n_watches; i++) {
+        const struct watch_settings *watch = &config->settings.watches[i];
+        add_check(crew, watch->chain, watch->format, watch->reading);
     }
-    for (size_t i = 0; i < config->n_chains; i++, check++) {
-        check->chain = config->chains[i].text;
-        check->format = "npz"; /* any result can be written as npz */
+    for (size_t i = 0; i < config->n_chains; i++) {
+        const char *chain = config->chains[i].text;
+        size_t k = 0;
+        while (k < s->n_checks && strcmp(s->checks[k].chain, chain) != 0)
+            k++;
+        if (k == s->n_checks)
+            add_check(crew, chain, "npz", NULL); /* any result can be written as npz */
     }
-    if (check == crew->supervisor.checks)
-        *check = (struct worker_check){.chain = ANY_CHAIN, .format = "npz"};
+    if (s->n_checks == 0)
+        add_check(crew, ANY_CHAIN, "npz", NULL);
 }
 
 /* Fills a file with what workers have to know. */
@@ -125,10 +148,9 @@ int crew_create(struct crew **crew, struct front *front, struct rulebook *book, 
                              .settings = &book->config.settings,
                              .config_fd = -1,
                              .pictures_fd = -1,
-                             .n_checks = configured > 0 ? configured : 1,
                              .queue = &front->queue,
                              .metrics = front->metrics};
-    s->checks = calloc(s->n_checks, sizeof *s->checks);
+    s->checks = calloc(configured + 1, sizeof *s->checks);
     int result = s->checks ? write_given(c, fault)
                            : fault_set(fault, FAULT_MEMORY, "no memory for a worker");
     if (result == 0) {
@@ -158,18 +180,6 @@ void crew_close(struct crew **crew)
         return;
     LIST_REMOVE(c, in_list);
     supervisor_close(&c->supervisor, on_closed);
-}
-
-/* The crew's check that asks the same of a worker; NULL: none does. */
-static const struct worker_check *find_check(const struct crew *crew, const char *chain,
-                                             const char *format, const char *reading)
-{
-    const struct supervisor *s = &crew->supervisor;
-    for (const struct worker_check *check = s->checks; check < s->checks + s->n_checks; check++)
-        if (texts_equal(check->chain, chain) && texts_equal(check->format, format) &&
-            texts_equal(check->reading, reading))
-            return check;
-    return NULL;
 }
 
 const char *crew_extension(const struct crew *crew, const struct watch_settings *watch)
