@@ -166,53 +166,35 @@ static void unfold(const double *half, int reach, int shift, bool alternate, str
         filter->taps[k + reach] = half[abs(k)] * (alternate && k % 2 != 0 ? -1 : 1);
 }
 
-/* Analysis: low[n] = Σ taps[i] · x[2n + first + i]. */
-static void analysis_pair(int wavelet, int mode, struct centred *low, struct centred *high)
+/* Of the analysis: low[n] = Σ taps[i] · x[2n + first + i]; of the synthesis:
+ * x[t] = Σ_n taps[t − 2n − first] · low[n] + …. Filters of PyWavelets' have even lengths. */
+static void pair_of(int wavelet, int mode, bool synthesis, struct centred *low,
+                    struct centred *high)
 {
-    if (wavelet == WAVELET_CDF97) {
-        unfold(cdf97_analysis, 4, 0, false, low);
-        unfold(cdf97_synthesis, 3, 1, true, high);
-    } else if (wavelet == WAVELET_CDF53) {
-        unfold(cdf53_analysis, 2, 0, false, low);
-        unfold(cdf53_synthesis, 1, 1, true, high);
-    } else {
-        struct wavelet_filters f;
-        wavelet_filters(wavelet, &f);
-        int length = (int)f.length;
-        low->count = high->count = length;
-        low->first = high->first =
-            mode == WAVELET_PERIODIZATION ? length / 2 - length + 1 : 2 - length;
-        for (int k = 0; k < length; k++) {
-            low->taps[k] = f.dec_lo[length - 1 - k];
-            high->taps[k] = f.dec_hi[length - 1 - k];
-        }
+    if (wavelet_is_cdf(wavelet)) {
+        bool is_97 = wavelet == WAVELET_CDF97;
+        const double *halves[] = {is_97 ? cdf97_analysis : cdf53_analysis,
+                                  is_97 ? cdf97_synthesis : cdf53_synthesis};
+        const int reach[] = {is_97 ? 4 : 2, is_97 ? 3 : 1};
+        unfold(halves[synthesis], reach[synthesis], 0, false, low);
+        unfold(halves[!synthesis], reach[!synthesis], 1, true, high);
+        return;
     }
-}
-
-/* Synthesis: x[t] = Σ_n taps[t − 2n − first] · low[n] + …. */
-static void synthesis_pair(int wavelet, int mode, struct centred *low, struct centred *high)
-{
-    if (wavelet == WAVELET_CDF97) {
-        unfold(cdf97_synthesis, 3, 0, false, low);
-        unfold(cdf97_analysis, 4, 1, true, high);
-    } else if (wavelet == WAVELET_CDF53) {
-        unfold(cdf53_synthesis, 1, 0, false, low);
-        unfold(cdf53_analysis, 2, 1, true, high);
-    } else {
-        struct wavelet_filters f;
-        wavelet_filters(wavelet, &f);
-        int length = (int)f.length;
-        low->count = high->count = length;
-        low->first = high->first = mode == WAVELET_PERIODIZATION ? 1 - length / 2 : 2 - length;
-        memcpy(low->taps, f.rec_lo, sizeof low->taps);
-        memcpy(high->taps, f.rec_hi, sizeof high->taps);
+    struct wavelet_filters f;
+    wavelet_filters(wavelet, &f);
+    int length = (int)f.length;
+    low->count = high->count = length;
+    low->first = high->first = mode == WAVELET_PERIODIZATION ? 1 - length / 2 : 2 - length;
+    for (int k = 0; k < length; k++) {
+        low->taps[k] = synthesis ? f.rec_lo[k] : f.dec_lo[length - 1 - k];
+        high->taps[k] = synthesis ? f.rec_hi[k] : f.dec_hi[length - 1 - k];
     }
 }
 
 void wavelet_analysis(int wavelet, int mode, struct wavelet_analysis *window)
 {
     struct centred low = {0}, high = {0};
-    analysis_pair(wavelet, mode, &low, &high);
+    pair_of(wavelet, mode, false, &low, &high);
     int first = low.first < high.first ? low.first : high.first;
     int end = low.first + low.count > high.first + high.count ? low.first + low.count
                                                               : high.first + high.count;
@@ -256,7 +238,7 @@ void wavelet_synthesis(int wavelet, int mode, struct wavelet_synthesis *window)
 {
     struct centred pair[2] = {0};
     int first = 0, last = 0;
-    synthesis_pair(wavelet, mode, &pair[0], &pair[1]);
+    pair_of(wavelet, mode, true, &pair[0], &pair[1]);
     for (int i = 0; i < 2; i++) {
         int begin = -floor_half(-(0 - pair[i].first - pair[i].count + 1));
         int end = floor_half(1 - pair[i].first);
@@ -324,7 +306,7 @@ static void fill_cdf_norms(void)
 {
     for (int wavelet = 0; wavelet < 2; wavelet++) {
         struct centred pair[2] = {0};
-        synthesis_pair(wavelet, WAVELET_JPEG2000, &pair[0], &pair[1]);
+        pair_of(wavelet, WAVELET_JPEG2000, true, &pair[0], &pair[1]);
         fill_norms(&pair[0], &pair[0], cdf_norms[wavelet][0]);
         fill_norms(&pair[1], &pair[0], cdf_norms[wavelet][1]);
     }
