@@ -20,7 +20,7 @@
 #endif
 #define COMMON                                                                                     \
     __global const DST *restrict all_taps, int taps_at, int n_taps, int factor, int base,          \
-        int length, int border
+        int length, int border, int src_channels, int channels, int inner, int inner_end
 
 #pragma form ROWS
 typedef CAT(SRC, 16) __attribute__((aligned(sizeof(SRC)))) FN(samples);
@@ -31,46 +31,71 @@ typedef CAT(DST, 16) __attribute__((aligned(sizeof(DST)))) FN(results);
 #pragma form
 
 /* The index of position i in the signal of n samples; -1: a zero. */
-inline int FN(inside)(int i, int n, int border, int factor)
+inline int FN(index)(int i, int n, int border, int factor)
 {
     if (border != PERIODIZATION || (i >= 0 && i < n))
         return border_index(i, n, border);
     return min(modulo(i, (n + factor - 1) / factor * factor), n - 1);
 }
 
-#define CLEAR_SUM(b)        DST a##b = 0;
-#define ADD(b)        a##b += taps[b * n_taps + t] * v;
+/* Along rows, of pixels of `channels` without alpha, or along columns. */
+#pragma kernel rows rows_tile
+#define ALONG_X 1
+#pragma kernel columns columns_tile
+#define ALONG_X 0
+#pragma kernel
 
-#pragma kernel rows
-/* Along rows. The grid counts samples of pixels without alpha. The taps of positions inner … inner_end - 1 are all
- * within the signal. */
-#define STORE_BAND(b)                                                                                   \
-    if (g >= skip##b && g - skip##b < length##b)                                                   \
-        out##b[x - skip##b * channels] = a##b;
-#define OUT_ROW(b)    __global DST *out##b = ROW(dst##b, y);
+/* ONE computes sample x in row y, at grid position n along the direction. The taps of samples inner … inner_end - 1 of rows
+ * are all within the signal. */
+#define CLEAR_SUM(b) DST a##b = 0;
+#define ADD(b)       a##b += taps[b * n_taps + t] * v;
+#define HAS(b)       (n >= skip##b && n - skip##b < length##b)
+#define TARGET(b)    (ALONG_X ? ROW(dst##b, y) + x - skip##b * channels : ROW(dst##b, n - skip##b) + x)
+#define STORE_ONE(b)                                                                               \
+    if (HAS(b))                                                                                    \
+        *TARGET(b) = a##b;
+#define ONE                                                                                        \
+    {                                                                                              \
+        int at = factor * n + base, c = ALONG_X ? x - n * channels : x;                            \
+        int far = ALONG_X ? src_channels : src_stride;                                             \
+        __global const SRC *in = ROW(src, ALONG_X ? y : 0) + c;                                    \
+        EACH_BAND(CLEAR_SUM)                                                                       \
+        if (ALONG_X && x >= inner && x < inner_end) {                                              \
+            for (int t = 0; t < n_taps; t++) {                                                     \
+                DST v = (DST)in[(at + t) * far];                                                   \
+                EACH_BAND(ADD)                                                                     \
+            }                                                                                      \
+        } else {                                                                                   \
+            for (int t = 0; t < n_taps; t++) {                                                     \
+                int i = FN(index)(at + t, length, border, factor);                                 \
+                DST v = i < 0 ? (DST)0 : (DST)in[max(i, 0) * far];                                 \
+                EACH_BAND(ADD)                                                                     \
+            }                                                                                      \
+        }                                                                                          \
+        EACH_BAND(STORE_ONE)                                                                       \
+    }
+
+#pragma kernel rows columns
+/* The grid counts samples of the bands' rows, and rows. */
 #define SUM_WIDE(b)   CAT(DST, 16) a##b = 0;
 #define ADD_WIDE(b)   a##b += taps[b * n_taps + t] * even; a##b += taps[b * n_taps + t + 1] * odd;
-#define STORE_WIDE(b) STORE16(out##b + x - skip##b, a##b);
+#define STORE_WIDE(b)                                                                              \
+    if (HAS(b))                                                                                    \
+        STORE16(TARGET(b), a##b);
 
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON, int src_channels,
-                     int channels, int inner, int inner_end)
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
 {
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
-    int end = SPAN_END(x);
-    __global const SRC *in = ROW(src, y);
+    POSITION(x, y)
     __global const DST *taps = all_taps + taps_at;
-    EACH_BAND(OUT_ROW)
-    while (x < end) {
+    for (int end = SPAN_END(x); x < end;) {
+        int n = ALONG_X ? x / channels : y;
 #pragma form ROWS
-        /* With factor 2 and one channel: 16 positions from 32 samples; even samples are multiplied by one tap, odd ones
-         * by the next. */
-        if (factor == 2 && src_channels == 1 && x >= inner && x + 16 <= min(end, inner_end)) {
+        /* Along rows of one channel with factor 2: 16 positions from 32 samples; even samples are multiplied by one tap,
+         * odd ones by the next. */
+        if (ALONG_X && factor == 2 && src_channels == 1 && x >= inner && x + 16 <= min(end, inner_end)) {
             EACH_BAND(SUM_WIDE)
             for (int t = 0; t < n_taps; t += 2) {
-                __global const SRC *from = in + 2 * x + base + t;
+                __global const SRC *from = ROW(src, y) + 2 * x + base + t;
                 CAT(SRC, 16) first = LOAD16(from), second = LOAD16(from + 16);
                 CAT(DST, 16) even = TO_DST16((CAT(SRC, 16))(first.even, second.even));
                 CAT(DST, 16) odd = TO_DST16((CAT(SRC, 16))(first.odd, second.odd));
@@ -80,70 +105,22 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON,
             x += 16;
             continue;
         }
-#pragma form
-        int g = x / channels, c = x - g * channels, at = factor * g + base;
-        EACH_BAND(CLEAR_SUM)
-        if (x >= inner && x < inner_end) {
+        if (!ALONG_X && x + 16 <= end) {
+            EACH_BAND(SUM_WIDE)
             for (int t = 0; t < n_taps; t++) {
-                DST v = (DST)in[(at + t) * src_channels + c];
+                int i = FN(index)(factor * n + base + t, length, border, factor);
+                if (i < 0)
+                    continue;
+                CAT(DST, 16) v = TO_DST16(LOAD16(ROW(src, i) + x));
                 EACH_BAND(ADD)
             }
-        } else {
-            for (int t = 0; t < n_taps; t++) {
-                int i = FN(inside)(at + t, length, border, factor);
-                DST v = i < 0 ? (DST)0 : (DST)in[max(i, 0) * src_channels + c];
-                EACH_BAND(ADD)
-            }
+            EACH_BAND(STORE_WIDE)
+            x += 16;
+            continue;
         }
-        EACH_BAND(STORE_BAND)
+#pragma form
+        ONE
         x++;
-    }
-}
-
-#pragma kernel columns
-/* Along columns: row y of the grid is computed from the rows under its taps. */
-#define HAS(b)        bool has##b = y >= skip##b && y - skip##b < length##b;
-#define OUT_ROW(b)    __global DST *out##b = ROW(dst##b, has##b ? y - skip##b : 0);
-#define STORE_BAND(b)                                                                                   \
-    if (has##b)                                                                                    \
-        out##b[x] = a##b;
-#define SUM_WIDE(b)   CAT(DST, 16) a##b = 0;
-#define STORE_WIDE(b)                                                                              \
-    if (has##b)                                                                                    \
-        STORE16(out##b + x, a##b);
-
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
-{
-    int y = GRID_Y;
-    int x = SPAN_BEGIN;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
-    int end = SPAN_END(x);
-    int at = factor * y + base;
-    __global const DST *taps = all_taps + taps_at;
-    EACH_BAND(HAS)
-    EACH_BAND(OUT_ROW)
-#pragma form ROWS
-    for (; x + 16 <= end; x += 16) {
-        EACH_BAND(SUM_WIDE)
-        for (int t = 0; t < n_taps; t++) {
-            int i = FN(inside)(at + t, length, border, factor);
-            if (i < 0)
-                continue;
-            CAT(DST, 16) v = TO_DST16(LOAD16(ROW(src, i) + x));
-            EACH_BAND(ADD)
-        }
-        EACH_BAND(STORE_WIDE)
-    }
-#pragma form
-    for (; x < end; x++) {
-        EACH_BAND(CLEAR_SUM)
-        for (int t = 0; t < n_taps; t++) {
-            int i = FN(inside)(at + t, length, border, factor);
-            DST v = i < 0 ? (DST)0 : (DST)ROW(src, max(i, 0))[x];
-            EACH_BAND(ADD)
-        }
-        EACH_BAND(STORE_BAND)
     }
 }
 
@@ -183,15 +160,11 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
     LIST_16(ADD_FOUR, b)                                                                           \
     UNALIGNED_OUT(uint, 4, dst##b##_base + (uint)(dst##b##_offset + y * dst##b##_stride + g - skip##b)) = \
         as_uint4(a##b);
-#define STORE_ONE(b)                                                                               \
-    if (g >= skip##b && g - skip##b < length##b)                                                   \
-        ROW(dst##b, y)[g - skip##b] = a##b;
 
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON, int inner, int inner_end)
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
 {
-    int y = GRID_Y, g = SPAN_BEGIN, begin = FACTOR * g + base - OFFSET;
-    if (y >= grid_y_end || g >= grid_width)
-        return;
+    POSITION(g, y)
+    int begin = FACTOR * g + base - OFFSET;
     if (g >= inner && g + 4 <= inner_end && begin >= 0 && begin + READ <= length) {
         __global const SRC *from = src_base + (uint)(src_offset + y * src_stride + begin);
         float x[8 * LOADED];
@@ -199,17 +172,9 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON,
         EACH_BAND(SUM_FOUR)
         return;
     }
-    __global const SRC *in = ROW(src, y);
     __global const DST *taps = all_taps + taps_at;
-    for (int end = min(g + 4, grid_width); g < end; g++) {
-        EACH_BAND(CLEAR_SUM)
-        for (int t = 0; t < n_taps; t++) {
-            int i = FN(inside)(factor * g + base + t, length, border, factor);
-            DST v = i < 0 ? (DST)0 : (DST)in[max(i, 0)];
-            EACH_BAND(ADD)
-        }
-        EACH_BAND(STORE_ONE)
-    }
+    for (int x = g, n = g, end = min(g + 4, grid_width); x < end; x++, n++)
+        ONE
 }
 
 #pragma kernel columns_tile
@@ -236,15 +201,11 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON,
     uint to##b = (uint)(dst##b##_offset + (y - skip##b) * dst##b##_stride + x);                    \
     PUT_ROW(b, 0) PUT_ROW(b, 1) PUT_ROW(b, 2) PUT_ROW(b, 3)
 #define HAVE(b) (y >= skip##b && y + 4 - skip##b <= length##b)
-#define STORE_ONE(b)                                                                               \
-    if (y >= skip##b && y - skip##b < length##b)                                                   \
-        ROW(dst##b, y - skip##b)[i] = a##b;
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
 {
-    int y = 4 * GRID_Y, x = SPAN_BEGIN, begin = FACTOR * y + base;
-    if (GRID_Y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, block)
+    int y = 4 * block, begin = FACTOR * y + base;
     if (x + 4 <= grid_width && begin >= 0 && begin + SEEN <= length && ALL_HAVE) {
         uint at = (uint)(src_offset + begin * src_stride + x);
         EACH_BAND(BEGIN_FOUR)
@@ -253,14 +214,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
         return;
     }
     __global const DST *taps = all_taps + taps_at;
-    for (int y_end = y + 4; y < y_end; y++)
-        for (int i = x; i < min(x + 4, grid_width); i++) {
-            EACH_BAND(CLEAR_SUM)
-            for (int t = 0; t < n_taps; t++) {
-                int row = FN(inside)(factor * y + base + t, length, border, factor);
-                DST v = row < 0 ? (DST)0 : ROW(src, max(row, 0))[i];
-                EACH_BAND(ADD)
-            }
-            EACH_BAND(STORE_ONE)
-        }
+    for (int end = min(x + 4, grid_width); x < end; x++)
+        for (int n = y; n < y + 4; n++)
+            ONE
 }

@@ -25,18 +25,18 @@
 #define TARGET                                                                                     \
     __global DST *dst_base, int dst_offset, int dst_stride, __global const ACC *sum_base,          \
         int sum_offset, int sum_stride
-#define BEGIN(i)   sum[i]
-#define BEGIN16(i) (*(__global const FN(sums) *)(sum + (i)))
-#define SUM_ROW    __global const ACC *sum = ROW(sum, y);
+#define BEGIN(x)   ROW(sum, y)[x]
+#define BEGIN16(x) (*(__global const FN(sums) *)(ROW(sum, y) + (x)))
 #define FOUR_SUMS(x, y) (*(__global const float4 *)(sum_base + (uint)(sum_offset + (y) * sum_stride + (x))))
 #else
 #define TARGET     PLANE_OUT(DST, dst)
-#define BEGIN(i)   (ACC)0
-#define BEGIN16(i) (CAT(ACC, 16))0
-#define SUM_ROW
+#define BEGIN(x)   (ACC)0
+#define BEGIN16(x) (CAT(ACC, 16))0
 #define FOUR_SUMS(x, y) (float4)0
 #endif
-#define COMMON __global const ACC *restrict all_taps, int taps_at, int n_taps, int factor, int cyclic
+#define COMMON                                                                                     \
+    __global const ACC *restrict all_taps, int taps_at, int n_taps, int factor, int cyclic,        \
+        int channels, int inner, int inner_end
 
 /* Whether bands go on cyclically. Programs that serve both have it as an argument alone: a division costs Mali as much
  * as all taps. */
@@ -66,102 +66,87 @@ typedef CAT(ACC, 16) __attribute__((aligned(sizeof(ACC)))) FN(sums);
 #define STORE16(p, v) *(__global FN(results) *)(p) = (v)
 #pragma form
 
-#pragma kernel rows
-/* Along rows. The grid counts samples. At positions inner … inner_end - 1 the bands have samples for all taps. */
-#define HAS(b)     bool has##b = y >= move##b && y - move##b < size##b;
-#define ROW_OF(b)  __global const SRC##b *in##b = ROW(src##b, has##b ? y - move##b : 0);
-#define ALL_HAVE_(b) && has##b
-#define ADD_WIDE(b)                                                                                \
-    for (int t = 0; t < n_taps; t++) {                                                             \
-        CAT(ACC, 16) v = LOAD16(b, in##b + (x >> 1) + base##b + t);                                \
-        even += taps[2 * b * n_taps + t] * v;                                                      \
-        odd += taps[(2 * b + 1) * n_taps + t] * v;                                                 \
-    }
+/* Along rows, of pixels of `channels`, or along columns. */
+#pragma kernel rows rows_tile
+#define ALONG_X 1
+#pragma kernel columns columns_tile
+#define ALONG_X 0
+#pragma kernel
+
+/* ONE computes sample x in row y, from the bands that have samples beside the direction there. */
+#define BESIDE    (ALONG_X ? y : x)
+#define HAS(b)    (BESIDE >= move##b && BESIDE - move##b < size##b)
 #define ADD(b)                                                                                     \
-    if (has##b)                                                                                    \
+    if (HAS(b)) {                                                                                  \
+        __global const SRC##b *in = ALONG_X ? ROW(src##b, y - move##b) + c : ROW(src##b, 0) + x - move##b; \
         for (int t = 0; t < n_taps; t++) {                                                         \
             int i = WITHIN(g + base##b + t, length##b);                                            \
             if (i >= 0 && i < length##b)                                                           \
-                a += taps[(b * factor + r) * n_taps + t] * (ACC)in##b[i * channels + c];           \
-        }
+                a += taps[(b * factor + r) * n_taps + t] *                                         \
+                     (ACC)in[i * (ALONG_X ? channels : src##b##_stride)];                          \
+        }                                                                                          \
+    }
+#define ONE                                                                                        \
+    {                                                                                              \
+        int o = ALONG_X ? x / channels : y, c = x - o * channels, g = o / factor, r = o - g * factor; \
+        ACC a = BEGIN(x);                                                                          \
+        EACH_BAND(ADD)                                                                             \
+        ROW(dst, y)[x] = SATURATE_FROM(ACC, DST, a);                                               \
+    }
 
-__kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int channels, int inner, int inner_end)
+#pragma kernel rows columns
+/* The grid counts samples. At positions inner … inner_end - 1 of rows the bands have samples for all taps. */
+#define AND_HAS(b)  && HAS(b)
+#define AND_WIDE(b) && x >= move##b && x + 16 <= move##b + size##b
+#define ADD_ALONG(b)                                                                               \
+    for (int t = 0; t < n_taps; t++) {                                                             \
+        CAT(ACC, 16) v = LOAD16(b, ROW(src##b, y - move##b) + (x >> 1) + base##b + t);             \
+        even += taps[2 * b * n_taps + t] * v;                                                      \
+        odd += taps[(2 * b + 1) * n_taps + t] * v;                                                 \
+    }
+#define ADD_DOWN(b)                                                                                \
+    for (int t = 0; t < n_taps; t++) {                                                             \
+        int i = WITHIN(group + base##b + t, length##b);                                            \
+        if (i >= 0 && i < length##b)                                                               \
+            a += taps[(b * factor + phase) * n_taps + t] * LOAD16(b, ROW(src##b, i) + x - move##b); \
+    }
+
+__kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
 {
     POSITION(x, y)
-    int end = SPAN_END(x);
-    __global DST *out = ROW(dst, y);
-    SUM_ROW
     __global const ACC *taps = all_taps + taps_at;
-    EACH_BAND(HAS)
-    EACH_BAND(ROW_OF)
+    int end = SPAN_END(x);
 #pragma form ROWS
-    int wide_end = factor == 2 && channels == 1 EACH_BAND(ALL_HAVE_) ? min(end, inner_end) : 0;
+    int group = y / factor, phase = y - group * factor;
+    int wide_end = ALONG_X && factor == 2 && channels == 1 EACH_BAND(AND_HAS) ? min(end, inner_end) : 0;
 #pragma form
     while (x < end) {
 #pragma form ROWS
-        /* With factor 2 and one channel: 32 positions from 16 samples of each band for every tap. */
-        if ((x & 1) == 0 && x >= inner && x + 32 <= wide_end) {
+        __global DST *out = ROW(dst, y) + x;
+        /* Along rows of one channel with factor 2: 32 positions from 16 samples of each band for every tap. */
+        if (ALONG_X && (x & 1) == 0 && x >= inner && x + 32 <= wide_end) {
             CAT(ACC, 16) even = 0, odd = 0, first, second;
-            EACH_BAND(ADD_WIDE)
+            EACH_BAND(ADD_ALONG)
             first.even = even.lo;
             first.odd = odd.lo;
             second.even = even.hi;
             second.odd = odd.hi;
             first += BEGIN16(x);
             second += BEGIN16(x + 16);
-            STORE16(out + x, FINISH16(first));
-            STORE16(out + x + 16, FINISH16(second));
+            STORE16(out, FINISH16(first));
+            STORE16(out + 16, FINISH16(second));
             x += 32;
             continue;
         }
-#pragma form
-        int o = x / channels, c = x - o * channels, g = o / factor, r = o - g * factor;
-        ACC a = BEGIN(x);
-        EACH_BAND(ADD)
-        out[x] = SATURATE_FROM(ACC, DST, a);
-        x++;
-    }
-}
-
-#pragma kernel columns
-/* Along columns: row y is computed from the bands' rows under its taps. */
-#define FIRST_TAP(b) __global const ACC *taps##b = all_taps + taps_at + (b * factor + r) * n_taps;
-#define INSIDE(b)    && x >= move##b && x + 16 <= move##b + size##b
-#define ADD_WIDE(b)                                                                                \
-    for (int t = 0; t < n_taps; t++) {                                                             \
-        int i = WITHIN(g + base##b + t, length##b);                                                \
-        if (i >= 0 && i < length##b)                                                               \
-            a += taps##b[t] * LOAD16(b, ROW(src##b, i) + x - move##b);                             \
-    }
-#define ADD(b)                                                                                     \
-    if (x >= move##b && x < move##b + size##b)                                                     \
-        for (int t = 0; t < n_taps; t++) {                                                         \
-            int i = WITHIN(g + base##b + t, length##b);                                            \
-            if (i >= 0 && i < length##b)                                                           \
-                a += taps##b[t] * (ACC)ROW(src##b, i)[x - move##b];                                \
-        }
-
-__kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
-{
-    POSITION(x, y)
-    int end = SPAN_END(x);
-    int g = y / factor, r = y - g * factor;
-    __global DST *out = ROW(dst, y);
-    SUM_ROW
-    EACH_BAND(FIRST_TAP)
-    while (x < end) {
-#pragma form ROWS
-        if (x + 16 <= end EACH_BAND(INSIDE)) {
+        if (!ALONG_X && x + 16 <= end EACH_BAND(AND_WIDE)) {
             CAT(ACC, 16) a = BEGIN16(x);
-            EACH_BAND(ADD_WIDE)
-            STORE16(out + x, FINISH16(a));
+            EACH_BAND(ADD_DOWN)
+            STORE16(out, FINISH16(a));
             x += 16;
             continue;
         }
 #pragma form
-        ACC a = BEGIN(x);
-        EACH_BAND(ADD)
-        out[x] = SATURATE_FROM(ACC, DST, a);
+        ONE
         x++;
     }
 }
@@ -209,9 +194,8 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
 
 __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
 {
-    int y = GRID_Y, x = SPAN_BEGIN, g = x / FACTOR;
-    if (y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, y)
+    int g = x / FACTOR;
     if (x + POSITIONS * FACTOR <= grid_width EACH_BAND(HAVE)) {
         float z[16];
         BEGIN_TILE(_, 0) BEGIN_TILE(_, 1) BEGIN_TILE(_, 2) BEGIN_TILE(_, 3)
@@ -220,20 +204,9 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
         PUT(_, 0) PUT(_, 1) PUT(_, 2) PUT(_, 3)
         return;
     }
-    __global DST *out = ROW(dst, y);
-    SUM_ROW
     __global const ACC *taps = all_taps + taps_at;
-#define ADD_AT_EDGE(b)                                                                             \
-    for (int t = 0; t < n_taps && y >= move##b && y - move##b < size##b; t++) {                    \
-        int i = WITHIN(x / FACTOR + base##b + t, length##b);                                       \
-        if (i >= 0 && i < length##b)                                                               \
-            a += taps[(b * factor + x % FACTOR) * n_taps + t] * ROW(src##b, y - move##b)[i];       \
-    }
-    for (int end = min(x + POSITIONS * FACTOR, grid_width); x < end; x++) {
-        ACC a = BEGIN(x);
-        EACH_BAND(ADD_AT_EDGE)
-        out[x] = SATURATE(DST, a);
-    }
+    for (int end = min(x + POSITIONS * FACTOR, grid_width); x < end; x++)
+        ONE
 }
 
 #pragma kernel columns_tile
@@ -265,9 +238,8 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
 
 __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int height)
 {
-    int g = GRID_Y * POSITIONS, y = g * FACTOR, x = SPAN_BEGIN;
-    if (GRID_Y >= grid_y_end || x >= grid_width)
-        return;
+    POSITION(x, block)
+    int g = block * POSITIONS, y = g * FACTOR;
     if (x + 4 <= grid_width && y + POSITIONS * FACTOR <= height EACH_BAND(HAVE)) {
         BEGIN_LINE(0) BEGIN_LINE(1) BEGIN_LINE(2) BEGIN_LINE(3) BEGIN_LINE(4) BEGIN_LINE(5) BEGIN_LINE(6) BEGIN_LINE(7)
         EACH_BAND(ADD_BAND)
@@ -275,18 +247,7 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON, int height)
         return;
     }
     __global const ACC *taps = all_taps + taps_at;
-#define ADD_AT_EDGE(b)                                                                             \
-    for (int t = 0; t < n_taps && i >= move##b && i - move##b < size##b; t++) {                    \
-        int row = WITHIN(y / FACTOR + base##b + t, length##b);                                     \
-        if (row >= 0 && row < length##b)                                                           \
-            a += taps[(b * factor + y % FACTOR) * n_taps + t] * ROW(src##b, row)[i - move##b];     \
-    }
-    for (int end = min(y + POSITIONS * FACTOR, height); y < end; y++) {
-        SUM_ROW
-        for (int i = x; i < min(x + 4, grid_width); i++) {
-            ACC a = BEGIN(i);
-            EACH_BAND(ADD_AT_EDGE)
-            ROW(dst, y)[i] = a;
-        }
-    }
+    for (int from = x, end = min(x + 4, grid_width), y_end = min(y + POSITIONS * FACTOR, height); y < y_end; y++)
+        for (x = from; x < end; x++)
+            ONE
 }

@@ -170,6 +170,7 @@ struct work {
 
 /* A pass: one or two bands of a signal, in one direction. */
 struct task {
+    bool rows;
     unsigned n_bands;
     struct bank_span in;
     const struct bank_filter *filter[2];
@@ -286,68 +287,44 @@ static int kernel_border(const struct filterbank_config *config)
     return wavelet_mode_sums(config->border) ? BORDER_ZERO : dwt_border_of_mode(config->border);
 }
 
-static void add_common(struct pass *pass, const struct work *work, const struct task *task,
-                       const struct stencil *stencil, unsigned factor)
-{
-    for (unsigned b = 0; b < task->n_bands; b++)
-        pass_ints(pass, stencil->skip[b], task->span[b].length);
-    pass_buffer(pass, OPERAND_TABLE);
-    pass_ints(pass, stencil->at, stencil->n_taps, factor, stencil->base, task->in.length,
-              kernel_border(work->config));
-    pass->work = 2.0 * task->n_bands * stencil->n_taps;
-}
-
-static void define_tile(struct pass *pass, const struct work *work, const struct task *task,
-                        const struct stencil *stencil, unsigned factor)
-{
-    pass_define(pass, "FACTOR", "%u", factor);
-    pass_define(pass, "TAPS", "%d", stencil->n_taps);
-    for (unsigned b = 0; b < task->n_bands; b++)
-        filterbank_define_taps(pass, b, work->taps, stencil->at + (int32_t)b * stencil->n_taps,
-                               stencil->n_taps);
-}
-
-static void add_rows_pass(struct work *work, const struct task *task, struct place from,
-                          unsigned factor)
+static void add_pass(struct work *work, const struct task *task, struct place from, unsigned factor)
 {
     struct stencil stencil;
     int64_t inner, inner_end;
     const struct plane *source = plane_at(work, from);
-    int32_t channels = (int32_t)filterbank_channels(work->plane);
+    size_t size = sample_size(source->type);
+    bool rows = task->rows,
+         whole = source->type == SAMPLE_U8 || source->type == SAMPLE_U16 || size == 4;
+    int32_t channels = rows ? (int32_t)filterbank_channels(work->plane) : 1;
     if (!make_stencil(task, factor, work->taps, &stencil))
         return;
     inner_range(task, &stencil, factor, &inner, &inner_end);
-    size_t size = sample_size(source->type);
-    bool whole = source->type == SAMPLE_U8 || source->type == SAMPLE_U16 || size == 4;
-    bool tile = source->channels == 1 && whole && takes_tiles(work, task, from, &stencil, factor);
-    struct pass *pass = begin_pass(work, tile ? "rows_tile" : "rows", task, from, tile,
-                                   (uint32_t)(stencil.grid * channels), source->height);
-    add_common(pass, work, task, &stencil, factor);
-    if (tile) {
-        define_tile(pass, work, task, &stencil, factor);
+    bool tile = (!rows || (source->channels == 1 && whole)) &&
+                takes_tiles(work, task, from, &stencil, factor);
+    uint32_t grid = (uint32_t)(stencil.grid * channels);
+    struct pass *pass =
+        begin_pass(work, rows ? (tile ? "rows_tile" : "rows") : (tile ? "columns_tile" : "columns"),
+                   task, from, tile, rows ? grid : source->width * source->channels,
+                   rows   ? source->height
+                   : tile ? (grid + 3) / 4
+                          : grid);
+    for (unsigned b = 0; b < task->n_bands; b++)
+        pass_ints(pass, stencil.skip[b], task->span[b].length);
+    pass_buffer(pass, OPERAND_TABLE);
+    pass_ints(pass, stencil.at, stencil.n_taps, factor, stencil.base, task->in.length,
+              kernel_border(work->config), rows ? source->channels : 1, channels,
+              (int32_t)inner * channels, (int32_t)inner_end * channels);
+    pass->work = 2.0 * task->n_bands * stencil.n_taps * (tile && !rows ? 4 : 1);
+    if (!tile)
+        return;
+    pass_define(pass, "FACTOR", "%u", factor);
+    pass_define(pass, "TAPS", "%d", stencil.n_taps);
+    for (unsigned b = 0; b < task->n_bands; b++)
+        filterbank_define_taps(pass, b, work->taps, stencil.at + (int32_t)b * stencil.n_taps,
+                               stencil.n_taps);
+    if (rows) {
         pass_define(pass, "SRC_SIZE", "%zu", size);
         pass_define(pass, "OFFSET", "%d", stencil.base & (int)(4 / size - 1));
-    } else {
-        pass_ints(pass, source->channels, channels);
-    }
-    pass_ints(pass, (int32_t)inner * channels, (int32_t)inner_end * channels);
-}
-
-static void add_columns_pass(struct work *work, const struct task *task, struct place from,
-                             unsigned factor)
-{
-    struct stencil stencil;
-    const struct plane *source = plane_at(work, from);
-    if (!make_stencil(task, factor, work->taps, &stencil))
-        return;
-    bool tile = takes_tiles(work, task, from, &stencil, factor);
-    uint32_t rows = (uint32_t)stencil.grid, blocks = (rows + 3) / 4;
-    struct pass *pass = begin_pass(work, tile ? "columns_tile" : "columns", task, from, tile,
-                                   source->width * source->channels, tile ? blocks : rows);
-    add_common(pass, work, task, &stencil, factor);
-    if (tile) {
-        define_tile(pass, work, task, &stencil, factor);
-        pass->work *= 4;
     }
 }
 
@@ -393,7 +370,7 @@ static void add_passes(struct work *work, bool rows, const struct bank_direction
                        struct bank_span in, const struct bank_span *spans, const struct place *to,
                        struct place from)
 {
-    struct task task = {.in = in};
+    struct task task = {.rows = rows, .in = in};
     for (unsigned i = 0; i < direction->n_filters; i++) {
         if (spans[i].length == 0)
             continue;
@@ -402,17 +379,17 @@ static void add_passes(struct work *work, bool rows, const struct bank_direction
         task.to[task.n_bands++] = to[i];
         if (task.n_bands == 2 && !go_together(&task, direction->factor)) {
             task.n_bands = 1;
-            (rows ? add_rows_pass : add_columns_pass)(work, &task, from, direction->factor);
+            add_pass(work, &task, from, direction->factor);
             task.filter[0] = task.filter[1];
             task.span[0] = task.span[1];
             task.to[0] = task.to[1];
         } else if (task.n_bands == 2) {
-            (rows ? add_rows_pass : add_columns_pass)(work, &task, from, direction->factor);
+            add_pass(work, &task, from, direction->factor);
             task.n_bands = 0;
         }
     }
     if (task.n_bands == 1)
-        (rows ? add_rows_pass : add_columns_pass)(work, &task, from, direction->factor);
+        add_pass(work, &task, from, direction->factor);
 }
 
 static struct place add_scratch(struct work *work, struct filterbank_scratch *scratch,

@@ -259,7 +259,9 @@ static void add_pass(struct run *run, const struct task *task, const struct plac
         pass->bytes_read += plane_bytes(plane_at(run, task->sums));
     }
     pass_buffer(pass, OPERAND_TABLE);
-    pass_ints(pass, stencil.at, stencil.n_taps, task->factor, run->cyclic);
+    inner_range(task, &stencil, task->rows ? target->width : 0, &inner, &inner_end);
+    pass_ints(pass, stencil.at, stencil.n_taps, task->factor, run->cyclic,
+              task->rows ? run->channels : 1, inner, inner_end);
     if (tile > 0) {
         pass_define(pass, "FACTOR", "%u", task->factor);
         pass_define(pass, "POSITIONS", "%u", positions);
@@ -270,10 +272,6 @@ static void add_pass(struct run *run, const struct task *task, const struct plac
     }
     if (tile > 0 && !task->rows)
         pass_int(pass, (int32_t)height);
-    if (task->rows && tile == 0) {
-        inner_range(task, &stencil, target->width, &inner, &inner_end);
-        pass_ints(pass, run->channels, inner, inner_end);
-    }
     pass->bytes_written = plane_bytes(target);
     pass->work = 2.0 * task->n_bands * stencil.n_taps * (tile > 0 && !task->rows ? tile : 1);
 }
