@@ -8,52 +8,23 @@
  * column that enters minus the one that leaves, each summed over the window's height. So it reads only two pieces of
  * CHUNK samples of each row that enters or leaves, at the window's left and right end.
  *
- * Sums are floats if they are below 2^24 (SUM_IS_float), so that everything is exact; otherwise uints modulo 2^32. Signed
+ * Sums are floats if they are below 2^24 (SUM), so that everything is exact; otherwise uints modulo 2^32. Signed
  * samples become unsigned by adding 128 (FLIP). LEFT and RIGHT are the distances of the window's two ends from addresses
  * at which 16 samples can be loaded at once. */
 #include <border.cl>
 #include <memory.cl>
 #include <quotient.cl>
+#include <types.cl>
 #include <words.cl>
 #define CHUNK   12
 #define FLIPPED (FLIP * 0x80808080u)
 
-#define PICK(v, i) ((i) == 0 ? (v).s0 : (i) == 1 ? (v).s1 : (i) == 2 ? (v).s2 : (v).s3)
-#ifdef SUM_IS_float
-#define BYTE(v, i) byte_as_float(PICK(v, (i) / 4), (i) % 4)
-#else
-#define BYTE(v, i) (PICK(v, (i) / 4) >> 8 * ((i) % 4) & 255u)
-#endif
-/* DO(i, i as vectors name it, its channel). */
-#if CH == 1
-#define EACH_SAMPLE(DO)                                                                            \
-    DO(0, 0, 0) DO(1, 1, 0) DO(2, 2, 0) DO(3, 3, 0) DO(4, 4, 0) DO(5, 5, 0) DO(6, 6, 0)            \
-    DO(7, 7, 0) DO(8, 8, 0) DO(9, 9, 0) DO(10, a, 0) DO(11, b, 0)
-#elif CH == 2
-#define EACH_SAMPLE(DO)                                                                            \
-    DO(0, 0, 0) DO(1, 1, 1) DO(2, 2, 0) DO(3, 3, 1) DO(4, 4, 0) DO(5, 5, 1) DO(6, 6, 0)            \
-    DO(7, 7, 1) DO(8, 8, 0) DO(9, 9, 1) DO(10, a, 0) DO(11, b, 1)
-#elif CH == 3
-#define EACH_SAMPLE(DO)                                                                            \
-    DO(0, 0, 0) DO(1, 1, 1) DO(2, 2, 2) DO(3, 3, 0) DO(4, 4, 1) DO(5, 5, 2) DO(6, 6, 0)            \
-    DO(7, 7, 1) DO(8, 8, 2) DO(9, 9, 0) DO(10, a, 1) DO(11, b, 2)
-#else
-#define EACH_SAMPLE(DO)                                                                            \
-    DO(0, 0, 0) DO(1, 1, 1) DO(2, 2, 2) DO(3, 3, 3) DO(4, 4, 0) DO(5, 5, 1) DO(6, 6, 2)            \
-    DO(7, 7, 3) DO(8, 8, 0) DO(9, 9, 1) DO(10, a, 2) DO(11, b, 3)
-#endif
+/* Sample i of 16. */
+#define SAMPLE(v, i) (SUM)(((i) < 4 ? (v).s0 : (i) < 8 ? (v).s1 : (i) < 12 ? (v).s2 : (v).s3) >> 8 * ((i) % 4) & 255u)
 
 /* Sums of a pixel's channels, and starts, of which there are four if there are several channels. */
-#define SUMS CAT(SUM, 4)
-#if CH == 1
-#define STARTS_AT(p)     (SUMS)((SUM)(p)[0], 0, 0, 0)
-#define PUT_STARTS(p, v) *(p) = (START)(v).s0
-#define STARTS           1
-#else
-#define STARTS_AT(p)     CAT3(convert_, SUM, 4)(*(__global const CAT(START, 4) *)(p))
-#define PUT_STARTS(p, v) *(__global CAT(START, 4) *)(p) = CAT3(convert_, START, 4)(v)
-#define STARTS           4
-#endif
+#define SUMS   CAT(SUM, 4)
+#define STARTS (CH == 1 ? 1 : 4)
 
 /* Where sample x of a bordered line of `width` pixels lies in it; -1: a zero. */
 inline int FN(place)(int x, int width, int border)
@@ -80,11 +51,6 @@ inline uint4 FN(sixteen)(__global const uchar *line, int x, int width, int borde
 #define LEAVING(line)  FN(sixteen)(line, x - left * CH - LEFT, width, border)
 
 #pragma kernel starts
-#define ADD_IN(i, digit, c)   sum.s##c += BYTE(in, RIGHT + i);
-#define TAKE_OUT(i, digit, c) sum.s##c -= BYTE(out, LEFT + i);
-#define SAMPLE(c)             (SUM)((at < 0 ? 0u : (uint)line[max(at, 0) * CH + c]) ^ (FLIPPED & 255u))
-#define PIXEL         (SUMS)(SAMPLE(0), CH > 1 ? SAMPLE(1) : 0, CH > 2 ? SAMPLE(2) : 0, CH > 3 ? SAMPLE(3) : 0)
-
 /* The grid counts the source's rows in x, because there are more of them, and in y parts of `part` chunks. */
 __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(START, starts), int width, int chunks,
                      int part, int left, int right, int border)
@@ -94,35 +60,50 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(START, starts), int w
     __global const uchar *line = ROW(src, y);
     __global START *to = ROW(starts, y);
     int x = chunk * CHUNK;
-    SUMS sum = 0;
+    SUM sum[4];
+    UNROLLED for (int c = 0; c < 4; c++)
+        sum[c] = 0;
     for (int i = x / CH - left; i <= x / CH + right; i++) {
         int at = border_near(i, width, border);
-        sum += PIXEL;
+        UNROLLED for (int c = 0; c < CH; c++)
+            sum[c] += (SUM)((at < 0 ? 0u : (uint)line[max(at, 0) * CH + c]) ^ (FLIPPED & 255u));
     }
     for (;; x += CHUNK) {
-        PUT_STARTS(to + chunk * STARTS, sum);
+        if (CH == 1)
+            to[chunk] = (START)sum[0];
+        else
+            *(__global CAT(START, 4) *)(to + 4 * chunk) =
+                (CAT(START, 4))((START)sum[0], (START)sum[1], (START)sum[2], (START)sum[3]);
         if (++chunk == end)
             return;
         uint4 in = ENTERING(line), out = LEAVING(line);
-        EACH_SAMPLE(ADD_IN)
-        EACH_SAMPLE(TAKE_OUT)
+        UNROLLED for (int i = 0; i < CHUNK; i++)
+            sum[i % CH] += SAMPLE(in, RIGHT + i);
+        UNROLLED for (int i = 0; i < CHUNK; i++)
+            sum[i % CH] -= SAMPLE(out, LEFT + i);
     }
 }
 
 #pragma kernel means
-#ifdef SUM_IS_float
-#define MEAN(sum)          as_uint(fma(sum, reciprocal, ROUNDER))
-#define WORD(a, b, c, d)   last_bytes(mean##a, mean##b, mean##c, mean##d)
-#else
-#define MEAN(sum)          floor_quotient_uint((sum) + area / 2, area, factor)
-#define WORD(a, b, c, d)   (mean##a | mean##b << 8 | mean##c << 16 | mean##d << 24)
-#endif
+inline SUMS FN(starts_at)(__global const START *p)
+{
+    if (CH == 1)
+        return (SUMS)((SUM)p[0], 0, 0, 0);
+    return CAT3(convert_, SUM, 4)(*(__global const CAT(START, 4) *)p);
+}
+
+/* Four means in a word. `factor`: 1/area, of sums that are floats. */
+inline uint FN(means)(SUMS sums, uint area, float factor)
+{
+#define IN_BITS(sum) as_uint(fma((float)(sum), factor, ROUNDER))
+#define MEAN(sum)    floor_quotient_uint((uint)(sum) + area / 2, area, factor)
+    return IS_REAL(SUM)
+               ? last_bytes(IN_BITS(sums.s0), IN_BITS(sums.s1), IN_BITS(sums.s2), IN_BITS(sums.s3))
+               : MEAN(sums.s0) | MEAN(sums.s1) << 8 | MEAN(sums.s2) << 16 | MEAN(sums.s3) << 24;
+}
 
 /* Row `at` of the bordered source enters the window (SIGN +) or leaves it (-). */
-#define SLOPES(SIGN, i, digit) slopes.s##digit SIGN##= BYTE(r, RIGHT + i) - BYTE(l, LEFT + i);
-#define ENTERS(i, digit, c) SLOPES(+, i, digit)
-#define LEAVES(i, digit, c) SLOPES(-, i, digit)
-#define ROW_MOVES(SIGN, MOVES, at)                                                                 \
+#define ROW_MOVES(SIGN, at)                                                                        \
     {                                                                                              \
         int row = border_near(at, height, border);                                                 \
         __global const uchar *line = ROW(src, max(row, 0));                                        \
@@ -131,30 +112,36 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(START, starts), int w
             r = ENTERING(line);                                                                    \
             l = LEAVING(line);                                                                     \
         }                                                                                          \
-        first SIGN##= row < 0 ? (SUMS)(SUM)zeros : STARTS_AT(ROW(starts, row) + chunk * STARTS);   \
-        EACH_SAMPLE(MOVES)                                                                         \
+        first SIGN##= row < 0 ? (SUMS)(SUM)(FLIP * 128 * (left + 1 + right)) : FN(starts_at)(ROW(starts, row) + chunk * STARTS); \
+        UNROLLED for (int i = 0; i < CHUNK; i++)                                                   \
+            slopes[i] SIGN##= SAMPLE(r, RIGHT + i) - SAMPLE(l, LEFT + i);                          \
     }
-#define NEXT_MEAN(i, digit, c)                                                                        \
-    uint mean##i = MEAN(sum.s##c);                                                                 \
-    sum.s##c += slopes.s##digit;
 #define ALPHA_BYTES (ALPHA == 2 ? 0xff00ff00u : 0xff000000u)
 
 /* The grid counts chunks, and bands. */
 __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_IN(START, starts), PLANE_OUT(uchar, dst),
                      int width, int height, int out_width, int out_height, int band, int left,
-                     int right, int top, int bottom, int border, uint zeros NUMBERS)
+                     int right, int top, int bottom, int border, uint area, float factor)
 {
     int chunk = SPAN_BEGIN, x = chunk * CHUNK, y = GRID_Y * band, end = min(y + band, out_height);
     IN_GRID(chunk, GRID_Y)
     int n = out_width * CH;
     SUMS first = 0;
-    CAT(SUM, 16) slopes = 0;
+    SUM slopes[CHUNK];
+    UNROLLED for (int i = 0; i < CHUNK; i++)
+        slopes[i] = 0;
     for (int at = y - top; at <= y + bottom; at++)
-        ROW_MOVES(+, ENTERS, at)
+        ROW_MOVES(+, at)
     for (;;) {
-        SUMS sum = first;
-        EACH_SAMPLE(NEXT_MEAN)
-        uint4 v = (uint4)(WORD(0, 1, 2, 3), WORD(4, 5, 6, 7), WORD(8, 9, 10, 11), 0) ^ FLIPPED;
+        SUM sum[4], sums[CHUNK]; /* (Mesa's compiler keeps an array with an initialiser in memory.) */
+        sum[0] = first.s0, sum[1] = first.s1, sum[2] = first.s2, sum[3] = first.s3;
+        UNROLLED for (int i = 0; i < CHUNK; i++) {
+            sums[i] = sum[i % CH];
+            sum[i % CH] += slopes[i];
+        }
+        uint4 v = (uint4)(FN(means)((SUMS)(sums[0], sums[1], sums[2], sums[3]), area, factor),
+                          FN(means)((SUMS)(sums[4], sums[5], sums[6], sums[7]), area, factor),
+                          FN(means)((SUMS)(sums[8], sums[9], sums[10], sums[11]), area, factor), 0u) ^ FLIPPED;
         __global uchar *to = dst_base + (uint)(dst_offset + y * dst_stride + x);
         if (x + CHUNK <= n) {
             if (ALPHA)
@@ -170,7 +157,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_IN(START, starts), PLANE_
         }
         if (++y == end)
             return;
-        ROW_MOVES(+, ENTERS, y + bottom)
-        ROW_MOVES(-, LEAVES, y - 1 - top)
+        ROW_MOVES(+, y + bottom)
+        ROW_MOVES(-, y - 1 - top)
     }
 }

@@ -35,7 +35,6 @@ static struct pass *begin(const struct box_task *task, const char *kernel, uint3
     pass_channels(pass, channels, channels);
     pass_define(pass, "FLIP", "%d", box_lowest(task->in.plane.type) > 0);
     pass_define(pass, "SUM", floats ? "float" : "uint");
-    pass_define(pass, floats ? "SUM_IS_float" : "SUM_IS_uint", "1");
     pass_define(pass, "START", start == SAMPLE_U16 ? "ushort" : "uint");
     pass_define(pass, "LEFT", "%u", (4 - reach.left * channels % 4) % 4);
     pass_define(pass, "RIGHT", "%u", (reach.right + 1) * channels % 4);
@@ -90,13 +89,6 @@ void box_add_columns(const struct box_task *task)
     pass_view(pass, &starts);
     pass_view(pass, &task->out);
     box_add_reach(pass, task, band);
-    pass_uint(pass, box_lowest(in->type) * task->width);
-    if (floats) {
-        pass_float(pass, reciprocal);
-        pass_numbers(pass, "float reciprocal", "");
-    } else {
-        pass_uint(pass, divider.area);
-        pass_float(pass, divider.factor);
-        pass_numbers(pass, "uint area, float factor", "");
-    }
+    pass_uint(pass, divider.area);
+    pass_float(pass, floats ? reciprocal : divider.factor);
 }
