@@ -19,13 +19,10 @@
 #include <processor.cl>
 #include "box_lanes.cl"
 /* The samples of a block that are alpha; none without alpha. */
-#if ALPHA == 2
-#define ALPHA_MASK (PAIRS)(PAIR)(0xffffffffu << SAMPLE_BITS)
-#elif SAMPLE_BITS == 8
-#define ALPHA_MASK as_ushort16((uint8)(ALPHA ? 0xff000000u : 0u))
-#else
-#define ALPHA_MASK as_uint8((ulong4)(ALPHA ? 0xffff000000000000UL : 0UL))
-#endif
+#define ALPHA_MASK                                                                                  \
+    CAT(as_, PAIRS)((ulong4)(ALPHA == 2   ? (SAMPLE_BITS == 8 ? 0xff00ff00ff00ff00UL : 0xffff0000ffff0000UL) \
+                             : ALPHA == 4 ? (SAMPLE_BITS == 8 ? 0xff000000ff000000UL : 0xffff000000000000UL) \
+                                          : 0UL))
 
 /* The planes and windows of a work-item. */
 struct FN(shape) {
@@ -57,9 +54,11 @@ struct FN(lines) {
 
 /* For the blocks from x to end: adds the changes to the sums, and writes the means. */
 inline void FN(blocks)(struct FN(lines) at, __global SUM *row_sums, __global SRC *quotients, int x,
-                       int end, PHASE *carry, DIVIDER_PARAMETERS)
+                       int end, PHASE *carry, const struct FN(divider) divider)
 {
-    DIVIDER_IN_MEMORY
+    volatile ushort16 multiplier;
+    if (SUM_BITS == 16)
+        multiplier = (ushort16)divider.multiplier;
     PHASE c[PHASES];
     UNROLLED for (int k = 0; k < PHASES; k++)
         c[k] = carry[k];
@@ -79,15 +78,15 @@ inline void FN(blocks)(struct FN(lines) at, __global SUM *row_sums, __global SRC
         UNROLLED for (int k = 0; k < PHASES; k++)
         {
             d[k] += c[k];
-            t[k] = sums[k] + FN(to_sums)(d[k]);
+            t[k] = sums[k] + CAT(convert_, SUMS)(d[k]);
         }
         FN(carry_on)(c, d);
         UNROLLED for (int k = 0; k < PHASES; k++)
         {
-            m[k] = DIVIDED(t[k], d[k]);
+            m[k] = FN(divided)(&t[k], d[k], &multiplier, divider);
             sums[k] = t[k];
         }
-        PAIRS means = FN(means)(m, quotients + x, raised) ^ FLIPPED_PAIR;
+        PAIRS means = FN(means)(m, quotients + x, divider.raised) ^ FLIPPED_PAIR;
         if (ALPHA)
             means = (means & ~ALPHA_MASK) | (FN(load)(at.centre + x) & ALPHA_MASK);
         FN(store)(means, at.out + x);
@@ -124,12 +123,11 @@ inline void FN(copy)(__global SRC *to, __global const SRC *from, int n)
 /* Repeats a pixel `count` times. May write up to CH blocks more. */
 inline void FN(repeat)(__global SRC *to, __global const SRC *pixel, int count)
 {
-#if CH == 1
     PAIRS same = FN(repeated)(*pixel);
-    for (int i = 0; i < count; i += BLOCK)
+    for (int i = 0; CH == 1 && i < count; i += BLOCK)
         FN(store)(same, to + i);
-    return;
-#endif
+    if (CH == 1)
+        return;
     for (int i = 0, end = min(count, BLOCK); i < end; i++)
         for (int c = 0; c < CH; c++)
             to[i * CH + c] = pixel[c];
@@ -147,10 +145,8 @@ inline void FN(repeat)(__global SRC *to, __global const SRC *pixel, int count)
 inline void FN(copy_mirrored)(__global SRC *to, __global const SRC *from, int count)
 {
     int k = 0;
-#if CH == 1
-    for (; k + BLOCK <= count; k += BLOCK)
+    for (; CH == 1 && k + BLOCK <= count; k += BLOCK)
         FN(store)(FN(mirrored)(FN(load)(from - k - (BLOCK - 1))), to + k);
-#endif
     for (; k < count; k++)
         for (int c = 0; c < CH; c++)
             to[k * CH + c] = from[c - k * CH];
@@ -187,20 +183,14 @@ inline void FN(add_inside)(int *sum, __global const SRC *entering, __global cons
                            int begin, int end, int weight)
 {
     int i = begin * CH;
-#if CH == 1
     int8 total = 0;
-    for (; i + BLOCK <= end; i += BLOCK) {
+    for (; CH == 1 && i + BLOCK <= end; i += BLOCK) {
         PAIRS a = FN(load)(entering + i) ^ FLIPPED_PAIR, b = FN(load)(leaving + i) ^ FLIPPED_PAIR;
         HALVES d = FN(even)(a) + FN(odd)(a) - FN(even)(b) - FN(odd)(b);
-#if SAMPLE_BITS == 8
-        total += ((as_int8(d) << 16) >> 16) + (as_int8(d) >> 16);
-#else
-        total += d;
-#endif
+        total += SAMPLE_BITS == 8 ? ((as_int8(d) << 16) >> 16) + (as_int8(d) >> 16) : as_int8(d);
     }
     int4 four = total.s0123 + total.s4567;
     sum[0] += weight * (four.s0 + four.s1 + four.s2 + four.s3);
-#endif
     for (; i < end * CH; i += CH)
         for (int c = 0; c < (CH == 2 ? 1 : CH); c++)
             sum[c] += weight * ((entering[i + c] ^ FLIPPED_ONE) - (leaving[i + c] ^ FLIPPED_ONE));
@@ -225,7 +215,7 @@ inline void FN(add_bordered)(int *sum, __global const SRC *entering, __global co
 /* The sums' change at the pixel in front of the row, with which the prefix sum begins: for each lane of phase k that of
  * the lane's channel. */
 inline void FN(first_carry)(PHASE *carry, __global const SRC *entering, __global const SRC *leaving,
-                            const struct FN(shape) s, DIVIDER_PARAMETERS)
+                            const struct FN(shape) s, const struct FN(divider) divider)
 {
     int sum[CH], period = border_period(s.width, s.border), begin = -s.left - 1;
     int whole = period ? (s.right - begin) / period : 0;
@@ -238,7 +228,7 @@ inline void FN(first_carry)(PHASE *carry, __global const SRC *entering, __global
     for (int c = 0; c < CH; c++)
         first[c] = (LANE)sum[c];
     for (int k = 0; k < PHASES; k++)
-        carry[k] = FN(by_channel)(first, k, 0) + (PHASE)RAISED;
+        carry[k] = FN(by_channel)(first, k, 0) + (PHASE)(LANE)(DIVIDE_REST ? divider.raised * divider.area : 0u);
 }
 
 /* Prefetches the ends of the row that enters next, because its pads are made first. (A fifth of the whole time was spent
@@ -254,7 +244,7 @@ inline void FN(fetch_ends)(__global const SRC *row, int n)
 /* Computes a row: from the sums of the row before those of this one, and their means. */
 inline void FN(row)(__global const SRC *entering, __global const SRC *leaving,
                     __global const SRC *centre, __global SRC *out, int next,
-                    __global uchar *base, const struct FN(shape) s, DIVIDER_PARAMETERS)
+                    __global uchar *base, const struct FN(shape) s, const struct FN(divider) divider)
 {
     int shift = (s.left + 1) * CH, lead = s.right * CH;
     for (int i = 0; i < 2; i++) {
@@ -266,7 +256,7 @@ inline void FN(row)(__global const SRC *entering, __global const SRC *leaving,
     }
     FN(fetch_ends)(entering + next, s.width * CH);
     PHASE carry[PHASES];
-    FN(first_carry)(carry, entering, leaving, s, DIVIDER_ARGUMENTS);
+    FN(first_carry)(carry, entering, leaving, s, divider);
     for (int x = 0, end; x < s.end; x = end) {
         struct FN(lines) at = {entering + lead, leaving + lead, entering - shift, leaving - shift,
                                centre, out};
@@ -287,7 +277,7 @@ inline void FN(row)(__global const SRC *entering, __global const SRC *leaving,
         }
         if (x >= s.whole)
             at.centre = at.out = LAST_OF(base) - x;
-        FN(blocks)(at, SUMS_OF(base), QUOTIENTS_OF(base), x, end, carry, DIVIDER_ARGUMENTS);
+        FN(blocks)(at, SUMS_OF(base), QUOTIENTS_OF(base), x, end, carry, divider);
     }
     for (int i = s.whole; i < s.out_width * CH; i++)
         out[i] = IS_ALPHA(ALPHA, i) ? centre[i] : LAST_OF(base)[i - s.whole];
@@ -331,24 +321,17 @@ inline void FN(first_sums)(__global uchar *base, const struct FN(shape) s, uint 
     uint outside = FLIPPED_ONE * (s.top + s.bottom + 1); /* a column of zeros */
     __global const uint *columns = COLUMNS_OF(base);
     for (int c = 0; c < CH; c++) {
-#if SUM_BITS == 64
-        ulong sum = area / 2;
-#else
-        uint sum = area / 2;
-#endif
+        TOTAL sum = area / 2;
         for (int p = -s.left; p < s.out_width + s.right; p++) {
             int x = p - s.right, enters = border_index(p, s.width, s.border);
             int leaves = border_index(x - s.left - 1, s.width, s.border);
             sum += enters < 0 ? outside : columns[enters * CH + c];
             if (x > 0)
                 sum -= leaves < 0 ? outside : columns[leaves * CH + c];
-#ifdef DIVIDE_REST
             if (x >= 0)
-                QUOTIENTS_OF(base)[x * CH + c] = (SRC)(sum / area), SUMS_OF(base)[FN(place)(x * CH + c)] = (SUM)(sum % area);
-#else
-            if (x >= 0)
-                SUMS_OF(base)[FN(place)(x * CH + c)] = (SUM)sum;
-#endif
+                SUMS_OF(base)[FN(place)(x * CH + c)] = (SUM)(DIVIDE_REST ? sum % area : sum);
+            if (x >= 0 && DIVIDE_REST)
+                QUOTIENTS_OF(base)[x * CH + c] = (SRC)(sum / area);
         }
     }
 }
@@ -384,11 +367,12 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
                      __global uchar *restrict scratch, int capacity, int width, int height,
                      int out_width, int out_height, int band, int left, int right,
                      int top, int bottom, int border, int centre_x, int centre_y,
-                     DIVIDER_PARAMETERS)
+                     uint area, uint multiplier, int drop, float factor, uint raised)
 {
     int item = GRID_Y;
     IN_GRID(SPAN_BEGIN, item)
     int n = width * CH, shift = (left + 1) * CH, end = UP_TO_BLOCK(out_width * CH);
+    const struct FN(divider) divider = {area, multiplier, drop, factor, raised};
     struct FN(shape) s = {width, height, out_width, left, right, top, bottom, border, capacity};
     s.end = end;
     s.whole = (out_width * CH) & ~(BLOCK - 1);
@@ -403,7 +387,6 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
         __global const SRC *entering = INNER_ROW(y + bottom);
         __global const SRC *leaving = y == first ? entering : INNER_ROW(y - top - 1);
         FN(row)(entering, leaving, ROW(src, y + centre_y) + centre_x * CH, ROW(dst, y), src_stride,
-                base, s,
-                DIVIDER_ARGUMENTS);
+                base, s, divider);
     }
 }

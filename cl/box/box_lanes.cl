@@ -2,7 +2,9 @@
  *
  * A block is loaded as pairs: a lane holds an even sample and the odd one behind it. A mask and a shift separate them;
  * widening bytes would take shuffles, of which processors can do too few in a cycle. And the prefix sum runs over pairs,
- * which are half as many. Window sums are kept in the order of the lanes, because only these files read them. */
+ * which are half as many. Window sums are kept in the order of the lanes, because only these files read them. Of functions
+ * that are there for several types of lanes, the compiler takes that of its arguments. */
+#define OVERLOADED inline __attribute__((overloadable))
 #if SAMPLE_BITS == 8
 #define SRC          uchar
 #define PAIR         ushort
@@ -66,61 +68,58 @@ inline HALVES FN(odd)(PAIRS v)
 /* Prefix sums over all lanes, over every second one, and over every third one: lanes are moved up by 1, 2 and 4, with
  * zeros at the bottom, in each half of the vector, and then the lower half's sum is added to the upper one; or across the
  * whole vector. */
-#if BLOCK == 32
 inline short16 FN(over_halves)(short16 v)
 {
     v += as_short16((int8)(0, as_int8(v).s012, 0, as_int8(v).s456));
     return v + as_short16((long4)(0, as_long4(v).s0, 0, as_long4(v).s2));
 }
 
-inline short16 FN(prefix_1)(short16 v)
+OVERLOADED short16 FN(prefix_1)(short16 v)
 {
     v = FN(over_halves)(v + (short16)(0, v.s0123, v.s45, v.s6, 0, v.s89ab, v.scd, v.se));
     return v + (short16)((short8)0, v.s77777777);
 }
 
-inline short16 FN(prefix_2)(short16 v)
+OVERLOADED short16 FN(prefix_2)(short16 v)
 {
     v = FN(over_halves)(v);
     return v + (short16)((short8)0, v.s67676767);
 }
 
-inline short16 FN(prefix_3)(short16 v)
+OVERLOADED short16 FN(prefix_3)(short16 v)
 {
     v += (short16)(0, 0, 0, v.s01234567, v.s89ab, v.sc);
     v += (short16)(0, 0, 0, 0, 0, 0, v.s01234567, v.s89);
     return v + (short16)((short8)0, (short4)0, v.s0123);
 }
 
-inline short16 FN(moved_up)(short16 v)
+OVERLOADED short16 FN(moved_up)(short16 v)
 {
     return (short16)(0, v.s01234567, v.s89ab, v.scd, v.se);
 }
-#else
-inline int8 FN(prefix_2)(int8 v)
+OVERLOADED int8 FN(prefix_2)(int8 v)
 {
     v += (int8)(0, 0, v.s01, 0, 0, v.s45);
     return v + (int8)((int4)0, v.s2323);
 }
 
-inline int8 FN(prefix_1)(int8 v)
+OVERLOADED int8 FN(prefix_1)(int8 v)
 {
     v += (int8)(0, v.s012, 0, v.s456);
     v += (int8)(0, 0, v.s01, 0, 0, v.s45);
     return v + (int8)((int4)0, v.s3333);
 }
 
-inline int8 FN(prefix_3)(int8 v)
+OVERLOADED int8 FN(prefix_3)(int8 v)
 {
     v += (int8)(0, 0, 0, v.s0123, v.s4);
     return v + (int8)(0, 0, 0, 0, 0, 0, v.s01);
 }
 
-inline int8 FN(moved_up)(int8 v)
+OVERLOADED int8 FN(moved_up)(int8 v)
 {
     return (int8)(0, v.s0123, v.s45, v.s6);
 }
-#endif
 
 /* Replaces e at the even and at the odd samples of a block by its prefix sums for each channel. */
 inline void FN(changes)(HALVES *even, HALVES *odd)
@@ -141,35 +140,31 @@ inline void FN(changes)(HALVES *even, HALVES *odd)
     }
 }
 
-/* The sums are stored in phases: sample PHASES * i + k of a block is lane i of phase k. */
+/* The sums are stored in phases: sample PHASES * i + k of a block is lane i of phase k. TOTAL: has room for any sum. */
 #if SUM_BITS == 16
 #define PHASE      short16
 #define LANE       short
-#define SUMS       ushort16
-#define SUM        ushort
 #define LANE_COUNT 16
+#define SUM        ushort
+#define TOTAL      uint
+#define QUOTIENTS  ushort16
+#elif SUM_BITS == 32
+#define PHASE      int8
+#define LANE       int
+#define LANE_COUNT 8
+#define SUM        uint
+#define TOTAL      uint
+#define QUOTIENTS  uint8
 #else
 #define PHASE      int8
 #define LANE       int
 #define LANE_COUNT 8
-#if SUM_BITS == 32
-#define SUMS uint8
-#define SUM  uint
-#else
-#define SUMS ulong8
-#define SUM  ulong
+#define SUM        ulong
+#define TOTAL      ulong
+#define QUOTIENTS  uint8
 #endif
-#endif
+#define SUMS   CAT(SUM, LANE_COUNT)
 #define PHASES (BLOCK / LANE_COUNT)
-
-inline SUMS FN(to_sums)(PHASE v)
-{
-#if SUM_BITS == 64
-    return as_ulong8(convert_long8(v));
-#else
-    return CAT(as_, SUMS)(v);
-#endif
-}
 
 inline int FN(place)(int i)
 {
@@ -178,37 +173,47 @@ inline int FN(place)(int i)
 
 /* A vector of what has been found for each channel: a lane of phase k gets that of its sample's, of samples `first`
  * further. */
-inline PHASE FN(by_channel)(const LANE *of, int k, int first)
-{
 #define OF(i) of[(first + PHASES * (i) + k) % CH]
-#if LANE_COUNT == 16
+OVERLOADED short16 FN(by_channel)(const short *of, int k, int first)
+{
     return (short16)(OF(0), OF(1), OF(2), OF(3), OF(4), OF(5), OF(6), OF(7), OF(8), OF(9), OF(10), OF(11), OF(12), OF(13),
                      OF(14), OF(15));
-#else
+}
+
+OVERLOADED int8 FN(by_channel)(const int *of, int k, int first)
+{
     return (int8)(OF(0), OF(1), OF(2), OF(3), OF(4), OF(5), OF(6), OF(7));
-#endif
 }
 
 /* The last sample of channel c in a block. */
-inline LANE FN(last)(const PHASE *v, int c)
+#define LAST_AT(c) (BLOCK - 1 - (BLOCK - 1 - (c)) % CH)
+OVERLOADED short FN(last)(const short16 *v, int c)
 {
-    int at = BLOCK - 1 - (BLOCK - 1 - c) % CH;
-    PHASE own = v[at % PHASES];
-#if LANE_COUNT == 16
-    return at / PHASES == 15 ? own.sf : own.se;
-#else
-    return at / PHASES == 7 ? own.s7 : own.s6;
-#endif
+    short16 own = v[LAST_AT(c) % PHASES];
+    return LAST_AT(c) / PHASES == 15 ? own.sf : own.se;
 }
 
-inline void FN(spread)(PHASE *v, HALVES even, HALVES odd)
+OVERLOADED int FN(last)(const int8 *v, int c)
 {
-#if PHASES == 4
+    int8 own = v[LAST_AT(c) % PHASES];
+    return LAST_AT(c) / PHASES == 7 ? own.s7 : own.s6;
+}
+
+/* Even and odd samples in phases. */
+OVERLOADED void FN(spread)(short16 *v, short16 even, short16 odd)
+{
+    v[0] = even, v[1] = odd;
+}
+
+OVERLOADED void FN(spread)(int8 *v, int8 even, int8 odd)
+{
+    v[0] = even, v[1] = odd;
+}
+
+OVERLOADED void FN(spread)(int8 *v, short16 even, short16 odd)
+{
     v[0] = (as_int8(even) << 16) >> 16, v[1] = (as_int8(odd) << 16) >> 16;
     v[2] = as_int8(even) >> 16, v[3] = as_int8(odd) >> 16;
-#else
-    v[0] = even, v[1] = odd;
-#endif
 }
 
 /* The prefix sum at the end of a block, which is added to the next block: each lane there gets that of its own channel. */
@@ -221,79 +226,64 @@ inline void FN(carry_on)(PHASE *carry, const PHASE *v)
         carry[k] = FN(by_channel)(last, k, BLOCK);
 }
 
+/* Numbers by which sums are divided. */
+struct FN(divider) {
+    uint area, multiplier;
+    int drop;
+    float factor;
+    uint raised;
+};
+
 /* floor(t / area) of sums that include half of the area. Plans choose the cheapest way that is exact for the area
- * (src/stage/box/box_divide.c has the proofs). The last way, `correct`, is an estimate that is right or one too small,
- * and its remainder, which is exact modulo 2^32. */
-#if defined(DIVIDE_SHORT)
-/* LLVM compiles this to one multiplication if both conversions are right beside it. `volatile` keeps it from moving the
- * conversion of the constant factor out of the loop. */
-#define QUOTIENTS         ushort16
-#define DIVIDER_IN_MEMORY volatile ushort16 in_memory = (ushort16)multiplier;
-#define DIVIDED(t, change) FN(short)(t, in_memory) >> (ushort16)drop
-inline ushort16 FN(short)(ushort16 t, ushort16 factor)
+ * (src/stage/box/box_divide.c has the proofs). `multiplier` is the divider's from a `volatile` vector: LLVM compiles a
+ * product and its shift to one multiplication if both conversions are right beside it, and would move the conversion of a
+ * constant factor out of the loop.
+ *
+ * With DIVIDE_REST t is the remainder of the sum before, plus the change of the sum; the result is the change of the
+ * quotient, and t keeps the new remainder. `raised` times the area is added to changes, and `raised` subtracted from the
+ * quotients later, so that no number is negative. */
+OVERLOADED ushort16 FN(divided)(ushort16 *t, short16 change, volatile ushort16 *multiplier, const struct FN(divider) d)
 {
-    return convert_ushort16((convert_uint16(t) * convert_uint16(factor)) >> 16);
+    ushort16 n = *t, c = as_ushort16(change);
+    if (SATURATES)
+        n = n < c ? (ushort16)0xffff : n;
+    ushort16 q = convert_ushort16((convert_uint16(n) * convert_uint16(*multiplier)) >> 16) >> (ushort16)d.drop;
+    if (DIVIDE_REST)
+        *t -= q * (ushort)d.area;
+    return q;
 }
-#elif defined(DIVIDE_REST)
-/* Here t is the remainder of the sum before, plus the change of the sum. Gives the change of the quotient, and keeps
- * the new remainder in t. `raised` times the area is added to changes, and `raised` subtracted from the quotients later,
- * so that no number is negative. */
-#define QUOTIENTS         ushort16
-#define DIVIDER_IN_MEMORY volatile ushort16 in_memory = (ushort16)multiplier;
-#define DIVIDED(t, change) FN(follow)(&t, as_ushort16(change), in_memory, (ushort)area, (ushort)drop)
-#define RAISED            (short)(raised * area)
-inline ushort16 FN(follow)(ushort16 *t, ushort16 change, ushort16 factor, ushort area, ushort drop)
+
+/* Otherwise an estimate is right or one too small, as its remainder tells, which is exact modulo 2^32. */
+inline uint8 FN(corrected)(uint8 q, uint8 t, uint area)
 {
-    ushort16 n = *t;
-#ifdef SATURATES
-    n = n < change ? (ushort16)0xffff : n;
-#endif
-    ushort16 k = convert_ushort16((convert_uint16(n) * convert_uint16(factor)) >> 16) >> drop;
-    *t -= k * area;
-    return k;
+    return q - as_uint8(t - q * area >= area);
 }
-#elif defined(DIVIDE_HIGH)
-#define QUOTIENTS uint8
-#define DIVIDED(t, change) FN(high)(as_ulong4(t), multiplier, drop)
-inline uint8 FN(high)(ulong4 t, uint multiplier, int drop)
+
+OVERLOADED uint8 FN(divided)(uint8 *t, int8 change, volatile ushort16 *multiplier, const struct FN(divider) d)
 {
-    ulong4 m = multiplier, even = (t & 0xffffffffUL) * m, odd = (t >> 32) * m;
-    return as_uint8(even >> (ulong4)(32 + drop) | (odd >> (ulong4)drop & ~0xffffffffUL));
+    ulong4 m = d.multiplier, even = (as_ulong4(*t) & 0xffffffffUL) * m, odd = (as_ulong4(*t) >> 32) * m;
+    if (DIVIDE_HIGH)
+        return as_uint8(even >> (ulong4)(32 + d.drop) | (odd >> (ulong4)d.drop & ~0xffffffffUL));
+    return FN(corrected)(as_uint8(convert_int8(convert_float8(*t) * d.factor)), *t, d.area);
 }
-#else
-#define QUOTIENTS uint8
-#define DIVIDED(t, change) FN(correct)(t, area, factor)
-inline uint8 FN(correct)(SUMS t, uint area, float factor)
+
+OVERLOADED uint8 FN(divided)(ulong8 *t, int8 change, volatile ushort16 *multiplier, const struct FN(divider) d)
 {
-#if SUM_BITS == 64
-    uint8 q = as_uint8(convert_int8(convert_float8(convert_uint8(t >> 8)) * factor));
-#else
-    uint8 q = as_uint8(convert_int8(convert_float8(t) * factor));
-#endif
-    uint8 rest = convert_uint8(t) - q * area;
-    return q - as_uint8(rest >= area);
+    return FN(corrected)(as_uint8(convert_int8(convert_float8(convert_uint8(*t >> 8)) * d.factor)), convert_uint8(*t), d.area);
 }
-#endif
-#ifndef DIVIDER_IN_MEMORY
-#define DIVIDER_IN_MEMORY
-#endif
-#ifndef RAISED
-#define RAISED 0
-#endif
-#define DIVIDER_PARAMETERS uint area, uint multiplier, int drop, float factor, uint raised
-#define DIVIDER_ARGUMENTS  area, multiplier, drop, factor, raised
 
 /* The means of a block from its quotients m[0] …; with DIVIDE_REST these are changes of the quotients of the row before,
  * which are kept, too. */
-inline PAIRS FN(means)(const QUOTIENTS *m, __global SRC *kept, uint raised)
+OVERLOADED PAIRS FN(means)(const ushort16 *m, __global SRC *kept, uint raised)
 {
-#if defined(DIVIDE_REST)
-    PAIRS q = FN(load)(kept) + m[0] + (m[1] << (ushort16)8) - (ushort)(raised * 0x101);
-    FN(store)(q, kept);
-    return q;
-#elif PHASES == 4
-    return CAT(as_, PAIRS)(m[0] | m[1] << 8 | m[2] << 16 | m[3] << 24);
-#else
-    return CAT(as_, PAIRS)(m[0] | m[1] << SAMPLE_BITS);
-#endif
+    if (!DIVIDE_REST)
+        return CAT(as_, PAIRS)(m[0] | m[1] << (ushort16)8);
+    ushort16 q = as_ushort16(FN(load)(kept)) + m[0] + (m[1] << (ushort16)8) - (ushort)(raised * 0x101);
+    FN(store)(CAT(as_, PAIRS)(q), kept);
+    return CAT(as_, PAIRS)(q);
+}
+
+OVERLOADED PAIRS FN(means)(const uint8 *m, __global SRC *kept, uint raised)
+{
+    return CAT(as_, PAIRS)(PHASES == 4 ? m[0] | m[1] << 8 | m[2] << 16 | m[3] << 24 : m[0] | m[1] << 16);
 }

@@ -70,13 +70,6 @@ struct box_divider box_divider_following(unsigned sample_bits, uint32_t width, u
     return d;
 }
 
-const char *box_divider_name(const struct box_divider *divider)
-{
-    static const char *const names[] = {"DIVIDE_SHORT", "DIVIDE_HIGH", "DIVIDE_CORRECT",
-                                        "DIVIDE_REST"};
-    return names[divider->kind];
-}
-
 /* m = ceil(2^24 / area): m * t / 2^24 exceeds t / area by excess * t / (2^24 * area), which must
  * stay below 1 / area. */
 bool box_divide_by_byte(uint32_t area, uint32_t *multiplier)

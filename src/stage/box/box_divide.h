@@ -33,7 +33,4 @@ struct box_divider box_divider_following(unsigned sample_bits, uint32_t width, u
  * product; false: there is none. */
 bool box_divide_by_byte(uint32_t area, uint32_t *multiplier);
 
-/* The kernels' name for the way: "DIVIDE_SHORT". */
-const char *box_divider_name(const struct box_divider *divider);
-
 #endif

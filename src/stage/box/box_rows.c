@@ -25,11 +25,11 @@ static void add_integers(const struct box_task *task)
     pass_define(pass, "SAMPLE_BITS", "%zu", size * 8);
     pass_define(pass, "FLIP", "%d", box_lowest(in->type) > 0);
     pass_define(pass, "SUM_BITS", "%u", divider.sum_bits);
-    pass_define(pass, box_divider_name(&divider), "1");
-    if (divider.saturates && divider.kind == BOX_DIVIDE_REST) {
-        pass_define(pass, "SATURATES", "1");
+    pass_define(pass, "DIVIDE_HIGH", "%d", divider.kind == BOX_DIVIDE_HIGH);
+    pass_define(pass, "DIVIDE_REST", "%d", divider.kind == BOX_DIVIDE_REST);
+    pass_define(pass, "SATURATES", "%d", divider.kind == BOX_DIVIDE_REST && divider.saturates);
+    if (divider.saturates && divider.kind == BOX_DIVIDE_REST)
         pass_name(pass, "saturating");
-    }
     pass_channels(pass, in->channels, out->channels);
     pass_name(pass, "rows");
     pass_views(pass, &task->in, &task->out);
