@@ -1,8 +1,7 @@
 /* The stage resize: parameters, sizes and weights. docs/stages/resize.md has the definition.
  *
- * Each direction is an axis of its own: a sample of the result is a sum of `count` samples of the
- * source from `first` on, with weights that sum to 1. For integers the weights are whole 2^14ths.
- */
+ * Each direction is an axis of its own, along which a sample of the result is a weighted sum of
+ * samples of the source. */
 #ifndef SLUICE_STAGE_RESIZE_H
 #define SLUICE_STAGE_RESIZE_H
 
@@ -58,16 +57,22 @@ int resize_layout(const struct resize_config *config, const struct plane *plane,
 /* True when each sample of the result is one sample of the source, so that nothing is summed. */
 bool resize_axis_moves(const struct resize_axis *axis);
 
-/* The source samples from which sample x of the scaled picture is computed, from `first` on;
- * returns how many. */
-uint32_t resize_support(const struct resize_axis *axis, uint32_t x, uint32_t *first);
+/* The source samples from which one of the result is computed, from `first` on, and their weights,
+ * which sum to 1; fixed ones are whole 2^14ths that sum to 2^14. */
+struct resize_tap {
+    uint32_t first, count;
+    double *weights;
+    int32_t *fixed;
+};
 
-/* Their weights, which sum to 1. `weights` must have room for all of them. */
-uint32_t resize_weights(const struct resize_axis *axis, uint32_t x, uint32_t *first,
-                        double *weights);
+/* Those of all n samples of the result. */
+struct resize_taps {
+    uint32_t n, largest;   /* the most source samples that one needs */
+    struct resize_tap *at; /* owned, with their weights: free() */
+};
 
-/* The same weights in 2^14ths with the sum 2^14: differences of the rounded running sum. */
-void resize_fixed_weights(const double *weights, uint32_t count, int32_t *fixed);
+/* False without memory; taps->at is NULL then. */
+bool resize_taps_make(struct resize_taps *taps, const struct resize_axis *axis);
 
 int resize_passes(const void *config, struct stage_plan *plan, struct fault *fault);
 

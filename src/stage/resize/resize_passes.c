@@ -41,7 +41,8 @@ struct task {
 /* Sums for one plane: along those rows of `source` that are needed into `middle`, and from there
  * along columns into `out`. */
 struct sums {
-    const struct resize_layout *layout;
+    struct resize_taps x, y;
+    double scale; /* rows of the source for one of the result */
     enum arithmetic arithmetic;
     struct plane plane;
     uint32_t first_row; /* of source, within the plane */
@@ -62,17 +63,18 @@ static void pass_axis(struct pass *pass, struct resize_part part)
 
 /* Adds the weights of an axis as arguments: fixed ones for integers, then real ones if they are
  * needed. */
-static void pass_weights(struct task *task, struct pass *pass, const struct resize_axis *axis,
+static void pass_weights(struct task *task, struct pass *pass, const struct resize_taps *taps,
                          const struct sums *sums, bool pairs)
 {
     bool fixed = sums->arithmetic == FIXED;
     if (sample_is_integer(sums->plane.type))
-        pass_axis(pass, resize_table_fixed(&task->table, axis, fixed && pairs));
+        pass_axis(pass, resize_table_fixed(&task->table, taps, fixed && pairs));
     if (!fixed)
-        pass_axis(pass, resize_table_real(&task->table, axis));
+        pass_axis(pass, resize_table_real(&task->table, taps));
 }
 
-/* Between the two directions. If alpha is an integer, a pixel has its exact sum as one more word. */
+/* Between the two directions. If alpha is an integer, a pixel has its exact sum as one more word.
+ */
 static enum sample_type middle_type(const struct sums *sums)
 {
     return sums->arithmetic == FIXED ? weighted_middle(sums->plane.type) : SAMPLE_F32;
@@ -95,30 +97,19 @@ static void describe_pass(struct pass *pass, const struct sums *sums)
     pass_name(pass, kernel_form_name(pass->form));
 }
 
-/* Begins a pass along rows whose first arguments are the source and the result. */
-static struct pass *begin_pass(struct task *task, const char *kernel, enum kernel_form form,
-                               uint32_t span, const struct sums *sums, uint32_t grid_width,
-                               uint32_t grid_height)
-{
-    struct pass *pass = pass_begin(task->plan, kernel, "", form, span, grid_width, grid_height);
-    describe_pass(pass, sums);
-    pass_views(pass, &sums->source, &sums->middle);
-    return pass;
-}
-
 /* Which rows of the source, or of what was summed along these, such rows of the result need:
  * as many on both sides of their place, `more` behind that are weighted by 0, and in front of it
  * what the height of the latter is rounded up by. */
 static void scale_rows(struct pass *pass, const struct sums *sums, uint32_t band, uint32_t more)
 {
-    int32_t around = (int32_t)(resize_table_largest(&sums->layout->y) + 1) / 2 + 1;
+    int32_t around = (int32_t)(sums->y.largest + 1) / 2 + 1;
     pass_set_rows(pass, band, around + ROWS_AT_ONCE, around + (int32_t)more, BORDER_EDGE, 0);
     pass->scaled = true;
 }
 
 static double work_down(const struct sums *sums)
 {
-    return (double)sums->plane.height / sums->layout->y.count * 6 + 6;
+    return (double)sums->plane.height / sums->y.n * 6 + 6;
 }
 
 static enum kernel_form form_of(const struct task *task)
@@ -130,27 +121,24 @@ static enum kernel_form form_of(const struct task *task)
  * longer than a launch may be. Neighbouring bands both compute the sums along rows that they have
  * in common, so fewer items are made if these were more than a sixteenth, and with many cores never
  * so many that they were more than the others. */
-static uint32_t rows_of_band(const struct device_profile *profile, const struct resize_axis *axis,
-                             double common, double row_work)
+static uint32_t rows_of_band(const struct device_profile *profile, uint32_t rows, double common,
+                             double row_work)
 {
     double most = LAUNCH_SECONDS_MAX * profile->work_per_second / profile->units / row_work;
-    double each = (double)axis->count / profile->units, items = 4;
+    double each = (double)rows / profile->units, items = 4;
     while (items > 1 && each / items < 16 * common)
         items--;
     double band = ceil(fmin(fmax(each / items, common), most));
-    return band < 1 ? 1 : band > axis->count ? axis->count : (uint32_t)band;
+    return band < 1 ? 1 : band > rows ? rows : (uint32_t)band;
 }
 
 /* The most source samples that eight neighbouring results need. */
-static uint32_t largest_stretch(const struct resize_axis *axis)
+static uint32_t largest_stretch(const struct resize_taps *taps)
 {
     uint32_t largest = 0;
-    for (uint32_t i = 0; i < axis->count; i += RESIZE_AT_ONCE) {
-        uint32_t end = i + RESIZE_AT_ONCE, first, last;
-        end = end < axis->count ? end : axis->count;
-        resize_support(axis, axis->begin + i, &first);
-        uint32_t count = resize_support(axis, axis->begin + end - 1, &last);
-        largest = last + count - first > largest ? last + count - first : largest;
+    for (uint32_t i = 0, first; i < taps->n; i += RESIZE_AT_ONCE) {
+        uint32_t stretch = resize_table_stretch(taps, i, RESIZE_AT_ONCE, &first);
+        largest = stretch > largest ? stretch : largest;
     }
     return largest;
 }
@@ -166,27 +154,27 @@ static bool suits_bands(const struct task *task, const struct sums *sums)
 static void add_bands(struct task *task, const struct sums *sums)
 {
     const struct plane *source = &sums->plane;
-    const struct resize_axis *x = &sums->layout->x, *y = &sums->layout->y;
+    const struct resize_taps *x = &sums->x, *y = &sums->y;
     bool alpha = sums->arithmetic == ALPHA;
     uint32_t stretch = largest_stretch(x) / (sums->arithmetic == FIXED ? 2 : 1);
     uint32_t columns = 3 * (stretch + 2 * RESIZE_AT_ONCE) * source->channels;
     if (columns < 256)
         columns = 256;
-    uint32_t support = resize_table_largest(y), rows = 2 * (support + ROWS_AT_ONCE);
+    uint32_t support = y->largest, rows = 2 * (support + ROWS_AT_ONCE);
     enum sample_type type = middle_type(sums);
-    uint32_t pitch = stage_round_up(x->count, alpha ? 16 : RESIZE_AT_ONCE);
+    uint32_t pitch = stage_round_up(x->n, alpha ? 16 : RESIZE_AT_ONCE);
     uint32_t stride =
         stage_round_up(pitch * middle_channels(sums), COLUMN_BYTES / sample_size(type));
     uint64_t size = columns + COPIED_COLUMNS +
                     (rows + 1) * ((uint64_t)stride * sample_size(type) / COLUMN_BYTES);
-    double scale = (double)y->from / y->to;
-    double row_work = (sums->work * scale + work_down(sums) * source->channels) * x->count;
+    double scale = sums->scale;
+    double row_work = (sums->work * scale + work_down(sums) * source->channels) * x->n;
     double common = (support + ROWS_AT_ONCE / 2) / scale; /* a band begins and ends with 16 rows */
     struct plane larger = sums->out.plane; /* what is held of the source counts, if that is more */
     larger.stride = (size_t)fmax((double)larger.stride, scale * (double)source->stride);
-    uint32_t band = rows_of_band(task->plan->profile, y, common, row_work);
+    uint32_t band = rows_of_band(task->plan->profile, y->n, common, row_work);
     struct stage_bands bands =
-        bands_of(y->count, pass_limit_band(task->plan->profile, &larger, band, 0.4 * common));
+        bands_of(y->n, pass_limit_band(task->plan->profile, &larger, band, 0.4 * common));
     stage_plan_memory(task->plan, &task->columns, bands.count * size * COLUMN_BYTES);
     task->plan->too_many |= bands.count * size > INT_MAX || (uint64_t)rows * stride > INT_MAX;
     struct pass *pass = pass_begin(task->plan, "resize_bands", "", FORM_ROWS, 1, 1, bands.count);
@@ -199,7 +187,7 @@ static void add_bands(struct task *task, const struct sums *sums)
     pass->work = row_work * bands.rows;
     pass_views(pass, &sums->source, &sums->out);
     pass_buffer(pass, task->columns.operand);
-    pass_ints(pass, size, columns, rows, stride, pitch, bands.rows, x->count, y->count,
+    pass_ints(pass, size, columns, rows, stride, pitch, bands.rows, x->n, y->n,
               source->width * source->channels, source->height);
     pass_buffer(pass, task->table_operand);
     pass_weights(task, pass, x, sums, true);
@@ -218,7 +206,7 @@ static bool takes_pairs(const struct task *task, const struct sums *sums)
  * padding, which ends at `end`. */
 static uint32_t pair_steps(const struct sums *sums, bool alone)
 {
-    uint32_t steps = resize_table_pair_steps(&sums->layout->x, 4, alone);
+    uint32_t steps = resize_table_pair_steps(&sums->x, 4, alone);
     return stage_round_up(steps, sums->plane.channels == 1 ? 4 : 1);
 }
 
@@ -237,11 +225,11 @@ static bool suits_pairs_across(const struct task *task, const struct sums *sums)
 static void add_pairs_across(struct task *task, const struct sums *sums)
 {
     const struct plane *source = &sums->source.plane;
-    const struct resize_axis *axis = &sums->layout->x;
+    const struct resize_taps *taps = &sums->x;
     bool grey = source->channels == 1, alone = sums->alone;
     uint32_t end = pair_end(source), steps = pair_steps(sums, alone);
     struct pass *pass = pass_begin(task->plan, "resize_pairs", "across", FORM_SCALAR, 1,
-                                   resize_table_pair_count(axis, alone),
+                                   resize_table_pair_count(taps, alone),
                                    (source->height + PAIR_ROWS - 1) / PAIR_ROWS);
     describe_pass(pass, sums);
     pass_define(pass, "ROWS", "%d", PAIR_ROWS);
@@ -252,7 +240,7 @@ static void add_pairs_across(struct task *task, const struct sums *sums)
     pass_views(pass, &sums->source, &sums->middle);
     pass_set_rows(pass, PAIR_ROWS, 0, 0, BORDER_EDGE, 0);
     pass_buffer(pass, task->table_operand);
-    pass_axis(pass, resize_table_pairs(&task->table, axis, steps, 4, alone, end));
+    pass_axis(pass, resize_table_pairs(&task->table, taps, steps, 4, alone, end));
     pass_int(pass, (int32_t)source->height);
     if (!grey)
         pass_int(pass, (int32_t)stage_round_up(source->width * source->channels, 16));
@@ -262,7 +250,7 @@ static void add_pairs_across(struct task *task, const struct sums *sums)
  * row and its padding. */
 static uint32_t wide_steps(const struct sums *sums)
 {
-    uint32_t steps = resize_table_step_count(&sums->layout->x);
+    uint32_t steps = resize_table_step_count(&sums->x);
     return sums->source.plane.channels == 1 ? stage_round_up(steps, 4) : steps;
 }
 
@@ -278,13 +266,15 @@ static void add_wide(struct task *task, const struct sums *sums)
     const struct plane *source = &sums->source.plane;
     uint32_t channels = source->channels, bytes = stage_round_up(source->width * channels, 16);
     uint32_t steps = wide_steps(sums), at_once = wide_rows[channels];
-    struct pass *pass = begin_pass(task, "resize_wide", FORM_SCALAR, 1, sums, sums->layout->x.count,
+    struct pass *pass = pass_begin(task->plan, "resize_wide", "", FORM_SCALAR, 1, sums->x.n,
                                    (source->height + at_once - 1) / at_once);
+    describe_pass(pass, sums);
     pass_define(pass, "ROWS", "%u", at_once);
     pass->work = sums->work * at_once;
+    pass_views(pass, &sums->source, &sums->middle);
     pass_set_rows(pass, at_once, 0, 0, BORDER_EDGE, 0);
     pass_buffer(pass, task->table_operand);
-    pass_axis(pass, resize_table_steps(&task->table, &sums->layout->x, steps,
+    pass_axis(pass, resize_table_steps(&task->table, &sums->x, steps,
                                        channels == 1 ? bytes : stage_round_up(source->width, 4)));
     pass_ints(pass, source->height, bytes / 4 - 1);
 }
@@ -308,11 +298,11 @@ static bool suits_matrices(const struct task *task, const struct sums *sums)
 {
     const struct plane *source = &sums->plane;
     const uint32_t tiles = matrix_tiles(source);
-    const struct resize_axis *x = &sums->layout->x, *y = &sums->layout->y;
+    const struct resize_taps *x = &sums->x, *y = &sums->y;
     if (!task->plan->profile->multiplies_bytes || source->type != SAMPLE_U8 ||
         sums->arithmetic != FIXED || !pass_is_aligned(source) || !pass_is_aligned(&sums->out.plane))
         return false;
-    const uint64_t strips = (x->count + 15) / 16, bands = (y->count + 16 * tiles - 1) / 16 / tiles;
+    const uint64_t strips = (x->n + 15) / 16, bands = (y->n + 16 * tiles - 1) / 16 / tiles;
     uint64_t along = resize_table_matrix_steps(x, 16, true);
     uint64_t down = resize_table_matrix_steps(y, 16 * tiles, false);
     if ((strips * along + bands * tiles * down) * MATRIX_WORDS > MATRIX_WORDS_MAX)
@@ -323,7 +313,7 @@ static bool suits_matrices(const struct task *task, const struct sums *sums)
 static void add_matrices(struct task *task, const struct sums *sums)
 {
     const struct plane *source = &sums->plane;
-    const struct resize_axis *x = &sums->layout->x, *y = &sums->layout->y;
+    const struct resize_taps *x = &sums->x, *y = &sums->y;
     const uint32_t tiles = matrix_tiles(source), rows = 16 * tiles;
     struct resize_part along = resize_table_matrices(&task->table, x, 16, true);
     struct resize_part down = resize_table_matrices(&task->table, y, rows, false);
@@ -339,17 +329,19 @@ static void add_matrices(struct task *task, const struct sums *sums)
     scale_rows(pass, sums, rows, 32 * (down.taps + 1));
     pass_buffer(pass, task->table_operand);
     pass_ints(pass, along.at, along.n, along.taps / 2, down.at, down.n, down.taps, source->height,
-              stage_round_up(source->width * source->channels, 16) - 16, x->count, y->count);
+              stage_round_up(source->width * source->channels, 16) - 16, x->n, y->n);
 }
 
 static void add_across(struct task *task, const struct sums *sums)
 {
-    struct pass *pass = begin_pass(task, "resize_across", FORM_SCALAR, 1, sums,
-                                   sums->layout->x.count, sums->source.plane.height);
+    struct pass *pass = pass_begin(task->plan, "resize_across", "", FORM_SCALAR, 1, sums->x.n,
+                                   sums->source.plane.height);
+    describe_pass(pass, sums);
+    pass_views(pass, &sums->source, &sums->middle);
     pass->work = sums->work;
     pass_set_rows(pass, 1, 0, 0, BORDER_EDGE, 0);
     pass_buffer(pass, task->table_operand);
-    pass_weights(task, pass, &sums->layout->x, sums, false);
+    pass_weights(task, pass, &sums->x, sums, false);
     pass_int(pass, (int32_t)sums->middle.plane.width);
     if (sums->arithmetic == ALPHA)
         pass->lanes = 4; /* sums of a pixel */
@@ -357,17 +349,15 @@ static void add_across(struct task *task, const struct sums *sums)
 
 static void add_down(struct task *task, const struct sums *sums)
 {
-    const struct resize_layout *layout = sums->layout;
     bool alpha = sums->arithmetic == ALPHA;
-    struct pass *pass =
-        pass_begin(task->plan, "resize_down", "", FORM_SCALAR, 1,
-                   layout->x.count * (alpha ? 1 : sums->plane.channels), layout->y.count);
+    struct pass *pass = pass_begin(task->plan, "resize_down", "", FORM_SCALAR, 1,
+                                   sums->x.n * (alpha ? 1 : sums->plane.channels), sums->y.n);
     describe_pass(pass, sums);
     pass->work = work_down(sums) * (alpha ? sums->plane.channels : 1);
     pass_views(pass, &sums->middle, &sums->out);
     scale_rows(pass, sums, 1, 0);
     pass_buffer(pass, task->table_operand);
-    pass_weights(task, pass, &layout->y, sums, false);
+    pass_weights(task, pass, &sums->y, sums, false);
     pass_ints(pass, sums->first_row, sums->middle.plane.width);
 }
 
@@ -375,30 +365,28 @@ static void add_down(struct task *task, const struct sums *sums)
 static bool suits_pairs_down(const struct task *task, const struct sums *sums)
 {
     return takes_pairs(task, sums) && pass_is_aligned(&sums->out.plane) &&
-           4 * resize_table_pair_steps(&sums->layout->y, 1, false) <= sums->source.plane.height;
+           4 * resize_table_pair_steps(&sums->y, 1, false) <= sums->source.plane.height;
 }
 
 static void add_pairs_down(struct task *task, const struct sums *sums)
 {
-    const struct resize_axis *axis = &sums->layout->y;
+    const struct resize_taps *taps = &sums->y;
     const uint32_t lanes = 8, end = sums->first_row + sums->source.plane.height;
-    uint32_t steps = resize_table_pair_steps(axis, 1, false);
-    struct pass *pass =
-        pass_begin(task->plan, "resize_pairs", "down", FORM_VECTOR, lanes,
-                   sums->layout->x.count * sums->plane.channels, (axis->count + 1) / 2);
+    uint32_t steps = resize_table_pair_steps(taps, 1, false);
+    struct pass *pass = pass_begin(task->plan, "resize_pairs", "down", FORM_VECTOR, lanes,
+                                   sums->x.n * sums->plane.channels, (taps->n + 1) / 2);
     describe_pass(pass, sums);
     pass->work = 2 * lanes * work_down(sums);
     pass_views(pass, &sums->middle, &sums->out);
     scale_rows(pass, sums, 2, 4 * steps);
     pass_buffer(pass, task->table_operand);
-    pass_axis(pass, resize_table_pairs(&task->table, axis, steps, 1, false, end));
-    pass_ints(pass, sums->first_row, axis->count);
+    pass_axis(pass, resize_table_pairs(&task->table, taps, steps, 1, false, end));
+    pass_ints(pass, sums->first_row, taps->n);
 }
 
 static struct view middle_of(struct task *task, const struct sums *sums)
 {
-    struct plane shape = {.width =
-                              stage_round_up(sums->layout->x.count + sums->alone, RESIZE_AT_ONCE),
+    struct plane shape = {.width = stage_round_up(sums->x.n + sums->alone, RESIZE_AT_ONCE),
                           .height = stage_round_up(sums->source.plane.height, ROWS_AT_ONCE),
                           .channels = middle_channels(sums),
                           .type = middle_type(sums)};
@@ -430,12 +418,8 @@ static void add_two(struct task *task, const struct sums *whole)
         {suits_pairs_down, add_pairs_down}, /* pairs of results: bytes on Mali */
         {NULL, add_down},                   /* point */
     };
-    const struct resize_axis *y =
-        &whole->layout->y; /* only the rows that the result needs are summed */
-    struct sums sums = *whole;
-    uint32_t last, count = resize_support(y, y->begin + y->count - 1, &last);
-    resize_support(y, y->begin, &sums.first_row);
-    sums.source.plane.height = last + count - sums.first_row;
+    struct sums sums = *whole; /* only the rows that the result needs are summed */
+    sums.source.plane.height = resize_table_stretch(&sums.y, 0, sums.y.n, &sums.first_row);
     sums.source.plane.offset += sums.first_row * sums.plane.stride;
     sums.alone = takes_pairs(task, &sums) && pair_steps(&sums, true) < pair_steps(&sums, false);
     sums.middle = middle_of(task, &sums);
@@ -449,27 +433,34 @@ static const struct way ways[] = {
     {NULL, add_two},                /* table, in two passes: GPUs */
 };
 
+/* Each sample of the result is one sample of the source: the table holds its column and row. */
+static void add_picks(struct task *task, const struct sums *sums)
+{
+    struct pass *pass = move_begin(task->plan, "resize_pick", form_of(task), 0, &sums->source,
+                                   &sums->out, sums->x.n, sums->y.n);
+    pass_buffer(pass, task->table_operand);
+    pass_int(pass, (int32_t)resize_table_firsts(&task->table, &sums->x));
+    pass_int(pass, (int32_t)resize_table_firsts(&task->table, &sums->y));
+}
+
 static void add_sums(struct task *task, const struct view *in, const struct view *out,
                      const struct resize_layout *layout)
 {
-    struct sums sums = {.layout = layout,
+    struct sums sums = {.scale = (double)layout->y.from / layout->y.to,
                         .arithmetic = arithmetic_of(&in->plane),
                         .plane = in->plane,
                         .source = *in,
                         .out = *out};
-    sums.work = ((double)in->plane.width / layout->x.count * 6 + 6) * in->plane.channels;
-    add_way(ways, task, &sums);
-}
-
-/* Each sample of the result is one sample of the source: the table holds its column and row. */
-static void add_picks(struct task *task, const struct view *in, const struct view *out,
-                      const struct resize_layout *layout)
-{
-    struct pass *pass = move_begin(task->plan, "resize_pick", form_of(task), 0, in, out,
-                                   layout->x.count, layout->y.count);
-    pass_buffer(pass, task->table_operand);
-    pass_int(pass, (int32_t)resize_table_firsts(&task->table, &layout->x));
-    pass_int(pass, (int32_t)resize_table_firsts(&task->table, &layout->y));
+    if (!resize_taps_make(&sums.x, &layout->x) || !resize_taps_make(&sums.y, &layout->y))
+        task->table.out_of_memory = true;
+    else if (resize_axis_moves(&layout->x) && resize_axis_moves(&layout->y))
+        add_picks(task, &sums);
+    else {
+        sums.work = ((double)in->plane.width / sums.x.n * 6 + 6) * in->plane.channels;
+        add_way(ways, task, &sums);
+    }
+    free(sums.x.at);
+    free(sums.y.at);
 }
 
 static bool is_whole(const struct resize_axis *axis)
@@ -493,10 +484,8 @@ static void add_plane(struct task *task, const struct resize_config *config, uns
         shape.height = layout.y.count;
         scaled = same ? in : stage_plan_view(plan, &task->scaled, &shape);
     }
-    if (config->fit != RESIZE_PAD || !same) {
-        bool moves = resize_axis_moves(&layout.x) && resize_axis_moves(&layout.y);
-        (moves ? add_picks : add_sums)(task, &in, &scaled, &layout);
-    }
+    if (config->fit != RESIZE_PAD || !same)
+        add_sums(task, &in, &scaled, &layout);
     if (config->fit == RESIZE_PAD) {
         struct move move = {.in = scaled,
                             .out = out,

@@ -7,17 +7,10 @@
 
 #include "stage/common.h"
 
-/* The source samples for one position on an axis, and their weights in double and in 2^14ths. */
-struct taps {
-    uint32_t first, count;
-    double *weights;
-    int32_t *fixed;
-};
-
 struct place {
     const struct picture *in;
     size_t plane;
-    const struct taps *x, *y;
+    const struct resize_tap *x, *y;
     uint32_t channel;
     bool moves; /* nothing is summed, so any type will do, and alpha is no weight */
 };
@@ -117,43 +110,16 @@ static double result_at(const struct place *p)
     return whole ? (double)sample_saturate(plane->type, v) : (float)v;
 }
 
-static void taps_destroy(struct taps *taps, uint32_t count)
-{
-    for (uint32_t i = 0; taps && i < count; i++) {
-        free(taps[i].weights);
-        free(taps[i].fixed);
-    }
-    free(taps);
-}
-
-/* NULL: no memory. */
-static struct taps *taps_create(const struct resize_axis *axis)
-{
-    struct taps *taps = calloc(axis->count, sizeof *taps);
-    for (uint32_t i = 0; taps && i < axis->count; i++) {
-        uint32_t count = resize_support(axis, axis->begin + i, &taps[i].first);
-        taps[i].weights = calloc(count, sizeof *taps[i].weights);
-        taps[i].fixed = calloc(count, sizeof *taps[i].fixed);
-        if (!taps[i].weights || !taps[i].fixed) {
-            taps_destroy(taps, i + 1);
-            return NULL;
-        }
-        taps[i].count = resize_weights(axis, axis->begin + i, &taps[i].first, taps[i].weights);
-        resize_fixed_weights(taps[i].weights, count, taps[i].fixed);
-    }
-    return taps;
-}
-
 /* Computes one plane, except where the scaled picture is not. */
-static void compute(const struct resize_layout *layout, struct place *p, const struct taps *x,
-                    const struct taps *y, struct picture *out)
+static void compute(const struct resize_layout *layout, struct place *p,
+                    const struct resize_taps *x, const struct resize_taps *y, struct picture *out)
 {
     const struct plane *to = &out->frame.planes[p->plane];
     for (uint32_t j = 0; j < layout->y.count; j++) {
         uint8_t *row = picture_row(out, p->plane, layout->top + j);
         for (uint32_t i = 0; i < layout->x.count * to->channels; i++) {
-            p->x = &x[i / to->channels];
-            p->y = &y[j];
+            p->x = &x->at[i / to->channels];
+            p->y = &y->at[j];
             p->channel = i % to->channels;
             size_t index = (size_t)layout->left * to->channels + i;
             sample_store(to->type, row + index * sample_size(to->type), result_at(p));
@@ -185,13 +151,13 @@ int resize_reference(const void *config_, const struct picture *in, struct pictu
         if (result != 0)
             return result;
         place.moves = resize_axis_moves(&layout.x) && resize_axis_moves(&layout.y);
-        struct taps *x = taps_create(&layout.x), *y = taps_create(&layout.y);
-        if (x && y)
-            compute(&layout, &place, x, y, out);
+        struct resize_taps x = {0}, y = {0};
+        if (resize_taps_make(&x, &layout.x) && resize_taps_make(&y, &layout.y))
+            compute(&layout, &place, &x, &y, out);
         else
             result = fault_set(fault, FAULT_MEMORY, "no memory for weights");
-        taps_destroy(x, layout.x.count);
-        taps_destroy(y, layout.y.count);
+        free(x.at);
+        free(y.at);
         if (result != 0)
             return result;
     }

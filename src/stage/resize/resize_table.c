@@ -4,13 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stage/common.h"
 #include "stage/weighted.h"
-
-/* The weights of one sample, while the table is made. */
-struct row {
-    double *weights;
-    int32_t *fixed;
-};
 
 /* Adds `count` words of zero; NULL without memory. */
 static int32_t *grow(struct resize_table *table, size_t count)
@@ -33,210 +28,160 @@ static int32_t *grow(struct resize_table *table, size_t count)
     return at;
 }
 
-static uint32_t padded_count(const struct resize_axis *axis)
+/* The tap of entry i, of which the last one is repeated. */
+static const struct resize_tap *tap_of(const struct resize_taps *taps, uint32_t i)
 {
-    return (axis->count + RESIZE_AT_ONCE - 1) / RESIZE_AT_ONCE * RESIZE_AT_ONCE;
-}
-
-/* The sample of the result that entry i of a table is for. */
-static uint32_t sample_of(const struct resize_axis *axis, uint32_t i)
-{
-    return axis->begin + (i < axis->count ? i : axis->count - 1);
-}
-
-uint32_t resize_table_largest(const struct resize_axis *axis)
-{
-    uint32_t first, largest = 1;
-    for (uint32_t i = 0; i < axis->count; i++) {
-        uint32_t count = resize_support(axis, axis->begin + i, &first);
-        largest = count > largest ? count : largest;
-    }
-    return largest;
+    return &taps->at[i < taps->n ? i : taps->n - 1];
 }
 
 /* Adds first samples and counts, and room for `words` words of weights each; NULL without memory.
  */
-static int32_t *add_axis(struct resize_table *table, const struct resize_axis *axis, size_t words,
-                         struct resize_part *part, struct row *row)
+static int32_t *add_axis(struct resize_table *table, const struct resize_taps *taps, size_t words,
+                         struct resize_part *part)
 {
-    uint32_t largest = resize_table_largest(axis);
     part->at = (uint32_t)table->count;
-    part->n = padded_count(axis);
-    *row = (struct row){malloc(largest * sizeof(double)), malloc(largest * sizeof(int32_t))};
+    part->n = stage_round_up(taps->n, RESIZE_AT_ONCE);
     int32_t *to = grow(table, (2 + words) * part->n);
-    table->out_of_memory |= !row->weights || !row->fixed;
-    if (table->out_of_memory)
-        return NULL;
-    for (uint32_t i = 0; i < part->n; i++)
-        to[part->n + i] = (int32_t)resize_support(axis, sample_of(axis, i), (uint32_t *)&to[i]);
+    for (uint32_t i = 0; to && i < part->n; i++) {
+        to[i] = (int32_t)tap_of(taps, i)->first;
+        to[part->n + i] = (int32_t)tap_of(taps, i)->count;
+    }
     return to;
 }
 
-static void row_finish(struct row *row)
+struct resize_part resize_table_real(struct resize_table *table, const struct resize_taps *taps)
 {
-    free(row->weights);
-    free(row->fixed);
-}
-
-struct resize_part resize_table_real(struct resize_table *table, const struct resize_axis *axis)
-{
-    struct resize_part part = {.taps = resize_table_largest(axis)};
-    struct row row;
-    uint32_t first;
-    int32_t *to = add_axis(table, axis, part.taps, &part, &row);
+    struct resize_part part = {.taps = taps->largest};
+    int32_t *to = add_axis(table, taps, part.taps, &part);
     for (uint32_t i = 0; to && i < part.n; i++) {
-        uint32_t count = resize_weights(axis, sample_of(axis, i), &first, row.weights);
+        const struct resize_tap *tap = tap_of(taps, i);
         float *weights = (float *)(to + 2 * (size_t)part.n) + (size_t)part.taps * i;
-        for (uint32_t k = 0; k < count; k++)
-            weights[k] = (float)row.weights[k];
+        for (uint32_t k = 0; k < tap->count; k++)
+            weights[k] = (float)tap->weights[k];
     }
-    row_finish(&row);
     return part;
 }
 
-struct resize_part resize_table_fixed(struct resize_table *table, const struct resize_axis *axis,
+struct resize_part resize_table_fixed(struct resize_table *table, const struct resize_taps *taps,
                                       bool pairs)
 {
-    uint32_t words = resize_table_largest(axis) / 2 + 1, first;
+    uint32_t words = taps->largest / 2 + 1;
     struct resize_part part = {.taps = pairs ? words : 2 * words};
-    struct row row;
-    int32_t *to = add_axis(table, axis, words, &part, &row);
+    int32_t *to = add_axis(table, taps, words, &part);
     for (uint32_t i = 0; to && i < part.n; i++) {
-        uint32_t count = resize_weights(axis, sample_of(axis, i), &first, row.weights);
-        uint32_t odd = pairs ? first % 2 : 0;
+        const struct resize_tap *tap = tap_of(taps, i);
+        uint32_t odd = pairs ? tap->first % 2 : 0;
         int16_t *weights = (int16_t *)(to + 2 * (size_t)part.n + (size_t)words * i) + odd;
-        resize_fixed_weights(row.weights, count, row.fixed);
-        for (uint32_t k = 0; k < count; k++)
-            weights[k] = (int16_t)row.fixed[k];
+        for (uint32_t k = 0; k < tap->count; k++)
+            weights[k] = (int16_t)tap->fixed[k];
         if (pairs) {
-            to[i] = (int32_t)(first / 2);
-            to[part.n + i] = (int32_t)((odd + count + 1) / 2);
+            to[i] = (int32_t)(tap->first / 2);
+            to[part.n + i] = (int32_t)((odd + tap->count + 1) / 2);
         }
     }
-    row_finish(&row);
     return part;
 }
 
-uint32_t resize_table_step_count(const struct resize_axis *axis)
+uint32_t resize_table_step_count(const struct resize_taps *taps)
 {
-    return (resize_table_largest(axis) + 3 + 3) / 4;
+    return (taps->largest + 3 + 3) / 4;
 }
 
-struct resize_part resize_table_steps(struct resize_table *table, const struct resize_axis *axis,
+struct resize_part resize_table_steps(struct resize_table *table, const struct resize_taps *taps,
                                       uint32_t steps, uint32_t room)
 {
-    uint32_t first, last = room >= 4 * steps ? (room - 4 * steps) / 4 * 4 : room;
-    struct resize_part part = {.taps = steps, .n = padded_count(axis)};
-    struct row row = {malloc(4 * (size_t)steps * sizeof(double)),
-                      malloc(4 * (size_t)steps * sizeof(int32_t))};
+    uint32_t last = room >= 4 * steps ? (room - 4 * steps) / 4 * 4 : room;
+    struct resize_part part = {.taps = steps, .n = stage_round_up(taps->n, RESIZE_AT_ONCE)};
     grow(table, (4 - table->count % 4) % 4); /* kernels load weights two words at a time */
     part.at = (uint32_t)table->count;
     int32_t *to = grow(table, (1 + 2 * (size_t)steps) * part.n);
-    table->out_of_memory |= !row.weights || !row.fixed;
-    for (uint32_t i = 0; !table->out_of_memory && i < axis->count; i++) {
-        uint32_t count = resize_weights(axis, axis->begin + i, &first, row.weights);
-        uint32_t begin = first / 4 * 4 < last ? first / 4 * 4 : last;
-        resize_fixed_weights(row.weights, count, row.fixed);
+    for (uint32_t i = 0; to && i < taps->n; i++) {
+        const struct resize_tap *tap = &taps->at[i];
+        uint32_t begin = tap->first / 4 * 4 < last ? tap->first / 4 * 4 : last;
         to[i] = (int32_t)begin;
-        for (uint32_t k = 0; k < count; k++) {
-            uint32_t place = first - begin + k;
+        for (uint32_t k = 0, place = tap->first - begin; k < tap->count; k++, place++) {
             int32_t *step = to + part.n + 2 * ((size_t)(place / 4) * part.n + i);
-            ((int16_t *)step)[place % 4] = (int16_t)row.fixed[k];
+            ((int16_t *)step)[place % 4] = (int16_t)tap->fixed[k];
         }
     }
-    row_finish(&row);
     return part;
 }
 
-/* The results of pair i: of the first pair and of the last one, one may be missing. */
-static void pair_results(const struct resize_axis *axis, bool alone, uint32_t i, uint32_t *begin,
-                         uint32_t *end)
+uint32_t resize_table_stretch(const struct resize_taps *taps, uint32_t i, uint32_t results,
+                              uint32_t *first)
 {
-    *begin = i == 0 ? 0 : 2 * i - alone;
-    *end = 2 * i + 2 - alone < axis->count ? 2 * i + 2 - alone : axis->count;
+    const struct resize_tap *last = tap_of(taps, i + results - 1);
+    *first = taps->at[i].first;
+    return last->first + last->count - *first;
 }
 
-uint32_t resize_table_pair_count(const struct resize_axis *axis, bool alone)
+uint32_t resize_table_pair_count(const struct resize_taps *taps, bool alone)
 {
-    return (axis->count + alone + 1) / 2;
+    return (taps->n + alone + 1) / 2;
 }
 
-/* The support of pair i. */
-static uint32_t pair_support(const struct resize_axis *axis, bool alone, uint32_t i,
-                             uint32_t *first)
+/* The first result of pair i, and its first sample, a multiple of `multiple`; returns how many
+ * samples the pair needs. Of the first pair and of the last one, a result may be missing. */
+static uint32_t pair_stretch(const struct resize_taps *taps, bool alone, uint32_t i,
+                             uint32_t multiple, uint32_t *result, uint32_t *first)
 {
-    uint32_t last, begin, end;
-    pair_results(axis, alone, i, &begin, &end);
-    resize_support(axis, axis->begin + begin, first);
-    uint32_t count = resize_support(axis, axis->begin + end - 1, &last);
-    return last + count - *first;
+    *result = i == 0 ? 0 : 2 * i - alone;
+    uint32_t count = resize_table_stretch(taps, *result, i == 0 ? 2 - alone : 2, first);
+    count += *first % multiple;
+    *first -= *first % multiple;
+    return count;
 }
 
-uint32_t resize_table_pair_steps(const struct resize_axis *axis, uint32_t multiple, bool alone)
+uint32_t resize_table_pair_steps(const struct resize_taps *taps, uint32_t multiple, bool alone)
 {
-    uint32_t first, steps = 0;
-    for (uint32_t i = 0; i < resize_table_pair_count(axis, alone); i++) {
-        uint32_t count = pair_support(axis, alone, i, &first) + first % multiple;
-        steps = (count + 3) / 4 > steps ? (count + 3) / 4 : steps;
+    uint32_t result, first, steps = 0;
+    for (uint32_t i = 0; i < resize_table_pair_count(taps, alone); i++) {
+        uint32_t own = (pair_stretch(taps, alone, i, multiple, &result, &first) + 3) / 4;
+        steps = own > steps ? own : steps;
     }
     return steps;
 }
 
-/* Stores the weights of one result, whose pair begins at sample `begin`, from `step` on. */
-static void store_steps(struct row *row, const struct resize_axis *axis, uint32_t i, uint32_t begin,
-                        int32_t *step, size_t distance)
+struct resize_part resize_table_pairs(struct resize_table *table, const struct resize_taps *taps,
+                                      uint32_t steps, uint32_t multiple, bool alone, uint32_t end)
 {
-    uint32_t first, count = resize_weights(axis, axis->begin + i, &first, row->weights);
-    resize_fixed_weights(row->weights, count, row->fixed);
-    for (uint32_t k = 0; k < count; k++) {
-        uint32_t place = first - begin + k;
-        ((int16_t *)(step + distance * (place / 4)))[place % 4] = (int16_t)row->fixed[k];
-    }
-}
-
-struct resize_part resize_table_pairs(struct resize_table *table, const struct resize_axis *axis,
-                                      uint32_t steps, uint32_t multiple, bool alone,
-                                      uint32_t end)
-{
-    uint32_t first, last = (end - 4 * steps) / multiple * multiple;
-    uint32_t largest = resize_table_largest(axis), pairs = resize_table_pair_count(axis, alone);
-    struct resize_part part = {.taps = steps, .n = pairs};
-    struct row row = {malloc(largest * sizeof(double)), malloc(largest * sizeof(int32_t))};
-    part.n = (part.n + 3) / 4 * 4; /* weights lie at multiples of 16 bytes */
+    uint32_t last = (end - 4 * steps) / multiple * multiple;
+    uint32_t pairs = resize_table_pair_count(taps, alone);
+    /* weights lie at multiples of 16 bytes */
+    struct resize_part part = {.taps = steps, .n = stage_round_up(pairs, 4)};
     grow(table, (4 - table->count % 4) % 4);
     part.at = (uint32_t)table->count;
     int32_t *to = grow(table, (1 + 4 * (size_t)steps) * part.n);
-    table->out_of_memory |= !row.weights || !row.fixed;
-    for (uint32_t i = 0; !table->out_of_memory && i < pairs; i++) {
-        uint32_t begin, behind;
-        pair_support(axis, alone, i, &first);
-        first = first / multiple * multiple < last ? first / multiple * multiple : last;
+    for (uint32_t i = 0, k, first; to && i < pairs; i++) {
+        pair_stretch(taps, alone, i, multiple, &k, &first);
+        first = first < last ? first : last;
         to[i] = (int32_t)first;
-        int32_t *step = to + part.n + 4 * (size_t)i;
-        pair_results(axis, alone, i, &begin, &behind);
-        for (uint32_t k = begin; k < behind; k++)
-            store_steps(&row, axis, k, first, step + 2 * ((k + alone) % 2), 4 * (size_t)part.n);
+        for (; k < taps->n && k + alone < 2 * i + 2; k++) {
+            const struct resize_tap *tap = &taps->at[k];
+            int32_t *step = to + part.n + 4 * (size_t)i + 2 * ((k + alone) % 2);
+            for (uint32_t j = 0, place = tap->first - first; j < tap->count; j++, place++)
+                ((int16_t *)(step + 4 * (size_t)part.n * (place / 4)))[place % 4] =
+                    (int16_t)tap->fixed[j];
+        }
     }
-    row_finish(&row);
     return part;
 }
 
-/* The first source sample of `results` neighbours from sample i on, and how many they need. */
-static uint32_t stretch_of(const struct resize_axis *axis, uint32_t i, uint32_t results, bool along,
+/* The first source sample of `results` neighbours from result i on, and how many they need. */
+static uint32_t stretch_of(const struct resize_taps *taps, uint32_t i, uint32_t results, bool along,
                            uint32_t *first)
 {
-    uint32_t last, end = i + results < axis->count ? i + results : axis->count;
-    resize_support(axis, axis->begin + i, first);
-    uint32_t count = resize_support(axis, axis->begin + end - 1, &last);
-    *first = along ? *first / 16 * 16 : *first;
-    return last + count - *first;
+    uint32_t count = resize_table_stretch(taps, i, results, first),
+             before = along ? *first % 16 : 0;
+    *first -= before;
+    return count + before;
 }
 
-uint32_t resize_table_matrix_steps(const struct resize_axis *axis, uint32_t results, bool along)
+uint32_t resize_table_matrix_steps(const struct resize_taps *taps, uint32_t results, bool along)
 {
     uint32_t most = 1, unit = along ? 64 : 32, first;
-    for (uint32_t i = 0; i < axis->count; i += results) {
-        uint32_t stretch = stretch_of(axis, i, results, along, &first);
+    for (uint32_t i = 0; i < taps->n; i += results) {
+        uint32_t stretch = stretch_of(taps, i, results, along, &first);
         most = stretch > most ? stretch : most;
     }
     return (most + unit - 1) / unit * (unit / 32);
@@ -258,35 +203,31 @@ static void set_matrix_row(uint32_t *matrices, uint32_t tiles, uint32_t i, bool 
     }
 }
 
-struct resize_part resize_table_matrices(struct resize_table *table, const struct resize_axis *axis,
+struct resize_part resize_table_matrices(struct resize_table *table, const struct resize_taps *taps,
                                          uint32_t results, bool along)
 {
-    struct resize_part part = {.n = (axis->count + results - 1) / results,
-                               .taps = resize_table_matrix_steps(axis, results, along)};
-    uint32_t largest = resize_table_largest(axis), tiles = results / 16, first, begin;
-    struct row row = {malloc(largest * sizeof(double)), malloc(largest * sizeof(int32_t))};
+    struct resize_part part = {.n = (taps->n + results - 1) / results,
+                               .taps = resize_table_matrix_steps(taps, results, along)};
+    uint32_t tiles = results / 16, begin;
     grow(table, (4 - table->count % 4) % 4);
     part.at = (uint32_t)table->count;
     size_t each = (size_t)part.taps * tiles * MATRIX_WORDS, firsts = (part.n + 3) / 4 * 4;
     int32_t *to = grow(table, firsts + part.n * each);
-    table->out_of_memory |= !row.weights || !row.fixed;
-    for (uint32_t i = 0; !table->out_of_memory && i < axis->count; i++) {
-        stretch_of(axis, i / results * results, results, along, &begin);
-        uint32_t count = resize_weights(axis, axis->begin + i, &first, row.weights);
-        resize_fixed_weights(row.weights, count, row.fixed);
+    for (uint32_t i = 0; to && i < taps->n; i++) {
+        const struct resize_tap *tap = &taps->at[i];
+        stretch_of(taps, i / results * results, results, along, &begin);
         to[i / results] = (int32_t)begin;
         set_matrix_row((uint32_t *)to + firsts + i / results * each, tiles, i % results, along,
-                       first - begin, row.fixed, count);
+                       tap->first - begin, tap->fixed, tap->count);
     }
-    row_finish(&row);
     return part;
 }
 
-uint32_t resize_table_firsts(struct resize_table *table, const struct resize_axis *axis)
+uint32_t resize_table_firsts(struct resize_table *table, const struct resize_taps *taps)
 {
     uint32_t at = (uint32_t)table->count;
-    int32_t *to = grow(table, axis->count);
-    for (uint32_t i = 0; to && i < axis->count; i++)
-        resize_support(axis, axis->begin + i, (uint32_t *)&to[i]);
+    int32_t *to = grow(table, taps->n);
+    for (uint32_t i = 0; to && i < taps->n; i++)
+        to[i] = (int32_t)taps->at[i].first;
     return at;
 }

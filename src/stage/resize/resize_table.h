@@ -22,48 +22,49 @@ struct resize_part {
 };
 
 /* After the first samples: n counts of samples, then n rows of weights in f32. */
-struct resize_part resize_table_real(struct resize_table *table, const struct resize_axis *axis);
+struct resize_part resize_table_real(struct resize_table *table, const struct resize_taps *taps);
 
 /* The same with weights in 16-bit integers. With `pairs` everything counts pairs of samples: a pair
  * begins at an even sample, and missing weights are 0. */
-struct resize_part resize_table_fixed(struct resize_table *table, const struct resize_axis *axis,
+struct resize_part resize_table_fixed(struct resize_table *table, const struct resize_taps *taps,
                                       bool pairs);
 
 /* In steps of four pixels, `steps` for each of n: the 16-bit weights of the first step for all n,
  * then those of the next. First samples are multiples of 4. `room` is how many pixels may be read;
  * if that equals the length of all steps, no first sample is so late that they would exceed it. */
-struct resize_part resize_table_steps(struct resize_table *table, const struct resize_axis *axis,
+struct resize_part resize_table_steps(struct resize_table *table, const struct resize_taps *taps,
                                       uint32_t steps, uint32_t room);
 
-/* The same for pairs of neighbouring results: in each step of n pairs four weights for the first
- * result, then four for the second. First samples are multiples of `multiple`; all steps end at
- * sample `end` or before it, so 4 * steps may not be more. `alone`: result 0 is the second one of the
- * first pair. */
-struct resize_part resize_table_pairs(struct resize_table *table, const struct resize_axis *axis,
+/* How many steps cover the samples of any result. */
+uint32_t resize_table_step_count(const struct resize_taps *taps);
+
+/* For pairs of neighbouring results, in steps of four samples, `steps` for each of n: the 16-bit
+ * weights of the first step for all n, four for the first result and then four for the second; then
+ * those of the next step. First samples are multiples of `multiple`; all steps end at sample `end` or
+ * before it, so 4 * steps may not be more. `alone`: result 0 is the second one of the first pair. */
+struct resize_part resize_table_pairs(struct resize_table *table, const struct resize_taps *taps,
                                       uint32_t steps, uint32_t multiple, bool alone, uint32_t end);
 
-uint32_t resize_table_pair_count(const struct resize_axis *axis, bool alone);
+uint32_t resize_table_pair_count(const struct resize_taps *taps, bool alone);
 
 /* How many steps cover both of any pair. */
-uint32_t resize_table_pair_steps(const struct resize_axis *axis, uint32_t multiple, bool alone);
+uint32_t resize_table_pair_steps(const struct resize_taps *taps, uint32_t multiple, bool alone);
 
 /* The weights as matrices (stage/weighted.h), for each `results` neighbouring results, a multiple of
  * 16. After n first samples, which are multiples of 16 if `along`, up to a multiple of 4 words: for
  * each of n, and of `taps` times 32 source samples, a matrix for each 16 results. Along rows steps
  * come in pairs, whose samples a work-item loads together. */
-struct resize_part resize_table_matrices(struct resize_table *table, const struct resize_axis *axis,
+struct resize_part resize_table_matrices(struct resize_table *table, const struct resize_taps *taps,
                                          uint32_t results, bool along);
 
 /* Its `taps`. */
-uint32_t resize_table_matrix_steps(const struct resize_axis *axis, uint32_t results, bool along);
+uint32_t resize_table_matrix_steps(const struct resize_taps *taps, uint32_t results, bool along);
 
-/* The most source samples that one result needs. */
-uint32_t resize_table_largest(const struct resize_axis *axis);
-
-/* How many steps cover any support of the axis. */
-uint32_t resize_table_step_count(const struct resize_axis *axis);
+/* The source samples of results i to i + results - 1, as far as there are such, from `first` on. */
+uint32_t resize_table_stretch(const struct resize_taps *taps, uint32_t i, uint32_t results,
+                              uint32_t *first);
 
 /* Adds first samples only; returns the index of their first word. */
-uint32_t resize_table_firsts(struct resize_table *table, const struct resize_axis *axis);
+uint32_t resize_table_firsts(struct resize_table *table, const struct resize_taps *taps);
 
 #endif

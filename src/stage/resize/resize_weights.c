@@ -4,6 +4,7 @@
 #include "stage/resize/resize.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static double sinc(double t)
 {
@@ -67,7 +68,9 @@ bool resize_axis_moves(const struct resize_axis *axis)
            (axis->filter == RESIZE_AREA && step_of(axis) < 1);
 }
 
-uint32_t resize_support(const struct resize_axis *axis, uint32_t x, uint32_t *first)
+/* The source samples from which sample x of the scaled picture is computed, from `first` on;
+ * returns how many. */
+static uint32_t support(const struct resize_axis *axis, uint32_t x, uint32_t *first)
 {
     if (resize_axis_moves(axis)) {
         uint64_t to = axis->to, unit = axis->unit;
@@ -82,29 +85,47 @@ uint32_t resize_support(const struct resize_axis *axis, uint32_t x, uint32_t *fi
     return (uint32_t)(high - low) + 1;
 }
 
-uint32_t resize_weights(const struct resize_axis *axis, uint32_t x, uint32_t *first,
-                        double *weights)
+/* Sets the weights of sample x of the scaled picture. Fixed ones are differences of the rounded
+ * running sum. */
+static void weigh(const struct resize_axis *axis, uint32_t x, const struct resize_tap *tap)
 {
-    uint32_t count = resize_support(axis, x, first);
-    double u = centre(axis, x), sum = 0;
-    if (count == 1) {
-        weights[0] = 1;
-        return 1;
+    double u = centre(axis, x), sum = 0, running = 0, before = 0;
+    tap->weights[0] = sum = 1;
+    if (tap->count > 1) {
+        sum = 0;
+        for (uint32_t k = 0; k < tap->count; k++)
+            sum += tap->weights[k] = weight_at(axis, u, (double)tap->first + k);
     }
-    for (uint32_t k = 0; k < count; k++)
-        sum += weights[k] = weight_at(axis, u, (double)*first + k);
-    for (uint32_t k = 0; k < count; k++)
-        weights[k] /= sum;
-    return count;
-}
-
-void resize_fixed_weights(const double *weights, uint32_t count, int32_t *fixed)
-{
-    double sum = 0, before = floor(0.5);
-    for (uint32_t k = 0; k < count; k++) {
-        sum += weights[k];
-        double now = floor(16384 * sum + 0.5);
-        fixed[k] = (int32_t)(now - before);
+    for (uint32_t k = 0; k < tap->count; k++) {
+        running += tap->weights[k] /= sum;
+        double now = floor(16384 * running + 0.5);
+        tap->fixed[k] = (int32_t)(now - before);
         before = now;
     }
+}
+
+bool resize_taps_make(struct resize_taps *taps, const struct resize_axis *axis)
+{
+    size_t all = 0;
+    *taps = (struct resize_taps){.n = axis->count};
+    for (uint32_t i = 0, first; i < axis->count; i++) {
+        uint32_t count = support(axis, axis->begin + i, &first);
+        all += count;
+        taps->largest = count > taps->largest ? count : taps->largest;
+    }
+    /* One block: the taps, then the weights of all, then the fixed ones. */
+    taps->at = malloc(axis->count * sizeof *taps->at + all * (sizeof(double) + sizeof(int32_t)));
+    if (!taps->at)
+        return false;
+    double *weights = (double *)(taps->at + axis->count);
+    int32_t *fixed = (int32_t *)(weights + all);
+    for (uint32_t i = 0; i < axis->count; i++) {
+        struct resize_tap *tap = &taps->at[i];
+        *tap = (struct resize_tap){.weights = weights, .fixed = fixed};
+        tap->count = support(axis, axis->begin + i, &tap->first);
+        weigh(axis, axis->begin + i, tap);
+        weights += tap->count;
+        fixed += tap->count;
+    }
+    return true;
 }
