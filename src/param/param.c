@@ -367,6 +367,14 @@ int param_check_required(const struct param *table, param_given given, const cha
 
 /* ---- parameters as text: what they hold, and what they accept ---- */
 
+param_given param_bit(const struct param *table, const char *name)
+{
+    param_given bit = 1;
+    for (; strcmp(table->name, name) != 0; table++)
+        bit <<= 1;
+    return bit;
+}
+
 const char *param_choice_name(const struct param_choice *choices, int value)
 {
     for (; choices && choices->name; choices++)

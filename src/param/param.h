@@ -131,6 +131,9 @@ void param_print_allowed(const struct param *param, struct text *text);
 const struct param *param_find(const struct param *table, const char *name, size_t length,
                                size_t *index);
 
+/* The bit of the entry with that name, which the table has. */
+param_given param_bit(const struct param *table, const char *name);
+
 /* The first word with that value; NULL: there is none. */
 const char *param_choice_name(const struct param_choice *choices, int value);
 

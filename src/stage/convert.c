@@ -8,14 +8,6 @@
 
 #define ZERO_MAX 65535
 
-enum {
-    TYPE,
-    CHANNELS,
-    LAYOUT,
-    SCALE,
-    ZERO
-};
-
 static const struct param params[] = {
     PARAM(CHOICE, "type", offsetof(struct convert_config, type),
           "of the samples that come out; values stay, rounded and limited to its range",
@@ -54,8 +46,9 @@ bool convert_scales(const struct convert_config *config, const struct plane *in)
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
     struct convert_config *config = config_;
-    config->quantizes = *given & ((param_given)1 << SCALE | (param_given)1 << ZERO);
-    if (!(*given & (param_given)1 << SCALE))
+    const param_given scale = param_bit(params, "scale");
+    config->quantizes = *given & (scale | param_bit(params, "zero"));
+    if (!(*given & scale))
         config->scale = 1;
     if (!*given)
         return fault_set(
@@ -226,6 +219,17 @@ static int next_place(struct stage_plan *plan, unsigned i, bool is_last, const s
     return stage_add_plane(frame, of, FRAME_ALIGNMENT, fault);
 }
 
+static void add_type(struct stage_plan *plan, unsigned i, const struct pixel_function *function,
+                     const struct place *to)
+{
+    pass_pixel(plan, i, function);
+    struct pass *pass = &plan->passes[plan->n_passes - 1];
+    pass->args[1].operand = to->operand;
+    pass->args[1].plane = to->plane;
+    pass->writes = to->operand;
+    pass->bytes_written = plane_bytes(&to->of);
+}
+
 /* The plane's type first, then its channels, then their layout. */
 static int add_passes(const struct convert_config *config, struct stage_plan *plan, unsigned i,
                       unsigned between[2], struct fault *fault)
@@ -234,34 +238,29 @@ static int add_passes(const struct convert_config *config, struct stage_plan *pl
     struct pixel_function function = {.plan = plan, .work = 4};
     struct place at = {OPERAND_IN, i, *in}, to;
     struct plane next = *in;
-    bool has_channels = channels_of(config, in) == in->channels;
-    bool is_planar = config->planar == 1 && channels_of(config, in) > 1;
     int result = pixel(config, in, &function, fault);
-    if (result == 0 && (!function.identity || (has_channels && !is_planar))) {
+    const bool channels = channels_of(config, in) != in->channels;
+    const bool planar = config->planar == 1 && channels_of(config, in) > 1;
+    const bool type = !function.identity || !(channels || planar);
+    for (int step = 0; step < 3 && result == 0; step++) {
+        if (!(step == 0 ? type : step == 1 ? channels : planar))
+            continue;
+        bool is_last = step == 2 || (!planar && (step == 1 || !channels));
         next.type = function.type;
-        result = next_place(plan, i, has_channels && !is_planar, &next, &between[0], &to, fault);
+        if (step == 1) {
+            next.channels = channels_of(config, in);
+            next.white = plan->out->planes[i].white;
+        }
+        result = next_place(plan, i, is_last, &next, is_last ? NULL : &between[step], &to, fault);
         if (result != 0)
             return result;
-        pass_pixel(plan, i, &function);
-        struct pass *pass = &plan->passes[plan->n_passes - 1];
-        pass->args[1].operand = to.operand;
-        pass->args[1].plane = to.plane;
-        pass->writes = to.operand;
-        pass->bytes_written = plane_bytes(&to.of);
+        if (step == 0)
+            add_type(plan, i, &function, &to);
+        else if (step == 1)
+            add_channels(config, plan, &at, &to);
+        else
+            add_planar(plan, &at, &to);
         at = to;
-    }
-    if (result == 0 && !has_channels) {
-        next.channels = channels_of(config, in);
-        next.white = plan->out->planes[i].white;
-        result = next_place(plan, i, !is_planar, &next, &between[1], &to, fault);
-        if (result != 0)
-            return result;
-        add_channels(config, plan, &at, &to);
-        at = to;
-    }
-    if (result == 0 && is_planar) {
-        result = next_place(plan, i, true, &next, NULL, &to, fault);
-        add_planar(plan, &at, &to);
     }
     return result;
 }

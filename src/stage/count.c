@@ -45,7 +45,6 @@ void count_plane(const struct stage_plan *plan, const struct plane *plane, bool 
         .across = 1,
         .tile_height = plane->height,
         .strip = STRIP,
-        .form = on_cpu ? FORM_ROWS : FORM_SCALAR,
         .together = size == 1 && count_together(plan) && pass_is_aligned(plane),
     };
     if (count->levels)
@@ -80,7 +79,6 @@ void count_tiles(const struct stage_plan *plan, const struct plane *plane, uint3
         .strip = width,
         .parts = 1,
         .apart = apart,
-        .form = on_cpu ? FORM_ROWS : FORM_SCALAR,
         .together = plane->type == SAMPLE_U8 && count_together(plan),
     };
     count->rows = on_cpu            ? height
@@ -113,7 +111,6 @@ void count_regions(const struct stage_plan *plan, const struct plane *plane, uin
         .tile_width = parts_of(plane->width, across),
         .tile_height = parts_of(plane->height, down),
         .strip = STRIP,
-        .form = on_cpu ? FORM_ROWS : FORM_SCALAR,
     };
     uint32_t sets = count->tiles * count->colours * count->bins;
     uint32_t strip = count->tile_width < STRIP ? count->tile_width : STRIP;
@@ -197,7 +194,7 @@ static void add_scan(struct stage_plan *plan, const char *part, unsigned index, 
                      const struct count *count)
 {
     const struct plane *plane = &plan->in->planes[index];
-    bool on_cpu = count->form == FORM_ROWS;
+    bool on_cpu = plan->profile->form == FORM_ROWS;
     uint32_t strips = parts_of(count->tile_width, count->strip);
     uint32_t alpha = count->pixel == 1 && plane_has_alpha(plane) ? plane->channels : 0;
     bool words = !on_cpu && !count->together && count->pixel != 2 && !alpha &&
@@ -208,8 +205,9 @@ static void add_scan(struct stage_plan *plan, const char *part, unsigned index, 
                        : words && count->tiled ? count->across * (count->tile_width / 16 + 2) * 16
                                                : count->across * count->tile_width;
     uint32_t down = on_cpu ? count->tiles : count->tiles / count->across;
-    struct pass *pass = begin(plan, "count", count->together ? "tally" : part, count->form,
-                              words ? 16 : 1, plane, state, count, columns, down * count->bands);
+    struct pass *pass =
+        begin(plan, "count", count->together ? "tally" : part, on_cpu ? FORM_ROWS : FORM_SCALAR,
+              words ? 16 : 1, plane, state, count, columns, down * count->bands);
     pass_define(pass, "PIXEL", "%u", count->pixel);
     pass_define(pass, "ALPHA", "%u", alpha);
     pass_define(pass, "UNIT", "%s",
@@ -251,10 +249,11 @@ static void add_scan(struct stage_plan *plan, const char *part, unsigned index, 
 void count_add(struct stage_plan *plan, unsigned index, unsigned state, const struct count *count)
 {
     const struct plane *plane = &plan->in->planes[index];
+    bool on_cpu = plan->profile->form == FORM_ROWS;
+    enum kernel_form form = on_cpu ? FORM_ROWS : FORM_SCALAR;
     if (count->regions || !count->tiled || !count->together) {
-        uint32_t span = count->form == FORM_ROWS ? PASS_WHOLE_ROW : 1;
         struct pass *clear =
-            begin(plan, "count", "clear", count->form, span, plane, state, count,
+            begin(plan, "count", "clear", form, on_cpu ? PASS_WHOLE_ROW : 1, plane, state, count,
                   count->counts_at + count->colours * count->bins, count->parts * count->tiles);
         clear->bytes_written = count_bytes(count);
         pass_ints(clear, count->counts_at, count->apart);
@@ -264,9 +263,8 @@ void count_add(struct stage_plan *plan, unsigned index, unsigned state, const st
     add_scan(plan, "count", index, state, count);
     if (count->tiled)
         return;
-    uint32_t span = count->form == FORM_ROWS ? 256 : 1;
     struct pass *merge =
-        begin(plan, "count", "merge", count->form, span, plane, state, count, count->bins, 1);
+        begin(plan, "count", "merge", form, on_cpu ? 256 : 1, plane, state, count, count->bins, 1);
     merge->work = 2.0 * count->parts;
     merge->bytes_read = count_bytes(count);
     pass_int(merge, (int32_t)count->parts);

@@ -25,7 +25,6 @@ struct count {
     uint32_t strip;                   /* a work-group that works together counts so much of a row */
     uint32_t rows, bands, parts;      /* of a tile: bands of so many rows are counted in `parts` */
     uint32_t counts_at, apart;        /* ints in front of the first part, and from part to part */
-    enum kernel_form form;
     bool together; /* work-groups count in local memory */
 };
 

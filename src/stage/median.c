@@ -160,5 +160,4 @@ const struct stage stage_median = {
     .passes = passes,
     .reference = median_reference,
     .floats = &(const struct tolerance){0, 0},
-    .bench = "median",
 };

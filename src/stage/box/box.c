@@ -7,12 +7,6 @@
 #include "stage/box/box_internal.h"
 #include "stage/common.h"
 
-enum {
-    WIDTH,
-    HEIGHT,
-    RADIUS
-};
-
 static const struct param params[] = {
     PARAM(INTEGERS, "width", offsetof(struct box_config, width),
           "of the window in pixels; several, as 3_9_27, give a plane each: box3, box9, box27",
@@ -37,18 +31,13 @@ static const struct param params[] = {
     {0},
 };
 
-static bool is_given(param_given given, int index)
-{
-    return given & (param_given)1 << index;
-}
-
 /* A table alone has no window, nor what belongs to one. */
 static int complete_table(const struct box_config *config, param_given given, struct fault *fault)
 {
-    const char *extra = is_given(given, HEIGHT)         ? "height"
-                        : config->passes != 1           ? "passes"
-                        : config->border != BORDER_EDGE ? "border"
-                                                        : NULL;
+    const char *extra = given & param_bit(params, "height") ? "height"
+                        : config->passes != 1               ? "passes"
+                        : config->border != BORDER_EDGE     ? "border"
+                                                            : NULL;
     return extra ? fault_set(fault, FAULT_CHAIN,
                              "box: table=1 without a window is the table alone: leave out %s=, or "
                              "give width=W, too, for means beside it",
@@ -61,19 +50,21 @@ static int complete(void *config_, param_given *given, struct fault *fault)
 {
     struct box_config *config = config_;
     struct param_integers *width = &config->width;
-    if (is_given(*given, RADIUS) && (is_given(*given, WIDTH) || is_given(*given, HEIGHT)))
+    const param_given by_width = param_bit(params, "width"), height = param_bit(params, "height");
+    const param_given radius = param_bit(params, "radius");
+    if (*given & radius && *given & (by_width | height))
         return fault_set(fault, FAULT_CHAIN, "box: give either radius or %s, not both",
-                         is_given(*given, WIDTH) ? "width" : "height");
-    if (is_given(*given, RADIUS)) {
+                         *given & by_width ? "width" : "height");
+    if (*given & radius) {
         *width = config->radius;
         for (unsigned i = 0; i < width->count; i++)
             width->v[i] = 2 * width->v[i] + 1;
         config->radius = (struct param_integers){0};
-        *given = (*given & ~((param_given)1 << RADIUS)) | (param_given)1 << WIDTH;
+        *given = (*given & ~radius) | by_width;
     }
-    if (!is_given(*given, WIDTH) && config->table)
+    if (!(*given & by_width) && config->table)
         return complete_table(config, *given, fault);
-    if (!is_given(*given, WIDTH))
+    if (!(*given & by_width))
         return fault_set(fault, FAULT_CHAIN,
                          "box: its window is missing: give width=W or radius=R");
     for (unsigned i = 1; i < width->count; i++)
@@ -81,9 +72,9 @@ static int complete(void *config_, param_given *given, struct fault *fault)
             if (width->v[i] == width->v[k])
                 return fault_set(fault, FAULT_CHAIN, "box: width %" PRId64 " is given twice",
                                  width->v[i]);
-    if (width->count == 1 && !is_given(*given, HEIGHT)) {
+    if (width->count == 1 && !(*given & height)) {
         config->height = width->v[0];
-        *given |= (param_given)1 << HEIGHT;
+        *given |= height;
     }
     return 0;
 }

@@ -43,12 +43,10 @@ static const struct param params[] = {
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
     struct shrink_config *config = config_;
-    enum {
-        UPPER = 3
-    }; /* among the parameters */
-    if (*given & (param_given)1 << UPPER && config->rule != SHRINK_FIRM)
+    bool upper = *given & param_bit(params, "upper");
+    if (upper && config->rule != SHRINK_FIRM)
         return fault_set(fault, FAULT_CHAIN, "stage 'shrink': upper is for rule=firm");
-    if (!(*given & (param_given)1 << UPPER))
+    if (!upper)
         config->upper = 2;
     if (config->levels.choice == PARAM_IS_NUMBER &&
         config->levels.value != floor(config->levels.value))

@@ -5,11 +5,6 @@
 #include "stage/common.h"
 #include "stage/stage.h"
 
-enum {
-    SIGMA,
-    RADIUS
-};
-
 static const struct param params[] = {
     PARAM(REAL, "sigma", offsetof(struct gauss_config, sigma),
           "the standard deviation in pixels: how far the blur reaches",
@@ -55,9 +50,10 @@ void gauss_fixed_weights(const double *weights, int64_t radius, int32_t fixed[GA
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
     struct gauss_config *config = config_;
-    if (!(*given & (param_given)1 << RADIUS))
+    const param_given radius = param_bit(params, "radius");
+    if (!(*given & radius))
         config->radius = gauss_radius(config->sigma);
-    *given |= (param_given)1 << RADIUS;
+    *given |= radius;
     return 0;
 }
 

@@ -6,12 +6,6 @@
 
 #define SIDE_MAX 4095
 
-enum {
-    WIDTH,
-    HEIGHT,
-    RADIUS
-};
-
 static const struct param params[] = {
     PARAM(INTEGER, "width", offsetof(struct morph_config, width), "of the window in pixels",
           RANGE(1, SIDE_MAX)),
@@ -34,7 +28,8 @@ static const char *name_of(const struct morph_config *config)
 static int complete(struct morph_config *config, enum morph_kind kind, bool twice,
                     param_given *given, struct fault *fault)
 {
-    const param_given width = 1 << WIDTH, height = 1 << HEIGHT, radius = 1 << RADIUS;
+    const param_given width = param_bit(params, "width"), height = param_bit(params, "height");
+    const param_given radius = param_bit(params, "radius");
     config->kind = kind;
     config->twice = twice;
     const char *stage = name_of(config);

@@ -8,16 +8,13 @@
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
-    for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        struct move move = {.in = {OPERAND_IN, plan->in->planes[i]},
-                            .out = {OPERAND_OUT, plan->out->planes[i]}};
-        move_add(plan, &move);
-    }
+    for (unsigned i = 0; i < plan->in->n_planes; i++)
+        move_add(plan, i, &(struct move){0});
     return 0;
 }
 
-int copy_reference(const void *config, const struct picture *in, struct picture *out,
-                   struct fault *fault)
+static int reference(const void *config, const struct picture *in, struct picture *out,
+                     struct fault *fault)
 {
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         const struct plane *plane = &in->frame.planes[i];
@@ -33,5 +30,5 @@ const struct stage stage_copy = {
     .internal = true,
     .types = STAGE_TYPES_ALL,
     .passes = passes,
-    .reference = copy_reference,
+    .reference = reference,
 };

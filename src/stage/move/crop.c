@@ -6,14 +6,6 @@
 
 #include "stage/common.h"
 
-enum {
-    X,
-    Y,
-    W,
-    H,
-    GRAVITY
-};
-
 static const struct param params[] = {
     PARAM(INTEGER, "x", offsetof(struct crop_config, x),
           "of the rectangle's left edge, in pixels from the picture's; 0 unless given",
@@ -33,14 +25,14 @@ static const struct param params[] = {
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
     struct crop_config *config = config_;
-    bool at = *given & ((param_given)1 << X | (param_given)1 << Y);
-    bool gravity = *given & (param_given)1 << GRAVITY;
-    if (at && gravity)
+    const param_given x = param_bit(params, "x"), y = param_bit(params, "y");
+    bool gravity = *given & param_bit(params, "gravity");
+    if (*given & (x | y) && gravity)
         return fault_set(fault, FAULT_CHAIN, "crop: give either gravity or %s, not both",
-                         *given & (param_given)1 << X ? "x" : "y");
+                         *given & x ? "x" : "y");
     if (!gravity) {
         config->gravity = CROP_AT;
-        *given |= (param_given)1 << X | (param_given)1 << Y;
+        *given |= x | y;
     }
     return 0;
 }
@@ -100,9 +92,8 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
         fits &= plan->profile->form == FORM_ROWS || pass_is_aligned(&view);
     }
     for (unsigned i = 0; i < plan->in->n_planes && !fits; i++) {
-        struct move move = {.in = {OPERAND_IN, view_of(config, &plan->in->planes[i])},
-                            .out = {OPERAND_OUT, plan->out->planes[i]}};
-        move_add(plan, &move);
+        const struct view view = {OPERAND_IN, view_of(config, &plan->in->planes[i])};
+        move_add(plan, i, &(struct move){.from = &view});
     }
     return 0;
 }

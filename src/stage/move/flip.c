@@ -12,13 +12,10 @@ static const struct param params[] = {
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
     const struct flip_config *config = config_;
-    for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        struct move move = {.in = {OPERAND_IN, plan->in->planes[i]},
-                            .out = {OPERAND_OUT, plan->out->planes[i]},
-                            .mirror_x = config->axis == FLIP_X,
-                            .mirror_y = config->axis == FLIP_Y};
-        move_add(plan, &move);
-    }
+    const struct move move = {.mirror_x = config->axis == FLIP_X,
+                              .mirror_y = config->axis == FLIP_Y};
+    for (unsigned i = 0; i < plan->in->n_planes; i++)
+        move_add(plan, i, &move);
     return 0;
 }
 

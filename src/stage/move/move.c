@@ -53,24 +53,27 @@ static void pass_background(struct pass *pass, const struct plane *plane, const 
         pass_long(pass, parts[i]);
 }
 
-void move_add(struct stage_plan *plan, const struct move *move)
+void move_add(struct stage_plan *plan, unsigned plane, const struct move *move)
 {
-    const struct plane *in = &move->in.plane, *out = &move->out.plane;
-    uint32_t unit = move_unit(&move->in, &move->out), units = pixel_bytes(out) / unit;
+    const struct view from =
+        move->from ? *move->from : (struct view){OPERAND_IN, plan->in->planes[plane]};
+    const struct view to = {OPERAND_OUT, plan->out->planes[plane]};
+    const struct plane *in = &from.plane, *out = &to.plane;
+    uint32_t unit = move_unit(&from, &to), units = pixel_bytes(out) / unit;
     enum kernel_form form = pass_form_for(plan->profile, in, out);
     uint32_t span = form == FORM_VECTOR ? 16 / unit : 0;
     if (move->mirror_x) {
         uint32_t bytes = pixel_bytes(out), vector = bytes % 3 == 0 ? 12 : 16;
         bool wide = form == FORM_VECTOR && plan->profile->packs_bytes && bytes <= vector;
         form = form == FORM_VECTOR && !wide ? FORM_SCALAR : form;
-        struct pass *pass = move_begin(plan, "mirror", form, wide ? vector / bytes : 0, &move->in,
-                                       &move->out, out->width, out->height);
+        struct pass *pass = move_begin(plan, "mirror", form, wide ? vector / bytes : 0, &from, &to,
+                                       out->width, out->height);
         pass_ints(pass, in->height, move->mirror_y);
         pass_set_rows(pass, !move->mirror_y, 0, 0, BORDER_EDGE, 0);
         return;
     }
-    struct pass *pass = move_begin(plan, "move", form, span, &move->in, &move->out,
-                                   out->width * units, out->height);
+    struct pass *pass =
+        move_begin(plan, "move", form, span, &from, &to, out->width * units, out->height);
     pass_ints(pass, in->width, in->height, move->left, move->top, move->mirror_y, move->border);
     pass_background(pass, out, move->background);
     bool repeats = move->border == MOVE_BACKGROUND || move->border == BORDER_EDGE ||

@@ -40,7 +40,6 @@ struct pad_config {
 extern const struct stage stage_copy;
 
 /* The definitions, in plain C. */
-stage_reference copy_reference;
 stage_reference crop_reference;
 stage_reference flip_reference;
 stage_reference pad_reference;
@@ -48,15 +47,16 @@ stage_reference pad_reference;
 /* Where a plane's pixels go in a plane of the same channels and type: cut off, mirrored, or with
  * something around them. */
 struct move {
-    struct view in, out;
-    int32_t left, top;       /* position of the input's corner in the output */
+    const struct view *from; /* NULL: the plane of the plan's input */
+    int32_t left, top;       /* position of its corner in the output */
     bool mirror_x, mirror_y; /* exchange left and right, top and bottom; with mirror_x the input
                                 must fill the output */
     int border;              /* what is around it: an enum border, or MOVE_BACKGROUND */
     double background[PLANE_CHANNELS_MAX]; /* by channel, in range of the type */
 };
 
-void move_add(struct stage_plan *plan, const struct move *move);
+/* Adds the pass for that plane of the plan's output. */
+void move_add(struct stage_plan *plan, unsigned plane, const struct move *move);
 
 /* The size of units for these planes, in bytes. */
 uint32_t move_unit(const struct view *in, const struct view *out);

@@ -194,12 +194,9 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     plan->stage = config->stage->name;
     int result = add_passes_of_stage(config, plan, fault);
     bool changes = plan->n_passes > 0;
-    for (unsigned i = 0; i < plan->in->n_planes && changes && result == 0; i++) {
-        struct move move = {.in = {OPERAND_IN, plan->in->planes[i]},
-                            .out = {OPERAND_OUT, plan->out->planes[i]}};
+    for (unsigned i = 0; i < plan->in->n_planes && changes && result == 0; i++)
         if (!is_taken(config, &plan->in->planes[i]))
-            move_add(plan, &move);
-    }
+            move_add(plan, i, &(struct move){0});
     return result;
 }
 

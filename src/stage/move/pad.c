@@ -12,8 +12,6 @@
         .min = 0, .max = SIDE_MAX, .fallback = "0", .help = "pixels to add there"                  \
     }
 
-#define BORDER 5 /* index among the parameters */
-
 static const struct param params[] = {
     SIDE_PARAM(left),
     SIDE_PARAM(right),
@@ -30,7 +28,7 @@ static const struct param params[] = {
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
     struct pad_config *config = config_;
-    if (!(*given & (param_given)1 << BORDER))
+    if (!(*given & param_bit(params, "border")))
         config->border = MOVE_BACKGROUND;
     return stage_check_background("pad", &config->background, fault);
 }
@@ -56,13 +54,10 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     if (config->left + config->right + config->top + config->bottom == 0)
         return 0;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        struct move move = {.in = {OPERAND_IN, plan->in->planes[i]},
-                            .out = {OPERAND_OUT, plan->out->planes[i]},
-                            .left = (int32_t)config->left,
-                            .top = (int32_t)config->top,
-                            .border = config->border};
-        stage_background("pad", &config->background, &move.in.plane, move.background, fault);
-        move_add(plan, &move);
+        struct move move = {
+            .left = (int32_t)config->left, .top = (int32_t)config->top, .border = config->border};
+        stage_background("pad", &config->background, &plan->in->planes[i], move.background, fault);
+        move_add(plan, i, &move);
     }
     return 0;
 }

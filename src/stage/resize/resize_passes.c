@@ -487,13 +487,12 @@ static void add_plane(struct task *task, const struct resize_config *config, uns
     if (config->fit != RESIZE_PAD || !same)
         add_sums(task, &in, &scaled, &layout);
     if (config->fit == RESIZE_PAD) {
-        struct move move = {.in = scaled,
-                            .out = out,
+        struct move move = {.from = &scaled,
                             .left = (int32_t)layout.left,
                             .top = (int32_t)layout.top,
                             .border = MOVE_BACKGROUND};
         stage_background("resize", &config->background, &in.plane, move.background, fault);
-        move_add(plan, &move);
+        move_add(plan, i, &move);
     }
 }
 

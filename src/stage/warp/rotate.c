@@ -5,22 +5,13 @@
 #include "stage/move/move.h"
 #include "stage/warp/warp.h"
 
-enum {
-    ANGLE,
-    SIZE,
-    FILTER,
-    BACKGROUND,
-    BORDER
-};
-
 static const struct param params[] = {
     /* Words, so that these are among the angles that can be listed. */
-    [ANGLE] = PARAM(REAL_OR_CHOICE, "angle", offsetof(struct rotate_config, angle),
-                    "degrees, clockwise", CHOICES({"90", 90}, {"180", 180}, {"270", 270}),
-                    RANGE(-3600, 3600), .required = true),
-    [SIZE] = PARAM(CHOICE, "size", offsetof(struct rotate_config, same),
-                   "whole: so large that all of the picture is in it; same: as the picture is",
-                   CHOICES({"whole", false}, {"same", true}), DEFAULT("whole")),
+    PARAM(REAL_OR_CHOICE, "angle", offsetof(struct rotate_config, angle), "degrees, clockwise",
+          CHOICES({"90", 90}, {"180", 180}, {"270", 270}), RANGE(-3600, 3600), .required = true),
+    PARAM(CHOICE, "size", offsetof(struct rotate_config, same),
+          "whole: so large that all of the picture is in it; same: as the picture is",
+          CHOICES({"whole", false}, {"same", true}), DEFAULT("whole")),
     WARP_LOOK_PARAMS(rotate_config),
     {0},
 };
@@ -38,7 +29,7 @@ static int complete(void *config_, param_given *given, struct fault *fault)
     struct rotate_config *config = config_;
     double quarters = degrees(config) / 90;
     config->quarters = quarters == floor(quarters) ? (int)quarters % 4 : -1;
-    return warp_look_complete("rotate", &config->look, *given & (param_given)1 << BORDER, fault);
+    return warp_look_complete("rotate", &config->look, *given & param_bit(params, "border"), fault);
 }
 
 /* Whether pixels are moved only. */
@@ -124,17 +115,11 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     const struct rotate_config *config = config_;
     if (!moves(config))
         return warp_passes("rotate", config, rotate_find_map, &config->look, plan, fault);
-    for (unsigned i = 0; i < plan->in->n_planes && config->quarters > 0; i++) {
-        if (config->quarters != 2) {
+    for (unsigned i = 0; i < plan->in->n_planes && config->quarters > 0; i++)
+        if (config->quarters == 2)
+            move_add(plan, i, &(struct move){.mirror_x = true, .mirror_y = true});
+        else
             add_quarter(plan, i, config->quarters == 1);
-            continue;
-        }
-        struct move move = {.in = {OPERAND_IN, plan->in->planes[i]},
-                            .out = {OPERAND_OUT, plan->out->planes[i]},
-                            .mirror_x = true,
-                            .mirror_y = true};
-        move_add(plan, &move);
-    }
     return 0;
 }
 

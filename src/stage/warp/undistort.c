@@ -6,34 +6,23 @@
 #include "stage/warp/undistort.h"
 
 #define NUMBER_MAX 1e9
-enum {
-    CAMERA,
-    MATRIX,
-    DISTORTION,
-    MODEL,
-    ZOOM,
-    FILTER,
-    BACKGROUND,
-    BORDER
-};
 
 static const struct param params[] = {
-    [CAMERA] = PARAM(WORD, "camera", offsetof(struct undistort_config, camera),
-                     "@NAME, a calibration of the configuration"),
-    [MATRIX] = PARAM(MATRIX, "matrix", offsetof(struct undistort_config, matrix),
-                     "in place of it, the camera's matrix: fx_0_cx/0_fy_cy/0_0_1",
-                     RANGE(-NUMBER_MAX, NUMBER_MAX)),
-    [DISTORTION] = PARAM(REALS, "distortion", offsetof(struct undistort_config, distortion),
-                         "with it, the lens: k1_k2_p1_p2, and k3, k4 to k6, s1 to s4; of a fisheye "
-                         "k1_k2_k3_k4",
-                         RANGE(-NUMBER_MAX, NUMBER_MAX)),
-    [MODEL] =
-        PARAM(CHOICE, "model", offsetof(struct undistort_config, fisheye), "how these are meant",
-              CHOICES({"pinhole", 0}, {"fisheye", 1}), DEFAULT("pinhole")),
-    [ZOOM] = PARAM(REAL, "zoom", offsetof(struct undistort_config, zoom),
-                   "how much larger the result shows things: below 1, more of the picture's edges "
-                   "is in it",
-                   RANGE(0.01, 100), DEFAULT("1")),
+    PARAM(WORD, "camera", offsetof(struct undistort_config, camera),
+          "@NAME, a calibration of the configuration"),
+    PARAM(MATRIX, "matrix", offsetof(struct undistort_config, matrix),
+          "in place of it, the camera's matrix: fx_0_cx/0_fy_cy/0_0_1",
+          RANGE(-NUMBER_MAX, NUMBER_MAX)),
+    PARAM(REALS, "distortion", offsetof(struct undistort_config, distortion),
+          "with it, the lens: k1_k2_p1_p2, and k3, k4 to k6, s1 to s4; of a fisheye "
+          "k1_k2_k3_k4",
+          RANGE(-NUMBER_MAX, NUMBER_MAX)),
+    PARAM(CHOICE, "model", offsetof(struct undistort_config, fisheye), "how these are meant",
+          CHOICES({"pinhole", 0}, {"fisheye", 1}), DEFAULT("pinhole")),
+    PARAM(REAL, "zoom", offsetof(struct undistort_config, zoom),
+          "how much larger the result shows things: below 1, more of the picture's edges "
+          "is in it",
+          RANGE(0.01, 100), DEFAULT("1")),
     WARP_LOOK_PARAMS(undistort_config),
     {0},
 };
@@ -70,13 +59,14 @@ static int calibrate(struct undistort_config *config, struct fault *fault)
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
     struct undistort_config *config = config_;
-    bool camera = *given & (param_given)1 << CAMERA, matrix = *given & (param_given)1 << MATRIX;
-    bool numbers = *given & ((param_given)1 << MATRIX | (param_given)1 << DISTORTION);
+    bool camera = *given & param_bit(params, "camera"),
+         matrix = *given & param_bit(params, "matrix");
+    bool distortion = *given & param_bit(params, "distortion");
     int result =
-        warp_look_complete("undistort", &config->look, *given & (param_given)1 << BORDER, fault);
+        warp_look_complete("undistort", &config->look, *given & param_bit(params, "border"), fault);
     if (result != 0)
         return result;
-    if (camera == numbers || numbers != (matrix && *given & (param_given)1 << DISTORTION))
+    if (camera == matrix || matrix != distortion)
         return fault_set(fault, FAULT_CHAIN,
                          "undistort: give either @CAMERA, or both matrix and distortion");
     if (camera && config->camera[0] != '@')

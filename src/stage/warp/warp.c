@@ -4,33 +4,23 @@
 
 #define NUMBER_MAX 1e9
 #define SIDE_MAX   1000000
-enum {
-    MATRIX,
-    FROM,
-    TO,
-    WIDTH,
-    HEIGHT,
-    FILTER,
-    BACKGROUND,
-    BORDER
-};
 
 static const struct param params[] = {
-    [MATRIX] = PARAM(MATRIX, "matrix", offsetof(struct warp_config, matrix),
-                     "takes pixels of the picture to their places in the result: two rows of three "
-                     "numbers, or three rows for perspective",
-                     RANGE(-NUMBER_MAX, NUMBER_MAX)),
-    [FROM] = PARAM(MATRIX, "from", offsetof(struct warp_config, from),
-                   "in place of a matrix, four points of the picture, x_y/x_y/x_y/x_y",
-                   RANGE(-NUMBER_MAX, NUMBER_MAX)),
-    [TO] = PARAM(MATRIX, "to", offsetof(struct warp_config, to),
-                 "where these four lie in the result; without it in its corners, clockwise from "
-                 "the upper left",
-                 RANGE(-NUMBER_MAX, NUMBER_MAX)),
-    [WIDTH] = PARAM(INTEGER, "w", offsetof(struct warp_config, w),
-                    "width of the result in pixels; without it the picture's", RANGE(1, SIDE_MAX)),
-    [HEIGHT] = PARAM(INTEGER, "h", offsetof(struct warp_config, h),
-                     "height of the result; without it the picture's", RANGE(1, SIDE_MAX)),
+    PARAM(MATRIX, "matrix", offsetof(struct warp_config, matrix),
+          "takes pixels of the picture to their places in the result: two rows of three "
+          "numbers, or three rows for perspective",
+          RANGE(-NUMBER_MAX, NUMBER_MAX)),
+    PARAM(MATRIX, "from", offsetof(struct warp_config, from),
+          "in place of a matrix, four points of the picture, x_y/x_y/x_y/x_y",
+          RANGE(-NUMBER_MAX, NUMBER_MAX)),
+    PARAM(MATRIX, "to", offsetof(struct warp_config, to),
+          "where these four lie in the result; without it in its corners, clockwise from "
+          "the upper left",
+          RANGE(-NUMBER_MAX, NUMBER_MAX)),
+    PARAM(INTEGER, "w", offsetof(struct warp_config, w),
+          "width of the result in pixels; without it the picture's", RANGE(1, SIDE_MAX)),
+    PARAM(INTEGER, "h", offsetof(struct warp_config, h),
+          "height of the result; without it the picture's", RANGE(1, SIDE_MAX)),
     WARP_LOOK_PARAMS(warp_config),
     {0},
 };
@@ -54,17 +44,18 @@ static void whole_matrix(const struct param_matrix *matrix, double m[9])
 static int complete(void *config_, param_given *given, struct fault *fault)
 {
     struct warp_config *config = config_;
-    bool matrix = *given & (param_given)1 << MATRIX, from = *given & (param_given)1 << FROM;
+    bool matrix = *given & param_bit(params, "matrix"), from = *given & param_bit(params, "from");
+    bool to = *given & param_bit(params, "to");
     int result =
-        warp_look_complete("warp", &config->look, *given & (param_given)1 << BORDER, fault);
+        warp_look_complete("warp", &config->look, *given & param_bit(params, "border"), fault);
     if (result == 0 && matrix == from)
         result = fault_set(fault, FAULT_CHAIN,
                            "warp: give either matrix=a_b_c/d_e_f or from=x_y/x_y/x_y/x_y");
-    if (result == 0 && !from && *given & (param_given)1 << TO)
+    if (result == 0 && !from && to)
         result = fault_set(fault, FAULT_CHAIN, "warp: to needs from, four points of the picture");
     if (result == 0 && from)
         result = check_points("from", &config->from, fault);
-    if (result == 0 && *given & (param_given)1 << TO)
+    if (result == 0 && to)
         result = check_points("to", &config->to, fault);
     if (!matrix || result != 0)
         return result;

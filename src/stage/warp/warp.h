@@ -23,7 +23,7 @@ struct warp_look {
     int border; /* enum border, or MOVE_BACKGROUND */
 };
 
-/* Rows of a table of parameters for it; `border` must be the last of them. */
+/* Rows of a table of parameters for it. */
 #define WARP_LOOK_PARAMS(type)                                                                     \
     PARAM(CHOICE, "filter", offsetof(struct type, look.filter),                                    \
           "how the pixels around a place are weighted", .choices = warp_filter_choices,            \
