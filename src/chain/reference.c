@@ -134,7 +134,7 @@ static int run_step(const struct plan *plan, size_t index, const struct picture 
         result = fault_set(fault, FAULT_MEMORY, "no memory for a picture of %s",
                            number_size(step->out.size));
     if (result == 0)
-        result = step->stage->reference(step->config, from, to, fault);
+        result = stage_compute(step->stage, step->config, from, to, fault);
     if (result != 0)
         return result;
     /* Sums of large samples that cancel are as wrong as those. */

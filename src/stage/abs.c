@@ -17,6 +17,6 @@ const struct stage stage_abs = {
     .name = "abs",
     .summary = "the sample without its sign; of the least i8, i16 or i32 the largest",
     .pixel = pixel,
-    .reference = abs_reference,
+    .sample = abs_sample,
     .bench_type = SAMPLE_I8,
 };

@@ -5,6 +5,6 @@
 #include "stage/stage.h"
 
 /* The definition, in plain C. */
-stage_reference abs_reference;
+stage_sample abs_sample;
 
 #endif

@@ -81,19 +81,6 @@ int stage_require_types(const char *stage, const struct frame *in, unsigned type
     return result;
 }
 
-void reference_each_sample(const void *config, const struct picture *in, struct picture *out,
-                           double (*function)(const void *config, const struct plane *in, double v),
-                           bool keep_alpha)
-{
-    for (size_t i = 0; i < in->frame.n_planes; i++) {
-        const struct plane *from = &in->frame.planes[i];
-        for (struct sample_at s = {0}; plane_each(from, &s);) {
-            double v = picture_at(in, i, &s);
-            picture_set(out, i, &s, keep_alpha && s.alpha ? v : function(config, from, v));
-        }
-    }
-}
-
 int stage_check_background(const char *stage, const struct param_matrix *background,
                            struct fault *fault)
 {
@@ -246,6 +233,21 @@ int64_t stage_find_margin(const struct stage *stage, const void *config)
     uint64_t x = w.left > w.right ? w.left : w.right, y = w.top > w.bottom ? w.top : w.bottom;
     x = (x > y ? x : y) * (w.more + 1);
     return w.border == BORDER_WRAP || w.border == BORDER_CROP ? -1 : (int64_t)x;
+}
+
+int stage_compute(const struct stage *stage, const void *config, const struct picture *in,
+                  struct picture *out, struct fault *fault)
+{
+    if (stage->reference)
+        return stage->reference(config, in, out, fault);
+    for (size_t i = 0; i < in->frame.n_planes; i++) {
+        const struct plane *from = &in->frame.planes[i];
+        for (struct sample_at s = {0}; plane_each(from, &s);) {
+            double v = picture_at(in, i, &s);
+            picture_set(out, i, &s, s.alpha ? v : stage->sample(config, from, v));
+        }
+    }
+    return 0;
 }
 
 struct tolerance stage_tolerance(const struct stage *stage, const void *config, enum sample_type in,

@@ -60,12 +60,6 @@ int stage_require_type(const char *stage, enum sample_type type, unsigned types,
 int stage_require_types(const char *stage, const struct frame *in, unsigned types,
                         struct fault *fault);
 
-/* For references of per-pixel stages: passes each sample of `in`, with its plane, through
- * `function` into `out`. With `keep_alpha`, alpha is copied. */
-void reference_each_sample(const void *config, const struct picture *in, struct picture *out,
-                           double (*function)(const void *config, const struct plane *in, double v),
-                           bool keep_alpha);
-
 /* For a stage with the parameter `background` (PARAM_REALS): FAULT_CHAIN when it has more values
  * than a pixel can have channels. */
 int stage_check_background(const char *stage, const struct param_matrix *background,

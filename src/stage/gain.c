@@ -189,6 +189,6 @@ const struct stage stage_gain = {
     .config_size = sizeof(struct gain_config),
     .types = STAGE_TYPES_BUT_F64,
     .pixel = pixel,
-    .reference = gain_reference,
+    .sample = gain_sample,
     .bench = "gain:1.5",
 };

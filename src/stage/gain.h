@@ -9,6 +9,6 @@ struct gain_config {
 };
 
 /* The definition, in plain C. */
-stage_reference gain_reference;
+stage_sample gain_sample;
 
 #endif

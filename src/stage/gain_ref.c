@@ -3,11 +3,10 @@
 #include "stage/gain.h"
 
 #include "base/ratio.h"
-#include "stage/common.h"
 
 __extension__ typedef __int128 wide;
 
-static double gain(const void *config_, const struct plane *in, double v)
+double gain_sample(const void *config_, const struct plane *in, double v)
 {
     const struct gain_config *config = config_;
     enum sample_type type = in->type;
@@ -27,11 +26,4 @@ static double gain(const void *config_, const struct plane *in, double v)
     wide whole = n / d, twice_rest = n % d * 2;
     bool odd = (whole + least) % 2 != 0;
     return (double)(whole + least + (twice_rest > d || (twice_rest == d && odd)));
-}
-
-int gain_reference(const void *config, const struct picture *in, struct picture *out,
-                   struct fault *fault)
-{
-    reference_each_sample(config, in, out, gain, true);
-    return 0;
 }

@@ -20,5 +20,5 @@ const struct stage stage_invert = {
     .summary = "the negative: white minus the sample",
     .types = STAGE_TYPES_BUT_F64,
     .pixel = pixel,
-    .reference = invert_reference,
+    .sample = invert_sample,
 };

@@ -5,6 +5,6 @@
 #include "stage/stage.h"
 
 /* The definition, in plain C. */
-stage_reference invert_reference;
+stage_sample invert_sample;
 
 #endif

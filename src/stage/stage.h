@@ -58,6 +58,9 @@ struct stage_source {
 typedef int stage_reference(const void *config, const struct picture *in, struct picture *out,
                             struct fault *fault);
 
+/* The same for a stage that computes each sample of a plane from itself, and copies alpha. */
+typedef double stage_sample(const void *config, const struct plane *in, double v);
+
 struct stage {
     const char *name;
     const char *summary;        /* what comes out, in one sentence */
@@ -124,6 +127,7 @@ struct stage {
     bool (*source)(const void *config, const struct plane *whole, struct stage_source *source);
 
     stage_reference *reference;
+    stage_sample *sample; /* in its place */
 
     /* Of results in floats; integers are exact. NULL: {1e-6, 1e-5}. */
     const struct tolerance *floats;
@@ -168,6 +172,10 @@ struct stage_reach stage_find_reach(const struct stage *stage, const void *confi
  * computed; −1: it has no window, or one that brings samples from the other side, or takes rows and
  * columns away. */
 int64_t stage_find_margin(const struct stage *stage, const void *config);
+
+/* Computes `out` from `in` by the stage's definition. */
+int stage_compute(const struct stage *stage, const void *config, const struct picture *in,
+                  struct picture *out, struct fault *fault);
 
 struct tolerance stage_tolerance(const struct stage *stage, const void *config, enum sample_type in,
                                  enum sample_type out);

@@ -209,7 +209,7 @@ static int reference(const void *config_, const struct picture *in, struct pictu
     result = take_part(config, &in->frame, &out->frame, &of_out, fault) ? FAULT_MEMORY : result;
     if (result == 0) {
         struct picture from = {of_in.frame, in->data}, to = {of_out.frame, out->data};
-        result = config->stage->reference(config->config, &from, &to, fault);
+        result = stage_compute(config->stage, config->config, &from, &to, fault);
     }
     for (size_t i = 0; i < in->frame.n_planes && result == 0; i++) {
         const struct plane *plane = &in->frame.planes[i];

@@ -176,7 +176,7 @@ const struct stage stage_levels = {
     .complete = complete,
     .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32,
     .pixel = pixel,
-    .reference = levels_reference,
+    .sample = levels_sample,
     .tolerance = tolerance,
     .bench = "levels:20:220",
 };

@@ -27,6 +27,6 @@ struct levels_range levels_range(const struct levels_config *config, const struc
 double levels_value(const struct levels_config *config, const struct plane *in, double v);
 
 /* The definition, in plain C. */
-stage_reference levels_reference;
+stage_sample levels_sample;
 
 #endif

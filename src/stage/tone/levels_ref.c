@@ -29,15 +29,8 @@ double levels_value(const struct levels_config *config, const struct plane *in, 
     return range.low + (range.high - range.low) * curved;
 }
 
-static double level(const void *config, const struct plane *in, double v)
+double levels_sample(const void *config, const struct plane *in, double v)
 {
     double result = levels_value(config, in, v);
     return sample_is_integer(in->type) ? (double)sample_saturate(in->type, result) : result;
-}
-
-int levels_reference(const void *config, const struct picture *in, struct picture *out,
-                     struct fault *fault)
-{
-    reference_each_sample(config, in, out, level, true);
-    return 0;
 }

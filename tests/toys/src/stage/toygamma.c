@@ -37,5 +37,5 @@ const struct stage stage_toygamma = {
     .params = params,
     .config_size = sizeof(struct toygamma_config),
     .pixel = pixel,
-    .reference = toygamma_reference,
+    .sample = toygamma_sample,
 };

@@ -11,18 +11,10 @@ double toygamma_value(double exponent, enum sample_type type, double v)
     return max * pow(fmin(fmax(v / max, 0), 1), exponent);
 }
 
-static double value(const void *config_, const struct plane *in, double v)
+double toygamma_sample(const void *config_, const struct plane *in, double v)
 {
     const struct toygamma_config *config = config_;
     enum sample_type type = in->type;
     double result = toygamma_value(config->exponent, type, v);
     return sample_is_integer(type) ? (double)sample_saturate(type, result) : result;
-}
-
-int toygamma_reference(const void *config, const struct picture *in, struct picture *out,
-                       struct fault *fault)
-{
-    (void)fault;
-    reference_each_sample(config, in, out, value, true);
-    return 0;
 }
