@@ -47,24 +47,24 @@ static bool is_plane_y(const struct video_config *config)
             format == VIDEO_NV16);
 }
 
-/* Where a format has its samples: the kernel's definitions, and its part of the kernel's name. */
+/* Where a format has its samples: the kernel, with its definitions of Y and of all else. */
+#define PLANE_Y "Y_STEP 1\nY_AT 0\n"
 static const struct {
-    const char *name, *defines;
-    const char *luma; /* the format whose kernel computes the same where only luma is wanted */
+    const char *name, *kernel, *y, *others;
 } kinds[VIDEO_FORMATS] = {
-    [VIDEO_NV12] = {"nv12", "PAIRS 1\nCB_AT 0\nCR_AT 1\n", "PLANE_Y 1\n"},
-    [VIDEO_NV21] = {"nv21", "PAIRS 1\nCB_AT 1\nCR_AT 0\n", "PLANE_Y 1\n"},
-    [VIDEO_I420] = {"i420", "THIRDS 1\n", "PLANE_Y 1\n"},
-    [VIDEO_YUY2] = {"yuy2", "FOURS 1\nY_AT 0\nCB_AT 1\nCR_AT 3\n", "FOURS 1\nY_AT 0\n"},
-    [VIDEO_UYVY] = {"uyvy", "FOURS 1\nY_AT 1\nCB_AT 0\nCR_AT 2\n", "FOURS 1\nY_AT 1\n"},
-    [VIDEO_BGR] = {"bgr", "SOURCE_CH 3\nDST_CH 3\nR_AT 2\nB_AT 0\n", NULL},
-    [VIDEO_RGBX] = {"rgbx", "SOURCE_CH 4\nDST_CH 3\nR_AT 0\nB_AT 2\n", NULL},
-    [VIDEO_BGRX] = {"bgrx", "SOURCE_CH 4\nDST_CH 3\nR_AT 2\nB_AT 0\n", NULL},
-    [VIDEO_BGRA] = {"bgra", "SOURCE_CH 4\nDST_CH 4\nR_AT 2\nB_AT 0\n", NULL},
-    [VIDEO_NV16] = {"nv16", "PAIRS 1\nEACH_ROW 1\nCB_AT 0\nCR_AT 1\n", "PLANE_Y 1\n"},
-    [VIDEO_P010] = {"p010", "PAIRS 1\nTEN_BITS 1\nCB_AT 0\nCR_AT 1\n", "TEN_BITS 1\n"},
-    [VIDEO_RAW10] = {"raw10", "PACKED 10\n", NULL},
-    [VIDEO_RAW12] = {"raw12", "PACKED 12\n", NULL},
+    [VIDEO_NV12] = {"nv12", "pairs", PLANE_Y, "EACH_ROW 0\nCB_AT 0\nCR_AT 1\n"},
+    [VIDEO_NV21] = {"nv21", "pairs", PLANE_Y, "EACH_ROW 0\nCB_AT 1\nCR_AT 0\n"},
+    [VIDEO_NV16] = {"nv16", "pairs", PLANE_Y, "EACH_ROW 1\nCB_AT 0\nCR_AT 1\n"},
+    [VIDEO_P010] = {"p010", "pairs", PLANE_Y, "EACH_ROW 0\nCB_AT 0\nCR_AT 1\n"},
+    [VIDEO_I420] = {"i420", "thirds", PLANE_Y, "CB_AT 0\nCR_AT 1\n"},
+    [VIDEO_YUY2] = {"yuy2", "fours", "Y_STEP 2\nY_AT 0\n", "CB_AT 1\nCR_AT 3\n"},
+    [VIDEO_UYVY] = {"uyvy", "fours", "Y_STEP 2\nY_AT 1\n", "CB_AT 0\nCR_AT 2\n"},
+    [VIDEO_BGR] = {"bgr", "moved", "", "SOURCE_CH 3\nDST_CH 3\nR_AT 2\nB_AT 0\n"},
+    [VIDEO_RGBX] = {"rgbx", "moved", "", "SOURCE_CH 4\nDST_CH 3\nR_AT 0\nB_AT 2\n"},
+    [VIDEO_BGRX] = {"bgrx", "moved", "", "SOURCE_CH 4\nDST_CH 3\nR_AT 2\nB_AT 0\n"},
+    [VIDEO_BGRA] = {"bgra", "moved", "", "SOURCE_CH 4\nDST_CH 4\nR_AT 2\nB_AT 0\n"},
+    [VIDEO_RAW10] = {"raw10", "packed", "", "PACKED 10\n"},
+    [VIDEO_RAW12] = {"raw12", "packed", "", "PACKED 12\n"},
 };
 
 static void add_factors(struct pass *pass, const struct video_config *config)
@@ -83,18 +83,21 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     if (is_plane_y(config))
         return 0;
     enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    struct pass *pass = pass_begin(plan, "video", "", form, 0, out->width, out->height);
+    const char *kernel = config->luma ? "luma" : kinds[format].kernel;
+    struct pass *pass = pass_begin(plan, "video", kernel, form, 0, out->width, out->height);
+    bool ten_bits = video_has_10_bits(format);
     pass->goes_on = true;
-    pass_name(pass, config->luma && kinds[format].luma[0] == 'P' ? "y" : kinds[format].name);
-    if (config->luma)
-        pass_name(pass, "luma");
+    if (!config->luma)
+        pass_name(pass, kinds[format].name);
     pass_name(pass, kernel_form_name(form));
     pass_define(pass, "SRC", "%s", pass_type_name(plan->in->planes[0].type));
     pass_define(pass, "DST", "%s", pass_type_name(out->type));
     pass_define(pass, "ALPHA", "%d", out->channels == 4);
-    pass_define_lines(pass, config->luma ? kinds[format].luma : kinds[format].defines);
-    if (config->luma)
-        pass_define(pass, "LUMA", "1");
+    pass_define(pass, "TEN_BITS", "%d", ten_bits);
+    pass_define(pass, "WIDE", "%d", plan->profile->prebuilt && !ten_bits);
+    pass_define_lines(pass, kinds[format].y);
+    if (!config->luma)
+        pass_define_lines(pass, kinds[format].others);
     pass->work = config->luma ? 4 : video_is_ycbcr(format) ? 20 : 3;
     unsigned n_planes = config->luma ? 1 : (unsigned)plan->in->n_planes;
     for (unsigned i = 0; i < n_planes; i++) {
