@@ -1,53 +1,55 @@
 /* Arithmetic of two pictures: of a sample v and the sample w at the same place of a second picture, which stays the
- * same for all frames, and has the picture's channels. One of SUBTRACT, DIFFERENCE, DIVIDE, MASK and BLEND is defined
- * (src/stage/second/second.h).
+ * same for all frames, and has the picture's channels. A kernel for each operation; `shares` is blend of a second picture
+ * with alpha.
  *
- * `extra` is a third plane, of type EXTRA: of MASK what stands where w is 0, of BLEND with SHARES the second picture's
- * alpha, which, times `by`, says how much of w there is; otherwise nothing is read from it. Of BLEND the second picture
+ * `extra` is a third plane, of type EXTRA: of mask what stands where w is 0, of `shares` the second picture's alpha,
+ * which, times `by`, says how much of w there is; otherwise nothing is read from it. Of blend the second picture
  * lies at sample `left` and row `top`, `wide` samples by `high` rows, and what it does not cover stays.
  *
  * The grid counts samples, in vectors as in cl/point.cl. */
 #include <alpha.cl>
 #include <memory.cl>
 #include <round.cl>
-#ifdef BLEND
+#pragma kernel blend shares
 #define FIRST_COVERED (y >= top && y < top + high ? left : grid_width)
 #define BEHIND        (left + wide)
 #define ROW_COVERED   (y - top)
 #define LEFT          left
-#else
+#pragma kernel subtract difference divide mask
 #define FIRST_COVERED 0
 #define BEHIND        grid_width
 #define ROW_COVERED   y
 #define LEFT          0
-#endif
 
-#define AS(type, v)  CAT3(as_, type, LANES)(v)
+/* COMBINED: what becomes of v, by its type where it matters. */
+#pragma kernel subtract difference
+#define COMBINED     CAT(OF_, SRC)
+#define OF_ushort    OF_uchar
 #define TO_SHORTS(v) CAT3(convert_short, LANES, _sat)(v)
-
+#pragma kernel subtract
+#define OF_float (v - w)
+#define OF_short TO_SHORTS(CONVERT(int, v) - CONVERT(int, w))
+#define OF_uchar (max(v, w) - w)
+#pragma kernel difference
+#define OF_float fabs(v - w)
+#define OF_short TO_SHORTS(max(CONVERT(int, v), CONVERT(int, w)) - min(CONVERT(int, v), CONVERT(int, w)))
+#define OF_uchar (max(v, w) - min(v, w))
+#pragma kernel divide
+#define COMBINED WIDE_SATURATE(SRC, CONVERT(float, v) * w * by)
+#pragma kernel mask
+/* w is 0 or 255, BITS as wide as SRC, and ONES has a 1 in each of its bytes. */
+#define AS(type, v) CAT3(as_, type, LANES)(v)
+#define KEPT        (CONVERT(BITS, w) * (BITS)ONES)
+#define COMBINED    AS(SRC, (V(BITS))(AS(BITS, v) & KEPT | ~KEPT & AS(BITS, extra)))
+#pragma kernel blend
+#define COMBINED WIDE_SATURATE(SRC, CONVERT(float, v) + (CONVERT(float, w) - CONVERT(float, v)) * by)
+#pragma kernel shares
+#define COMBINED                                                                                   \
+    WIDE_SATURATE(SRC, CONVERT(float, v) + (CONVERT(float, w) - CONVERT(float, v)) * (CONVERT(float, extra) * by))
+#pragma kernel
 inline V(SRC) FN(combine)(V(SRC) v, V(WITH) w, V(EXTRA) extra, float by)
 {
-#if defined(SUBTRACT) && defined(SRC_IS_float)
-    return v - w;
-#elif defined(SUBTRACT) && defined(SRC_IS_short)
-    return TO_SHORTS(CONVERT(int, v) - CONVERT(int, w));
-#elif defined(SUBTRACT)
-    return max(v, w) - w;
-#elif defined(DIFFERENCE) && defined(SRC_IS_float)
-    return fabs(v - w);
-#elif defined(DIFFERENCE) && defined(SRC_IS_short)
-    return TO_SHORTS(max(CONVERT(int, v), CONVERT(int, w)) - min(CONVERT(int, v), CONVERT(int, w)));
-#elif defined(DIFFERENCE)
-    return max(v, w) - min(v, w);
-#elif defined(DIVIDE)
-    return WIDE_SATURATE(SRC, CONVERT(float, v) * w * by);
-#elif defined(MASK) /* w is 0 or 255, BITS as wide as SRC, and ONES has a 1 in each of its bytes */
-    return AS(SRC, (V(BITS))(AS(BITS, v) & CONVERT(BITS, w) * (BITS)ONES | ~(CONVERT(BITS, w) * (BITS)ONES) & AS(BITS, extra)));
-#elif defined(SHARES)
-    return WIDE_SATURATE(SRC, CONVERT(float, v) + (CONVERT(float, w) - CONVERT(float, v)) * (CONVERT(float, extra) * by));
-#else
-    return WIDE_SATURATE(SRC, CONVERT(float, v) + (CONVERT(float, w) - CONVERT(float, v)) * by);
-#endif
+    return COMBINED;
 }
 
 /* Sample x of the result. */
@@ -89,7 +91,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst), PLANE_IN(WIT
     first = clamp(first, x, end), behind = clamp(behind, first, end);
     for (; x < first; x++)
         out[x] = THEN_ONE(in[x]);
-#if LANES + 0
+#pragma form ROWS
     for (int i = x; behind - first >= LANES && i < behind; i += LANES) {
         x = min(i, behind - LANES);
         V(SRC) v = UNALIGNED_IN(SRC, LANES, in + x);
@@ -98,7 +100,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst), PLANE_IN(WIT
         UNALIGNED_OUT(OUT, LANES, out + x) = THEN(result);
         x += LANES;
     }
-#endif
+#pragma form ROWS SCALAR
     for (; x < behind; x++)
         out[x] = ONE(x);
     for (; x < end; x++)

@@ -365,8 +365,6 @@ void second_place(const struct second_config *config, const struct plane *in, ui
 
 /* ---- passes ---- */
 
-static const char *const words[] = {"SUBTRACT", "DIFFERENCE", "DIVIDE", "MASK", "BLEND"};
-
 /* The number that the kernels of divide and blend take. */
 static float number_of(const struct second_config *config, bool shares)
 {
@@ -377,31 +375,20 @@ static float number_of(const struct second_config *config, bool shares)
     return config->scale.choice == PARAM_IS_NUMBER ? (float)config->scale.value : 1;
 }
 
-static void define_types(struct pass *pass, const struct second_config *config,
-                         const struct plane *in, const struct plane *with, bool shares)
+static void define_types(struct pass *pass, const struct plane *in, const struct plane *with,
+                         bool masks)
 {
-    pass_name(pass, names[config->operation]);
-    pass_define(pass, words[config->operation], "1");
     pass_define_type(pass, "SRC", in->type);
     pass_define(pass, "DST", "SRC");
     if (with->type == in->type)
         pass_define(pass, "WITH", "SRC");
     else
         pass_define_type(pass, "WITH", with->type);
-    pass_define(pass, "EXTRA", "%s", config->operation == SECOND_MASK ? "SRC" : "WITH");
-    if (shares) {
-        pass_define(pass, "SHARES", "1");
-        pass_name(pass, "shares");
-    }
-    if (config->operation == SECOND_MASK) {
-        pass_define(pass, "BITS", "%s",
-                    in->type == SAMPLE_U8    ? "uchar"
-                    : in->type == SAMPLE_F32 ? "uint"
-                                             : "ushort");
-        pass_define(pass, "ONES", "%u",
-                    in->type == SAMPLE_U8    ? 1u
-                    : in->type == SAMPLE_F32 ? 0x1010101u
-                                             : 0x101u);
+    pass_define(pass, "EXTRA", "%s", masks ? "SRC" : "WITH");
+    size_t size = sample_size(in->type);
+    if (masks) {
+        pass_define(pass, "BITS", "%s", size == 1 ? "uchar" : size == 2 ? "ushort" : "uint");
+        pass_define(pass, "ONES", "%u", size == 1 ? 1u : size == 2 ? 0x101u : 0x1010101u);
     }
 }
 
@@ -419,10 +406,11 @@ static void add_pass(const struct second_config *config, struct stage_plan *plan
     if (form == FORM_VECTOR && (width < span || !pass_is_aligned(&with->plane)))
         form = FORM_SCALAR;
     struct pass *pass =
-        pass_begin(plan, "second", "", form, form == FORM_VECTOR ? span : 0, width, in->height);
+        pass_begin(plan, "second", shares ? "shares" : names[config->operation], form,
+                   form == FORM_VECTOR ? span : 0, width, in->height);
     if (form == FORM_ROWS)
         pass->lanes = 16;
-    define_types(pass, config, in, &with->plane, shares);
+    define_types(pass, in, &with->plane, masks);
     pass_define(pass, "ALPHA", "%u", keeps ? in->channels : 0);
     if (keeps)
         pass_name(pass, in->channels == 2 ? "c2" : "c4");
