@@ -3,18 +3,8 @@
  * coefficients are zero. f64 comes as its bits, for devices without fp64. */
 #include <double.cl>
 #include <round.cl>
-#ifdef COPY
-#define TO_MOSAIC(v) (v)
-#define BESIDE       0
-#else
-#ifdef SRC_IS_double
-#define NUMBER(v) float_of_f64(v)
-#else
-#define NUMBER(v) (float)(v)
-#endif
-#define TO_MOSAIC(v) (DST)((int)SATURATE(RANGE, factor * NUMBER(v)) + MIDDLE)
-#define BESIDE       MIDDLE
-#endif
+#define NUMBER(v)    (OF_DOUBLES ? float_of_f64((ulong)(v)) : (float)(v))
+#define TO_MOSAIC(v) (COPY ? (DST)(v) : (DST)((int)SATURATE(RANGE, factor * NUMBER(v)) + MIDDLE))
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst), int left, int top, int width,
                      int height, float factor)
@@ -26,5 +16,5 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(DST, dst), int left, in
     for (; x < inside; x++)
         out[x] = TO_MOSAIC(in[x]);
     for (; x < end; x++)
-        out[x] = BESIDE;
+        out[x] = MIDDLE;
 }

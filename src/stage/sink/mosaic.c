@@ -230,13 +230,13 @@ static void add_pass(struct stage_plan *plan, unsigned index, const struct mosai
     struct pass *pass =
         pass_begin(plan, "mosaic", "", form, 0, cell->width * channels, cell->height);
     pass_define_type_bits(pass, "SRC", in->type);
-    if (cell->copy) {
-        pass_define(pass, "COPY", "1");
-        pass_define(pass, "DST", "%s", pass_type_bits_name(out->type));
-    } else {
-        pass_define_type(pass, "DST", out->type);
-        pass_define(pass, "RANGE", "%s", pass_type_name(cell->range));
-        pass_define(pass, "MIDDLE", "%d", cell->middle);
+    pass_define(pass, "OF_DOUBLES", "%d", in->type == SAMPLE_F64);
+    pass_define(pass, "COPY", "%d", cell->copy);
+    pass_define(pass, "MIDDLE", "%d", cell->copy ? 0 : cell->middle);
+    pass_define(pass, "DST", "%s", pass_type_bits_name(out->type));
+    pass_define(pass, "RANGE", "%s", pass_type_name(cell->copy ? SAMPLE_U8 : cell->range));
+    if (!cell->copy) {
+        pass_name(pass, sample_name(out->type));
         pass_name(pass, cell->middle ? "centred" : "low");
     }
     pass_name(pass, kernel_form_name(form));

@@ -34,17 +34,18 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
         pass_define_type(pass, "DST", out->type);
         pass_define(pass, "DST_MAX", "%d", (int)sample_max(out->type));
         pass_channels(pass, in->channels, out->channels);
-        bool scaled = !sample_is_integer(in->type) && plane_white(in) != sample_max(out->type);
+        bool whole = sample_is_integer(in->type);
+        bool scaled = !whole && plane_white(in) != sample_max(out->type);
+        pass_define(pass, "OF_INTEGERS", "%d", whole);
+        pass_define(pass, "OF_DOUBLES", "%d", in->type == SAMPLE_F64);
+        pass_define(pass, "SRC_MIN", "%d", whole ? (int)sample_min(in->type) : 0);
         pass_define(pass, "SCALED", "%d", scaled);
         if (scaled)
             pass_name(pass, "scaled");
         pass_name(pass, kernel_form_name(form));
         pass->work = 4.0 * out->channels;
         pass_planes(pass, plan, i);
-        if (scaled) {
-            pass_float(pass, (float)plane_white(in));
-            pass_numbers(pass, "float white", "white");
-        }
+        pass_float(pass, (float)plane_white(in));
     }
     return 0;
 }
