@@ -1,28 +1,25 @@
 /* A luminance sample for each pixel of CH channels: 3, or 4 with alpha, which is dropped; of grey (CH 1 or 2) a copy.
  * The grid counts pixels. Of integers it is (r*R + g*G + b*B + 32768) >> 16 with weights whose sum is 65536; for
- * samples of 16 bits, too, that fits 32 bits. */
+ * samples of 16 bits, too, that fits 32 bits. MIXED is the type of the weights. */
 #include <luma.cl>
 #include <memory.cl>
 #include <processor.cl>
 #include <words.cl>
-#if CH < 3
-#define WEIGHT_PARAMETERS
-#elif defined(SRC_IS_float)
-#define MIXED   float
-#define WEIGHT float
-#define MIX(r, g, b) ((r) * red + (g) * green + (b) * blue)
-#else
-#define MIXED   uint
-#define WEIGHT uint
-#define MIX(r, g, b) (((r) * red + (g) * green + (b) * blue + 32768u) >> 16)
-#endif
-#if defined(IN_BYTES) && defined(__clang__)
+#pragma kernel grey
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst) THEN_PARAMETERS)
+{
+    POSITION(x, y)
+    __global const SRC *in = ROW(src, y);
+    __global OUT *out = ROW(dst, y);
+    for (int end = SPAN_END(x); x < end; x++)
+        out[x] = THEN_ONE(in[CH * x]);
+}
+#pragma kernel bytes
 /* RGB bytes on CPUs, 32 pixels at a time in lanes of 16 bits; LLVM would vectorise a plain loop in lanes of 32 bits. A
  * lane first holds the bytes of an even pixel and of the odd one behind it. A weight is 256 h + l, and planning has
  * checked that the sum of the three l is at most 256. So the sums of products fit 16 bits (at most 255 · 256), and so
  * does the sum that is shifted last (at most 65536 / 256 · 255 + 128). Clang deals the bytes of a vector of 96 to the
  * channels in 13 instructions. */
-#define WIDE_BYTES
 typedef uchar FN(bytes96) __attribute__((ext_vector_type(96), aligned(1)));
 #define CHANNEL(v, k)                                                                              \
     __builtin_astype(__builtin_shufflevector(v, v,                                               \
@@ -46,25 +43,23 @@ inline ushort16 FN(pairs_at)(__global const uchar *in, uint red, uint green, uin
     ushort16 odd = FN(mix)(r >> (ushort)8, g >> (ushort)8, b >> (ushort)8, red, green, blue);
     return even >> (ushort)8 | (odd & (ushort)0xff00);
 }
-#endif
-#if CH > 2
-#define WEIGHT_PARAMETERS , WEIGHT red, WEIGHT green, WEIGHT blue
-#endif
-
-#ifdef IN_FLOATS
+#pragma kernel floats
 /* Bytes on GPUs with few registers (Mali): 16 pixels, in accesses of 16 bytes. Four luminances in a word. */
 inline uint FN(word)(float4 greys)
 {
     return as_uint(four_of(greys + ROUNDER));
 }
-#endif
+#pragma kernel unnamed bytes floats
+#define MIX               CAT(MIX_, MIXED)
+#define MIX_float(r, g, b) ((r) * red + (g) * green + (b) * blue)
+#define MIX_uint(r, g, b)  ((MIX_float(r, g, b) + 32768u) >> 16)
 
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst) WEIGHT_PARAMETERS THEN_PARAMETERS)
+__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst), MIXED red, MIXED green, MIXED blue THEN_PARAMETERS)
 {
     POSITION(x, y)
     __global const SRC *in = ROW(src, y);
     __global OUT *out = ROW(dst, y);
-#if defined(IN_FLOATS)
+#pragma kernel floats
     if (x + SPAN <= grid_width) {
         __global const uint4 *at = (__global const uint4 *)(in + x * CH);
         float r = (float)red * 0x1p-16f, g = (float)green * 0x1p-16f, b = (float)blue * 0x1p-16f;
@@ -81,7 +76,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst) WEIGHT_PARAME
                                                    THEN_WORD(FN(word)(lumas_of_rgba(at[CH - 1], r, g, b))));
         return;
     }
-#elif defined(FORM_VECTOR)
+#pragma kernel unnamed
+#pragma form VECTOR
     /* Four pixels from CH vectors of four samples. */
     if (x + SPAN <= grid_width) {
         __global const CAT(SRC, 4) *at = (__global const CAT(SRC, 4) *)(in + x * CH);
@@ -98,9 +94,9 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst) WEIGHT_PARAME
         }
         return;
     }
-#endif
+#pragma kernel unnamed bytes floats
     int end = SPAN_END(x);
-#ifdef WIDE_BYTES
+#pragma kernel bytes
     for (; x + 32 <= end; x += 32) {
         FETCH_AHEAD(in + 3 * x + src_stride); /* the next row: the processor's own prefetching ends with each page */
         FETCH_AHEAD(in + 3 * x + src_stride + 64);
@@ -108,11 +104,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst) WEIGHT_PARAME
         UNALIGNED_OUT(OUT, 16, out + x) = THEN(as_uchar16(pairs.lo));
         UNALIGNED_OUT(OUT, 16, out + x + 16) = THEN(as_uchar16(pairs.hi));
     }
-#endif
+#pragma kernel unnamed bytes floats
     for (; x < end; x++)
-#if CH < 3
-        out[x] = THEN_ONE(in[CH * x]);
-#else
         out[x] = THEN_ONE((DST)MIX((MIXED)in[CH * x], (MIXED)in[CH * x + 1], (MIXED)in[CH * x + 2]));
-#endif
 }

@@ -99,6 +99,8 @@ static void add_pass(const struct luminance_config *config, struct stage_plan *p
     if (!mixes && plan->profile->form != FORM_ROWS)
         form = FORM_SCALAR;
     bool in_floats = form == FORM_VECTOR && plan->profile->takes_columns && in->type == SAMPLE_U8;
+    bool in_bytes =
+        form == FORM_ROWS && in->channels == 3 && in->type == SAMPLE_U8 && low_bytes_fit;
     unsigned span = form != FORM_VECTOR ? 0
                     : in_floats         ? 16
                                         : pass_vector_length(plan->profile, in->type, in->type);
@@ -106,14 +108,17 @@ static void add_pass(const struct luminance_config *config, struct stage_plan *p
     pass->goes_on = true;
     if (form == FORM_VECTOR)
         pass->lanes = 4; /* at a time, within a work-item's span */
-    if (in_floats)
-        pass_define(pass, "IN_FLOATS", "1");
     pass_define_type_bits(pass, "SRC", in->type);
     pass_define(pass, "DST", "SRC");
+    pass_define(pass, "MIXED", "%s", in->type == SAMPLE_F32 ? "float" : "uint");
     pass_channels(pass, in->channels, 1);
-    if (form == FORM_ROWS && in->channels == 3 && in->type == SAMPLE_U8 && low_bytes_fit) {
+    if (!mixes)
+        pass_define(pass, "KERNEL_grey", "1");
+    if (in_floats)
+        pass_define(pass, "KERNEL_floats", "1");
+    if (in_bytes) {
         pass->lanes = 16; /* for the stages that follow; itself computes 32 at a time */
-        pass_define(pass, "IN_BYTES", "1");
+        pass_define(pass, "KERNEL_bytes", "1");
         pass_name(pass, "bytes");
     }
     pass_name(pass, kernel_form_name(form));
