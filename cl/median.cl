@@ -9,11 +9,11 @@
 #include <border.cl>
 #include <processor.cl>
 #define SIDE (2 * RADIUS + 1)
-#ifdef ROWS
+#pragma form VECTOR
 #define OF(i) v##i
-#else
+#pragma form ROWS SCALAR
 #define OF(i) v[i]
-#endif
+#pragma form
 #define S(i, j)                                                                                    \
     {                                                                                              \
         COMPARED least = LEAST(OF(i), OF(j));                                                    \
@@ -23,16 +23,16 @@
 #define L(i, j) OF(i) = LEAST(OF(i), OF(j));
 #define H(i, j) OF(j) = LARGEST(OF(i), OF(j));
 
-#if RADIUS == 1
-#define SORT_COLUMN                                                                                \
+#define SORT_COLUMN  CAT(SORT_COLUMN_, RADIUS)
+#define TAKE_MIDDLE  CAT(TAKE_MIDDLE_, RADIUS)
+#define MIDDLE_PLACE (SIDE * SIDE / 2)
+#define SORT_COLUMN_1                                                                              \
     S(0, 1) S(1, 2) S(0, 1)
-#define TAKE_MIDDLE                                                                                \
+#define TAKE_MIDDLE_1                                                                              \
     H(0, 1) H(1, 2) S(3, 4) H(3, 5) L(4, 5) L(6, 7) L(6, 8) S(2, 4) H(2, 6) L(4, 6)
-#define MIDDLE_PLACE 4
-#elif RADIUS == 2
-#define SORT_COLUMN                                                                                \
+#define SORT_COLUMN_2                                                                              \
     S(0, 3) S(1, 4) S(0, 2) S(1, 3) S(0, 1) S(2, 4) S(1, 2) S(3, 4) S(2, 3)
-#define TAKE_MIDDLE                                                                                \
+#define TAKE_MIDDLE_2                                                                              \
     S(0, 1) S(2, 3) H(0, 2) S(1, 3) H(1, 2) H(2, 4) S(3, 4) S(5, 6) S(7, 8) H(5, 7) S(6, 8)        \
     S(6, 7) S(7, 9) H(6, 7) S(10, 11) S(12, 13) S(10, 12) S(11, 13) H(10, 14) L(13, 14)            \
     S(15, 16) S(17, 18) S(15, 17) L(16, 18) S(16, 17) S(15, 19) L(17, 19) S(20, 21) S(22, 23)      \
@@ -40,12 +40,10 @@
     L(17, 8) H(3, 7) S(4, 15) S(20, 12) L(11, 13) S(9, 17) S(11, 12) H(4, 11) S(7, 12)             \
     H(7, 20) S(15, 11) L(17, 21) S(11, 12) L(16, 17) H(20, 9) L(11, 16) H(15, 11) L(12, 9)         \
     H(11, 12)
-#define MIDDLE_PLACE 12
-#elif RADIUS == 3
-#define SORT_COLUMN                                                                                \
+#define SORT_COLUMN_3                                                                              \
     S(0, 6) S(2, 3) S(4, 5) S(0, 2) S(1, 4) S(3, 6) S(0, 1) S(2, 5) S(3, 4) S(1, 2) S(4, 6)        \
     S(2, 3) S(4, 5) S(1, 2) S(3, 4) S(5, 6)
-#define TAKE_MIDDLE                                                                                \
+#define TAKE_MIDDLE_3                                                                              \
     S(0, 1) S(2, 3) S(4, 5) S(1, 3) S(1, 2) S(5, 6) H(0, 4) H(1, 5) S(2, 6) H(2, 4) S(3, 5)        \
     H(3, 4) S(7, 8) S(9, 10) S(11, 12) S(7, 9) S(8, 10) S(11, 13) S(8, 9) S(12, 13) H(7, 11)       \
     H(8, 12) S(9, 13) H(9, 11) S(10, 12) S(10, 11) S(14, 15) S(16, 17) S(14, 16) S(15, 17)         \
@@ -66,8 +64,6 @@
     S(18, 19) S(20, 22) S(23, 24) S(30, 31) S(32, 35) S(36, 37) H(4, 26) H(12, 32) H(13, 35)       \
     L(16, 36) L(17, 37) H(17, 26) H(18, 28) H(19, 29) L(20, 30) L(22, 31) L(23, 32) L(24, 35)      \
     H(16, 20) H(22, 26) L(23, 28) L(24, 29) H(20, 23) L(24, 26) H(23, 24)
-#define MIDDLE_PLACE 24
-#endif
 
 #pragma form ROWS
 #include "strips.cl"
@@ -216,30 +212,23 @@ inline float4 FN(middle)(float16 least, float16 between, float16 largest)
     float4 v3 = CAT(AT_m, CH)(between), v4 = AT_0(between), v5 = CAT(AT_, CH)(between);
     float4 v6 = CAT(AT_m, CH)(largest), v7 = AT_0(largest), v8 = CAT(AT_, CH)(largest);
     TAKE_MIDDLE
-    return CAT(v, MIDDLE_PLACE);
+    return v4;
 }
 #undef COMPARED
 #define COMPARED    float16
 #include "columns.cl"
 
 #pragma form SCALAR
-#define COMPARED FN(number)
-#ifdef SRC_IS_float
-typedef float FN(number);
-#else
-typedef int FN(number);
-#endif
+#include <types.cl>
+#define COMPARED NUMBER
 #define LEAST(a, b)   ((a) < (b) ? (a) : (b))
 #define LARGEST(a, b) ((a) < (b) ? (b) : (a))
 
 /* A number that has the samples' order, and the highest bit of such. */
 inline uint FN(key)(SRC v)
 {
-#ifdef SRC_IS_float
-    return as_uint(v) ^ (as_uint(v) >> 31 ? 0xffffffffu : 0x80000000u);
-#else
-    return (uint)v;
-#endif
+    uint bits = as_uint((float)v);
+    return !IS_REAL(SRC) ? (uint)v : bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
 }
 
 /* The sample at (px + i, py + j), of channel c. */
@@ -262,24 +251,25 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
     }
     bool inside = px >= RADIUS && px + RADIUS < width && py >= RADIUS && py + RADIUS < height;
     __global const SRC *at = ROW(src, py) + px * CH + c;
-#if RADIUS < 3
-    COMPARED v[SIDE * SIDE], all[SIDE * SIDE];
-    UNROLLED for (int i = 0; i < SIDE * SIDE; i++) {
-        int column = i % SIDE - RADIUS, row = i / SIDE - RADIUS;
-        all[i] = inside ? at[column * CH + row * src_stride] : NEAR_SAMPLE(column, row);
+    if (RADIUS < 3) {
+        COMPARED v[SIDE * SIDE], all[SIDE * SIDE];
+        UNROLLED for (int i = 0; i < SIDE * SIDE; i++) {
+            int column = i % SIDE - RADIUS, row = i / SIDE - RADIUS;
+            all[i] = inside ? at[column * CH + row * src_stride] : NEAR_SAMPLE(column, row);
+        }
+        UNROLLED for (int column = 0; column < SIDE; column++) {
+            UNROLLED for (int i = 0; i < SIDE; i++)
+                v[i] = all[i * SIDE + column];
+            SORT_COLUMN
+            UNROLLED for (int i = 0; i < SIDE; i++)
+                all[i * SIDE + column] = v[i];
+        }
+        UNROLLED for (int i = 0; i < SIDE * SIDE; i++)
+            v[i] = all[i];
+        TAKE_MIDDLE
+        ROW(dst, y)[x] = (SRC)v[MIDDLE_PLACE];
+        return;
     }
-    UNROLLED for (int column = 0; column < SIDE; column++) {
-        UNROLLED for (int i = 0; i < SIDE; i++)
-            v[i] = all[i * SIDE + column];
-        SORT_COLUMN
-        UNROLLED for (int i = 0; i < SIDE; i++)
-            all[i * SIDE + column] = v[i];
-    }
-    UNROLLED for (int i = 0; i < SIDE * SIDE; i++)
-        v[i] = all[i];
-    TAKE_MIDDLE
-    ROW(dst, y)[x] = (SRC)v[MIDDLE_PLACE];
-#else
     /* More samples than registers: bit by bit from the highest one, the largest number that no more than half of
      * them are below. Floats are compared as integers that have their order. */
     uint found = 0;
@@ -293,10 +283,5 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
             }
         found = below <= SIDE * SIDE / 2 ? tried : found;
     }
-#ifdef SRC_IS_float
-    ROW(dst, y)[x] = as_float(found ^ (found >> 31 ? 0x80000000u : 0xffffffffu));
-#else
-    ROW(dst, y)[x] = (SRC)found;
-#endif
-#endif
+    ROW(dst, y)[x] = !IS_REAL(SRC) ? (SRC)found : (SRC)as_float(found ^ (found >> 31 ? 0x80000000u : 0xffffffffu));
 }

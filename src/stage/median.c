@@ -75,6 +75,7 @@ static void add_samples(struct task *task)
     struct pass *pass = pass_begin(task->plan, "median", "", FORM_SCALAR, 1,
                                    out->width * out->channels, out->height);
     describe(task, pass);
+    pass_define(pass, "NUMBER", "%s", in->type == SAMPLE_F32 ? "float" : "int");
     pass->work = 5 * work_of(task->config);
     pass_ints(pass, in->width, in->height, stage_border(task->window.border),
               task->window.border == BORDER_CROP ? (int32_t)task->config->radius : 0);
