@@ -8,30 +8,18 @@
 #include <processor.cl>
 #include <words.cl>
 
-#if N > 1 && UNITS == 1
-#pragma form ROWS
-typedef CAT(UNIT, N) __attribute__((aligned(UNIT_BYTES))) FN(vector);
-#pragma form VECTOR SCALAR
-typedef CAT(UNIT, N) FN(vector);
-#pragma form
-
+#pragma kernel tiles squares
 /* Interleaves the lanes of two vectors: of their first halves, and of their second halves. */
-#if N == 4
-#define FIRST_TURNS(a, b) (CAT(UNIT, N))((a).s0, (b).s0, (a).s1, (b).s1)
-#define LAST_TURNS(a, b)  (CAT(UNIT, N))((a).s2, (b).s2, (a).s3, (b).s3)
-#elif N == 8
-#define FIRST_TURNS(a, b)                                                                          \
-    (CAT(UNIT, N))((a).s0, (b).s0, (a).s1, (b).s1, (a).s2, (b).s2, (a).s3, (b).s3)
-#define LAST_TURNS(a, b)                                                                           \
-    (CAT(UNIT, N))((a).s4, (b).s4, (a).s5, (b).s5, (a).s6, (b).s6, (a).s7, (b).s7)
-#else
-#define FIRST_TURNS(a, b)                                                                          \
-    (CAT(UNIT, N))((a).s0, (b).s0, (a).s1, (b).s1, (a).s2, (b).s2, (a).s3, (b).s3, (a).s4, (b).s4, \
-                   (a).s5, (b).s5, (a).s6, (b).s6, (a).s7, (b).s7)
-#define LAST_TURNS(a, b)                                                                           \
-    (CAT(UNIT, N))((a).s8, (b).s8, (a).s9, (b).s9, (a).sa, (b).sa, (a).sb, (b).sb, (a).sc, (b).sc, \
-                   (a).sd, (b).sd, (a).se, (b).se, (a).sf, (b).sf)
-#endif
+#define FIRST_TURNS(a, b)    (CAT(UNIT, N))(CAT(FIRST_TURNS_, N)(a, b))
+#define LAST_TURNS(a, b)     (CAT(UNIT, N))(CAT(LAST_TURNS_, N)(a, b))
+#define FIRST_TURNS_4(a, b)  (a).s0, (b).s0, (a).s1, (b).s1
+#define LAST_TURNS_4(a, b)   (a).s2, (b).s2, (a).s3, (b).s3
+#define FIRST_TURNS_8(a, b)  FIRST_TURNS_4(a, b), LAST_TURNS_4(a, b)
+#define LAST_TURNS_8(a, b)   (a).s4, (b).s4, (a).s5, (b).s5, (a).s6, (b).s6, (a).s7, (b).s7
+#define FIRST_TURNS_16(a, b) FIRST_TURNS_8(a, b), LAST_TURNS_8(a, b)
+#define LAST_TURNS_16(a, b)                                                                        \
+    (a).s8, (b).s8, (a).s9, (b).s9, (a).sa, (b).sa, (a).sb, (b).sb, (a).sc, (b).sc, (a).sd, (b).sd, \
+        (a).se, (b).se, (a).sf, (b).sf
 
 /* One step of transposing; after log2 N of them rows are columns. */
 inline void FN(round)(CAT(UNIT, N) *v)
@@ -44,9 +32,7 @@ inline void FN(round)(CAT(UNIT, N) *v)
     UNROLLED for (int i = 0; i < N; i++)
         v[i] = w[i];
 }
-#endif
-
-#if N > 1 && UNITS == 3
+#pragma kernel threes
 /* Turns 4 × 4 pixels of three bytes, with rows of three words. */
 #define FIRST_PIXEL(v)  (v).s0
 #define SECOND_PIXEL(v) permute((v).s0, (v).s1, 0x0543u)
@@ -55,17 +41,15 @@ inline void FN(round)(CAT(UNIT, N) *v)
 #define ROW_OF_PIXELS(a, b, c, d)                                                                  \
     (uint3)(permute(a, b, 0x4210u), permute(b, c, 0x5421u), permute(c, d, 0x6542u))
 #define TURNED(PIXEL) ROW_OF_PIXELS(PIXEL(v0), PIXEL(v1), PIXEL(v2), PIXEL(v3))
-#endif
-
-#if N > 1 && defined(FORM_ROWS)
+#pragma kernel tiles
 /* Turns a tile whose rows are as long as a line of the cache. Rows are gathered in arrays, so that each line of either
  * plane is touched once: where the stride is a power of 2, lines of one column displace each other. For the same reason
  * the next tile along the result's rows is fetched into the second cache; the first would not hold it. */
 #define TILE (64 / UNIT_BYTES)
 #ifdef NATIVE
-#define FETCH_NEXT(p) __builtin_prefetch((const void *)(size_t)(p), 0, 2)
+#define FETCH_FAR(p) __builtin_prefetch((const void *)(size_t)(p), 0, 2)
 #else
-#define FETCH_NEXT(p) FETCH_AHEAD(p)
+#define FETCH_FAR(p) FETCH_AHEAD(p)
 #endif
 typedef ulong8 __attribute__((aligned(UNIT_BYTES))) FN(tile_row);
 inline void FN(turn_tile)(__global const UNIT *in, long in_step, __global UNIT *out, long out_step)
@@ -73,7 +57,7 @@ inline void FN(turn_tile)(__global const UNIT *in, long in_step, __global UNIT *
     CAT(UNIT, N) __attribute__((aligned(64))) tile[TILE][TILE / N], turned[TILE][TILE / N];
     CAT(UNIT, N) v[N];
     for (int i = 0; i < TILE; i++) {
-        FETCH_NEXT(in + (TILE + i) * in_step);
+        FETCH_FAR(in + (TILE + i) * in_step);
         *(ulong8 *)tile[i] = *(__global const FN(tile_row) *)(in + i * in_step);
     }
     for (int y = 0; y < TILE; y += N)
@@ -86,12 +70,11 @@ inline void FN(turn_tile)(__global const UNIT *in, long in_step, __global UNIT *
                 turned[x + i][y / N] = v[i];
         }
     for (int i = 0; i < TILE; i++) {
-        FETCH_NEXT(out + i * out_step + TILE);
+        FETCH_FAR(out + i * out_step + TILE);
         *(__global FN(tile_row) *)(out + i * out_step) = *(ulong8 *)turned[i];
     }
 }
-#endif
-
+#pragma kernel
 __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int width, int height,
                      int clockwise)
 {
@@ -99,7 +82,7 @@ __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int width,
     int begin = SPAN_BEGIN;
     IN_GRID(begin, GRID_Y)
     int end = SPAN_END(begin);
-#if N > 1 && defined(FORM_ROWS)
+#pragma kernel tiles
     if (width >= TILE && height >= TILE) {
         for (int x = begin; x < end; x += TILE) {
             int to = min(x, height - TILE);
@@ -112,7 +95,7 @@ __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int width,
         }
         return;
     }
-#elif N > 1 && UNITS == 3
+#pragma kernel threes
     if (column + N <= width && begin + N <= height) {
         int in_step = (clockwise ? -1 : 1) * src_stride, out_step = (clockwise ? 1 : -1) * dst_stride;
         __global const uchar *in = ROW(src, clockwise ? height - 1 - begin : begin) + 3 * column;
@@ -125,20 +108,20 @@ __kernel void KERNEL(GRID, PLANE_IN(UNIT, src), PLANE_OUT(UNIT, dst), int width,
         vstore3(TURNED(FOURTH_PIXEL), 0, (__global uint *)(out + 3 * out_step));
         return;
     }
-#elif N > 1
+#pragma kernel squares
     if (column + N <= width && begin + N <= height) {
         __global const UNIT *in = ROW(src, clockwise ? height - 1 - begin : begin) + column;
         __global UNIT *out = ROW(dst, clockwise ? column : width - N - column) + begin;
         CAT(UNIT, N) v[N];
         UNROLLED for (int i = 0; i < N; i++)
-            v[i] = *(__global const FN(vector) *)(in + (clockwise ? -i : i) * src_stride);
+            v[i] = *(__global const CAT(UNIT, N) *)(in + (clockwise ? -i : i) * src_stride);
         UNROLLED for (int n = N; n > 1; n /= 2)
             FN(round)(v);
         UNROLLED for (int i = 0; i < N; i++)
-            *(__global FN(vector) *)(out + (clockwise ? i : N - 1 - i) * dst_stride) = v[i];
+            *(__global CAT(UNIT, N) *)(out + (clockwise ? i : N - 1 - i) * dst_stride) = v[i];
         return;
     }
-#endif
+#pragma kernel
 #pragma form ROWS
     /* Blocks of 16 × 16 pixels go through a small array, because rows whose stride is a power of 2 displace each other
      * in the cache. */

@@ -102,6 +102,12 @@ static void add_quarter(struct stage_plan *plan, unsigned i, bool clockwise)
     }
     struct pass *pass = move_begin(plan, "rotate", form, block, &in, &out, out.plane.width,
                                    (in.plane.width + block - 1) / block);
+    if (square > 1)
+        pass_define(pass,
+                    form == FORM_ROWS ? "KERNEL_tiles"
+                    : pixel == 3      ? "KERNEL_threes"
+                                      : "KERNEL_squares",
+                    "1");
     pass_define(pass, "N", "%u", square);
     pass_define(pass, "BLOCK", "%u", block);
     if (form == FORM_SCALAR) /* so that a work-group covers equally many of both */
