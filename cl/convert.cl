@@ -45,63 +45,46 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int rows)
             out[3 * next] = in[3];
     }
 }
-#pragma kernel unnamed
-/* convert: to integers sat(rne(v)), or with SCALED, for floats whose white is 1, sat(rne(v * max)), or with QUANTIZES
- * sat(rne(v / scale) + zero); to floats the nearest f32 or f16. f16 and f64 come as their bits; SCALED and f64 compute
- * one sample at a time. */
-#if defined(SRC_IS_half) && !KEEPS_TYPE
+#pragma kernel unnamed quantized
+/* convert: TO integers sat(rne(v)), for floats whose white is 1 sat(rne(v * max)), or quantized
+ * sat(rne(v / scale) + zero); to floats the nearest f32 or f16. f16 and f64 come as their bits; what is `scaled`, and f64,
+ * is computed one sample at a time. */
 DEFINE_FLOAT_OF_HALF
-#endif
-#if defined(DST_IS_half) && !KEEPS_TYPE
 DEFINE_HALF_OF_FLOAT
-#endif
-#if defined(SRC_IS_half)
-#define IN_FLOAT(v) FN(float_of_half)(v)
-#elif defined(SRC_IS_double)
-#define IN_FLOAT(v) float_of_f64(v)
-#else
-#define IN_FLOAT(v) CONVERT(float, v)
-#endif
+#define IN_FLOAT          CAT(FROM_, FROM)
+#define FROM_half(v)       FN(float_of_half)(v)
+#define FROM_double(v)     float_of_f64(v)
+#define FROM_odd_double(v) odd_float_of_f64(v)
+#define FROM_number(v)     CONVERT(float, v)
 
-#ifdef QUANTIZES
+#pragma kernel unnamed
+#define TO_same(v)       (v)
+#define TO_float(v)      IN_FLOAT(v)
+#define TO_half(v)       FN(half_of_float)(IN_FLOAT(v))
+#define TO_scaled(v)     (DST)(int)share_of(IN_FLOAT(v), (float)DST_MAX, 1.0f)
+#define TO_rounded(v)    WIDE_SATURATE(DST, IN_FLOAT(v))
+#define TO_saturated(v)  (DST)saturate_f64(v, DST_MIN, DST_MAX)
+#define TO_limited(v)    CONVERT(DST, clamp(v, (V(SRC))(SRC)LOWEST, (V(SRC))(SRC)HIGHEST))
+inline V(DST) FN(convert_pixel)(V(SRC) v)
+{
+    return CAT(TO_, TO)(v);
+}
+#pragma kernel quantized
 /* The quotient is that of f32, correctly rounded: after one step of Newton's method it is one of the two nearest
  * numbers, and the second one's remainder, exact in fma, rounds it (P. Markstein, Computation of elementary functions
  * on the IBM RISC System/6000 processor, 1990). What is limited to 2^18 has no such remainder. */
 inline V(DST) FN(convert_pixel)(V(SRC) v, float scale, float reciprocal, float zero)
 {
-    V(float) from = IN_FLOAT(v);
-#ifdef EXACT_DIVIDE
-    V(float) steps = from / scale;
-#else
-    V(float) by = -scale, times = reciprocal, most = 262144.0f * scale;
-    from = fmin(fmax(from, -most), most);
-    V(float) steps = from * times;
-    steps = fma(fma(steps, by, from), times, steps);
-    steps = fma(fma(steps, by, from), times, steps);
-#endif
+    V(float) from = IN_FLOAT(v), steps;
+    if (EXACT_DIVIDE) {
+        steps = from / scale;
+    } else {
+        V(float) by = -scale, times = reciprocal, most = 262144.0f * scale;
+        from = fmin(fmax(from, -most), most);
+        steps = from * times;
+        steps = fma(fma(steps, by, from), times, steps);
+        steps = fma(fma(steps, by, from), times, steps);
+    }
     steps = fmin(fmax(steps, -262144.0f), 262144.0f);
     return CONVERT(DST, CONVERT(int, IN_RANGE(DST, RNE(steps) + zero)));
 }
-#else
-inline V(DST) FN(convert_pixel)(V(SRC) v)
-{
-#if defined(SCALED)
-    return (DST)(int)share_of(IN_FLOAT(v), (float)DST_MAX, 1.0f);
-#elif KEEPS_TYPE
-    return v;
-#elif defined(DST_IS_float)
-    return IN_FLOAT(v);
-#elif defined(SRC_IS_double) && defined(DST_IS_half)
-    return FN(half_of_float)(odd_float_of_f64(v));
-#elif defined(SRC_IS_double)
-    return (DST)saturate_f64(v, DST_MIN, DST_MAX);
-#elif defined(DST_IS_half)
-    return FN(half_of_float)(IN_FLOAT(v));
-#elif defined(SRC_IS_half) || defined(SRC_IS_float)
-    return WIDE_SATURATE(DST, IN_FLOAT(v));
-#else
-    return CONVERT(DST, clamp(v, (V(SRC))(SRC)LOWEST, (V(SRC))(SRC)HIGHEST));
-#endif
-}
-#endif
-#undef IN_FLOAT

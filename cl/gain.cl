@@ -1,42 +1,29 @@
 /* gain: v * gain + offset. In f32 with two roundings; for integers exactly (src/stage/gain.c), from N = FACTOR * v,
- * where INPUT clamps v so that N fits. With GENERIC the numbers are arguments. */
+ * where INPUT clamps v so that N fits; in the kernel `generic` the numbers are arguments. */
 #include <quotient.cl>
 #include <round.cl>
 #include <in_words.cl>
 #include <words.cl>
-#if defined(IN_WORDS) && defined(GAIN)
-/* Bytes: f32 gives exact results, too, and conversions between bytes and floats only take permutations and
- * additions (cl/prelude.cl). */
-#define SCALED(k)                                                                                  \
-    as_uint(fmin(fmax(byte_as_float(w, k) * gain + offset, 0.0f), 255.0f) + 12582912.0f)
-inline uint FN(scaled_word)(uint w, float gain, float offset)
-{
-    return last_bytes(SCALED(0), SCALED(1), SCALED(2), SCALED(3));
-}
-
-inline V(DST) FN(gain_pixel)(V(SRC) v GAIN_PARAMETERS)
-{
-    CAT(uint, IN_WORDS) w = AS_WORDS(v);
-    w.s0 = FN(scaled_word)(w.s0, GAIN, ADDED);
-    w.s1 = FN(scaled_word)(w.s1, GAIN, ADDED);
-#if IN_WORDS == 4
-    w.s2 = FN(scaled_word)(w.s2, GAIN, ADDED);
-    w.s3 = FN(scaled_word)(w.s3, GAIN, ADDED);
-#endif
-    return AS_BYTES(w);
-}
-#elif defined(IN_F32)
+#pragma kernel f32
 inline V(DST) FN(gain_pixel)(V(SRC) v, float gain, float offset)
 {
+#pragma form WORDS
+    /* Conversions between bytes and floats only take permutations and additions (cl/prelude/words.cl). */
+#define SCALED(w, k)   as_uint(fmin(fmax(byte_as_float(w, k) * gain + offset, 0.0f), 255.0f) + ROUNDER)
+#define SCALED_WORD(i) last_bytes(SCALED(w.s##i, 0), SCALED(w.s##i, 1), SCALED(w.s##i, 2), SCALED(w.s##i, 3))
+    CAT(uint, IN_WORDS) w = AS_WORDS(v);
+    return EACH_WORD(SCALED_WORD);
+#pragma form SAMPLES
     return WIDE_SATURATE(DST, CONVERT(float, v) * gain + offset);
+#pragma form
 }
-#elif defined(GENERIC)
+#pragma kernel generic
 inline V(DST) FN(gain_pixel)(V(SRC) v, long factor, int first, int last, QUOTIENT_PARAMETERS)
 {
     v = clamp(v, (V(SRC))((SRC)first), (V(SRC))((SRC)last));
     return EXACT_RESULT_BY((NUM)factor * WIDEN(v));
 }
-#else
+#pragma kernel unnamed
 inline V(DST) FN(gain_pixel)(V(SRC) v)
 {
     v = INPUT(v);
@@ -47,4 +34,3 @@ inline V(DST) FN(gain_pixel)(V(SRC) v)
 #endif
     return EXACT_RESULT(n);
 }
-#endif

@@ -1,19 +1,16 @@
 /* invert: white - v; of a negative integer it is white. */
 #include <in_words.cl>
-#ifdef SRC_IS_float
+#pragma kernel float
 inline V(DST) FN(invert_pixel)(V(SRC) v, float white)
 {
     return white - v;
 }
-#else
+#pragma kernel unnamed
 inline V(DST) FN(invert_pixel)(V(SRC) v)
 {
-#if defined(IN_WORDS)
+#pragma form WORDS
     return AS_BYTES(~AS_WORDS(v));
-#elif defined(SRC_IS_uchar) || defined(SRC_IS_ushort)
-    return (SRC)SRC_MAX - v;
-#else
+#pragma form SAMPLES
     return (SRC)SRC_MAX - max(v, (V(SRC))(SRC)0);
-#endif
+#pragma form
 }
-#endif

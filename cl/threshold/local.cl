@@ -12,16 +12,18 @@ __kernel void KERNEL(GRID, PLANE_IN(float, src), PLANE_OUT(short, dst), float sc
 /* threshold:t=local: v - mean >= least ? high : low. `mean` is a plane that box has computed; its first sample belongs
  * to the source's sample (left, top). With ALPHA, every ALPHA-th sample is alpha and is copied. Vectors are 16 bytes.
  *
- * With LEVELS, samples are compared in levels, and `whole` has them as they came: floats, as low and high are. */
+ * Of f32 samples are compared in levels, and `whole` has them as they came: floats, as low and high are. */
 #include <alpha.cl>
 #include <in_words.cl>
-#if LEVELS
+#pragma kernel f32
 #define WHOLE_PARAMETER , PLANE_IN(float, whole)
-#define TO_SAMPLE(v)       as_float(v)
-#else
+#define COPIED          ROW(whole, y + top) + left
+#define TO_SAMPLE(v)    as_float(v)
+#pragma kernel unnamed
 #define WHOLE_PARAMETER
+#define COPIED       in
 #define TO_SAMPLE(v) (SRC)(v)
-#endif
+#pragma kernel unnamed f32
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SRC, mean), PLANE_OUT(DST, dst), int least, int low,
                      int high, int left, int top WHOLE_PARAMETER)
@@ -29,11 +31,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(SRC, mean), PLANE_OUT(DS
     POSITION(x, y)
     __global const SRC *in = ROW(src, y + top) + left, *means = ROW(mean, y);
     __global DST *out = ROW(dst, y);
-#if LEVELS
-    __global const float *copied = ROW(whole, y + top) + left;
-#else
-    __global const SRC *copied = in;
-#endif
+    __global const DST *copied = COPIED;
 #pragma form VECTOR
 #define VECTOR_AT(p) CAT3(as_, SRC, LANES)(hidden_4(*(__global const uint4 *)(p)))
     if (x + SPAN <= grid_width) {

@@ -5,7 +5,7 @@
 #define BLACK ((__global const int *)state)[0] /* FOUND in cl/bins.cl */
 #define WHITE ((__global const int *)state)[3]
 
-#if defined(SRC_IS_uchar) && defined(FORM_VECTOR) && LANES + 0 == 16
+#pragma form WORDS
 /* Four samples in floats, exactly: a quotient that is no tie is at least 1/510 away from one. (Mesa's compiler for Mali
  * runs out of registers with sixteen.) */
 inline uchar4 FN(normalize_4)(uchar4 v, float black, float divisor, float each, float full)
@@ -16,20 +16,20 @@ inline uchar4 FN(normalize_4)(uchar4 v, float black, float divisor, float each, 
     up = twice == (float4)(-divisor) ? (float4)(-1.0f) : up;
     return as_uchar4(four_of((as_int4(q) & 1) != 0 ? q + up : q));
 }
-#define IN_FOURS
-#endif
+#pragma form
 
 inline V(DST) FN(normalize_pixel)(V(SRC) v, __global const uchar *restrict state, float full)
 {
-#ifdef SRC_IS_float
+#pragma kernel float
     float black = as_float(BLACK), range = as_float(WHITE) - black;
     V(float) t = fmin(fmax((v - black) / range, (V(float))(0.0f)), (V(float))(1.0f));
     return range > 0.0f ? t * full : v;
-#elif defined(IN_FOURS)
+#pragma kernel unnamed
+#pragma form WORDS
     float black = (float)BLACK, range = (float)WHITE - black, divisor = fmax(range, 1.0f), each = 1.0f / divisor;
 #define FOUR(four) FN(normalize_4)((v).four, black, divisor, each, full)
     return range > 0.0f ? (uchar16)(FOUR(s0123), FOUR(s4567), FOUR(s89ab), FOUR(scdef)) : v;
-#else
+#pragma form SAMPLES
     const uint most = (uint)full;
     int black = BLACK, range = WHITE - black, divisor = max(range, 1);
     V(uint) one = 1, none = 0;
@@ -39,5 +39,5 @@ inline V(DST) FN(normalize_pixel)(V(SRC) v, __global const uchar *restrict state
     V(int) twice = CONVERT(int, n - q * (V(uint))((uint)divisor)) * 2;
     q += twice > (V(int))(divisor) ? one : twice == (V(int))(divisor) ? q & one : none;
     return range > 0 ? CONVERT(DST, q) : v;
-#endif
+#pragma kernel
 }

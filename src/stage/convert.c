@@ -62,6 +62,26 @@ static int complete(void *config_, param_given *given, struct fault *fault)
     return 0;
 }
 
+/* What cl/convert.cl makes numbers of, and of these. */
+static void define_ways(struct pixel_function *function, enum sample_type from, bool scales)
+{
+    enum sample_type to = function->type;
+    bool twice = from == SAMPLE_F64 && to == SAMPLE_F16; /* rounded, but to an odd one first */
+    pixel_define(function, "FROM", "%s",
+                 from == SAMPLE_F16   ? "half"
+                 : from != SAMPLE_F64 ? "number"
+                 : twice              ? "odd_double"
+                                      : "double");
+    pixel_define(function, "TO", "%s",
+                 function->identity         ? "same"
+                 : scales                   ? "scaled"
+                 : to == SAMPLE_F32         ? "float"
+                 : to == SAMPLE_F16         ? "half"
+                 : from == SAMPLE_F64       ? "saturated"
+                 : sample_is_integer(from) ? "limited"
+                                            : "rounded");
+}
+
 static int pixel(const void *config_, const struct plane *in, struct pixel_function *function,
                  struct fault *fault)
 {
@@ -71,8 +91,6 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
     function->identity = function->type == type && !config->quantizes;
     function->widens = function->type == SAMPLE_F32 && sample_is_integer(type) &&
                        sample_size(type) <= 2 && !config->quantizes; /* others need not be f32 */
-    if (function->identity)
-        pixel_define(function, "KEEPS_TYPE", "1");
     /* its bits are taken apart, one sample after the other */
     function->scalar = type == SAMPLE_F64;
     function->work = type == SAMPLE_F64                                   ? 20
@@ -87,11 +105,12 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
         pixel_define(function, "DST_MIN", "%d", (int)least);
         pixel_define(function, "DST_MAX", "%d", (int)most);
     }
+    define_ways(function, type, convert_scales(config, in));
     if (config->quantizes) {
-        pixel_define(function, "QUANTIZES", "1");
+        pixel_kernel(function, "quantized");
         snprintf(function->variant, sizeof function->variant, "quantized");
-        if (function->plan && function->plan->profile->exact_divide)
-            pixel_define(function, "EXACT_DIVIDE", "1");
+        pixel_define(function, "EXACT_DIVIDE", "%d",
+                     function->plan && function->plan->profile->exact_divide);
         function->work += 6;
         const float numbers[] = {(float)config->scale, 1 / (float)config->scale,
                                  (float)config->zero};
@@ -99,7 +118,6 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
             function->args[i] = (struct pass_arg){.kind = PASS_FLOAT, .f = numbers[i]};
         function->n_args = 3;
     } else if (convert_scales(config, in)) {
-        pixel_define(function, "SCALED", "1");
         snprintf(function->variant, sizeof function->variant, "scaled");
         function->scalar = true;
     }

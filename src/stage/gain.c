@@ -1,10 +1,9 @@
 /* gain on integers is rne(N/D) with N = in·P + R, exactly (stage/quotient.h). Planning takes the
- * first of three ways that is exact:
+ * first of two ways that is exact:
  *
- * - 8-bit samples with small N and D: the quotient in 16-bit lanes;
  * - 8 and 16 bits: in·by + offset in f32, if that rounds to the exact result for every value of the
  *   type, which is tried here;
- * - the quotient in 32 or 64 bits. Samples are first limited to those whose results do not
+ * - the quotient in 16, 32 or 64 bits. Samples are first limited to those whose results do not
  * saturate, and one more on either side, which keeps N below 2^63 for any factor and offset.
  *
  * A generic kernel takes its numbers as arguments: in f32 where that is exact, otherwise in 64
@@ -126,19 +125,16 @@ static void define_generic(struct pixel_function *function, const struct quotien
     for (int i = 0; i < QUOTIENT_NUMBERS; i++)
         function->args[3 + i] = (struct pass_arg){.kind = PASS_LONG, .l = (int64_t)numbers[i]};
     function->n_args = 3 + QUOTIENT_NUMBERS;
+    pixel_kernel(function, "generic");
     snprintf(function->variant, sizeof function->variant, "generic");
 }
 
-/* For kernels that work on words: arguments or, if the kernel may contain them, the numbers. */
 static void define_f32(struct pixel_function *function, const struct gain_config *config)
 {
-    pixel_define(function, "GAIN", "gain");
-    pixel_define(function, "ADDED", "offset");
-    pixel_define(function, "GAIN_PARAMETERS", ", float gain, float offset");
+    pixel_kernel(function, "f32");
     function->n_args = 2;
     function->args[0] = (struct pass_arg){.kind = PASS_FLOAT, .f = (float)config->by};
     function->args[1] = (struct pass_arg){.kind = PASS_FLOAT, .f = (float)config->offset};
-    pixel_define(function, "IN_F32", "1");
 }
 
 static int pixel(const void *config_, const struct plane *in, struct pixel_function *function,
@@ -163,8 +159,7 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
     if (!quotient_plan(&quotient, a < b ? a : b, a < b ? b : a, line.r, (uint64_t)line.d, type,
                        type))
         return fault_set(fault, FAULT_INTERNAL, "gain: a numerator beyond 64 bits");
-    bool may_be_f32 = quotient.bits > 16 || function->generic;
-    if (may_be_f32 && is_exact_in_f32(&line, type, gain, offset))
+    if (is_exact_in_f32(&line, type, gain, offset))
         define_f32(function, config);
     else if (function->generic && quotient_make_generic(&quotient, 64))
         define_generic(function, &quotient, &line, first, last);
@@ -172,12 +167,6 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
         return fault_set(fault, FAULT_INTERNAL, "gain: a numerator beyond 63 bits");
     else
         define_exact(function, &quotient, &line, first, last);
-    if (quotient.bits == 16 && type == SAMPLE_U8 && !function->generic &&
-        is_exact_in_f32(&line, type, gain, offset)) {
-        pixel_define(function, "GAIN", "%af", (double)gain);
-        pixel_define(function, "ADDED", "%af", (double)offset);
-        pixel_define(function, "GAIN_PARAMETERS", "%s", "");
-    }
     return 0;
 }
 

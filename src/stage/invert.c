@@ -7,11 +7,13 @@ static int pixel(const void *config, const struct plane *in, struct pixel_functi
 {
     function->type = in->type;
     function->keep_alpha = true;
-    if (sample_is_integer(in->type))
+    if (sample_is_integer(in->type)) {
         pixel_define(function, "SRC_MAX", "%d", (int)plane_white(in));
-    else
+    } else {
+        pixel_kernel(function, "float");
         function->args[function->n_args++] =
             (struct pass_arg){.kind = PASS_FLOAT, .f = (float)plane_white(in)};
+    }
     return 0;
 }
 

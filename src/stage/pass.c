@@ -120,6 +120,13 @@ void pixel_define(struct pixel_function *function, const char *name, const char 
     va_end(args);
 }
 
+void pixel_kernel(struct pixel_function *function, const char *kernel)
+{
+    char entry[64];
+    snprintf(entry, sizeof entry, "KERNEL_%s", kernel);
+    pixel_define(function, entry, "1");
+}
+
 void pass_numbers(struct pass *pass, const char *parameters, const char *names)
 {
     pass_define(pass, "NUMBERS", ", %s", parameters);
@@ -474,7 +481,9 @@ static enum kernel_form choose_pixel_form(const struct device_profile *profile,
 
 void pass_define_words(struct pass *pass, enum sample_type in, enum sample_type out)
 {
-    if (pass->form == FORM_VECTOR && pass->lanes >= 8 && in == SAMPLE_U8 && out == SAMPLE_U8)
+    bool words = pass->form == FORM_VECTOR && pass->lanes >= 8 && in == SAMPLE_U8 && out == in;
+    pass_define(pass, words ? "FORM_WORDS" : "FORM_SAMPLES", "1");
+    if (words)
         pass_define(pass, "IN_WORDS", "%u", pass->lanes / 4);
 }
 

@@ -173,6 +173,9 @@ void pixel_arguments(const struct pixel_function *function, unsigned first,
 void pixel_define(struct pixel_function *function, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Says for which kernel of the stage's template (`#pragma kernel`) the function is. */
+void pixel_kernel(struct pixel_function *function, const char *kernel);
+
 /* Adds a table to the plan, as the function's next parameter: `__global const uchar *restrict`. */
 void pixel_add_table(struct pixel_function *function, const void *data, size_t size);
 
@@ -306,8 +309,8 @@ bool pass_is_aligned(const struct plane *plane);
 unsigned pass_vector_length(const struct device_profile *profile, enum sample_type in,
                             enum sample_type out);
 
-/* Defines IN_WORDS if the pass's vectors are whole words of bytes, for per-pixel functions
- * (cl/prelude/words.cl). */
+/* Says in which form a per-pixel function is: FORM_WORDS, with IN_WORDS words of bytes, if those
+ * are the pass's vectors (cl/prelude/in_words.cl), else FORM_SAMPLES. */
 void pass_define_words(struct pass *pass, enum sample_type in, enum sample_type out);
 
 /* Adds a per-pixel stage's pass for one plane: `function` of the plan's stage in cl/point.cl. */

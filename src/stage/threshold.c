@@ -190,9 +190,10 @@ static void add_local(const struct threshold_config *config, struct stage_plan *
         pass_begin(plan, "local", "", form, span, out->width * out->channels, out->height);
     pass_define_type(pass, "SRC", levels ? SAMPLE_I16 : in->type);
     pass_define(pass, "DST", "%s", pass_type_name(out->type));
-    pass_define(pass, "LEVELS", "%d", levels != NULL);
-    if (levels)
+    if (levels) {
+        pass_define(pass, "KERNEL_f32", "1");
         pass_name(pass, "f32");
+    }
     pass_define(pass, "ALPHA", "%u", plane_has_alpha(in) ? in->channels : 0);
     if (plane_has_alpha(in))
         pass_name(pass, in->channels == 2 ? "c2" : "c4");

@@ -110,7 +110,7 @@ static void add_floats(struct pixel_function *function, const float values[5])
 
 static void add_line(struct pixel_function *function, const struct line *line)
 {
-    pixel_define(function, "LINE", "1");
+    pixel_kernel(function, "line");
     add_floats(function, (float[]){line->black, line->gain, line->low, line->least, line->most});
 }
 
@@ -138,6 +138,7 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
         add_floats(function, (float[]){(float)range.black, (float)(1 / (range.white - range.black)),
                                        (float)(1 / config->gamma), (float)(range.high - range.low),
                                        (float)range.low});
+        pixel_kernel(function, "curve");
         snprintf(function->variant, sizeof function->variant, "curve");
         function->work = 40;
         return 0;

@@ -36,6 +36,8 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
         limits->work = 4096;
         pass_int(limits, normalize_share(config, plane));
         struct pixel_function function = {.type = plane->type, .keep_alpha = true, .work = 20};
+        if (plane->type == SAMPLE_F32)
+            pixel_kernel(&function, "float");
         function.args[function.n_args++] = (struct pass_arg){.kind = PASS_TABLE, .operand = state};
         function.args[function.n_args++] =
             (struct pass_arg){.kind = PASS_FLOAT, .f = (float)plane_white(plane)};
