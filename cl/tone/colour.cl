@@ -36,7 +36,7 @@
         CAT(int, n) odd = CAT(as_int, n)(q) & 1;                                                   \
         return fabs(rest) == (CAT(float, n))(by.s3) && odd ? q + copysign((CAT(float, n))(1.0f), rest) : q; \
     }
-#pragma kernel unnamed
+#pragma kernel unnamed float
 #define COEFFICIENT int
 #define COEFFICIENTS   9
 #define IN_F32(n, v) CAT(convert_float, n)(v)
@@ -44,14 +44,14 @@
     (((IN_F32(n, r) * as_float(m[0]) + IN_F32(n, g) * as_float(m[1])) + IN_F32(n, b) * as_float(m[2])) + \
      as_float(m[3]))
 #define WHOLE(n, v, k) (CAT(convert_uint, n)(v) * (uint)m[k])
-#ifdef SRC_IS_float
+#pragma kernel float
 #define DEFINE_MIX(n)                                                                              \
     inline CAT(DST, n) CAT(FN(mix), n)(CAT(DST, n) r, CAT(DST, n) g, CAT(DST, n) b,                \
                                        __global const int *restrict m)                             \
     {                                                                                              \
         return SUM_IN_F32(n);                                                                      \
     }
-#else
+#pragma kernel unnamed
 #define DEFINE_MIX(n)                                                                              \
     inline CAT(DST, n) CAT(FN(mix), n)(CAT(DST, n) r, CAT(DST, n) g, CAT(DST, n) b,                \
                                        __global const int *restrict m)                             \
@@ -65,7 +65,6 @@
         q -= twice < -d ? one : twice == -d ? q & one : none;                                      \
         return CAT(convert_, CAT(DST, n))(clamp(q, none, (CAT(int, n))(MOST)));                    \
     }
-#endif
 
 /* Samples of the result as mix() has them, together and alone. */
 #pragma kernel small
@@ -74,7 +73,7 @@
 #define FOUR(a, b, c, d) as_uchar4(four_of((float4)(a, b, c, d)))
 #define OF_ALPHA(v)      ((float)(v) + ROUNDER)
 #define ALONE(v)         (uchar)as_uint(v)
-#pragma kernel wide unnamed
+#pragma kernel wide unnamed float
 #define MIXED            CAT(DST, 4)
 #define FOUR(a, b, c, d) (CAT(DST, 4))(a, b, c, d)
 #define OF_ALPHA(v)      (v)
@@ -102,16 +101,16 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
         MIXED r = CAT(FN(mix), 4)(red, green, blue, table);
         MIXED g = CAT(FN(mix), 4)(red, green, blue, table + COEFFICIENTS);
         MIXED l = CAT(FN(mix), 4)(red, green, blue, table + 2 * COEFFICIENTS);
-#if CH == 3
-        to[0] = THEN(FOUR(r.s0, g.s0, l.s0, r.s1));
-        to[1] = THEN(FOUR(g.s1, l.s1, r.s2, g.s2));
-        to[2] = THEN(FOUR(l.s2, r.s3, g.s3, l.s3));
-#else
+        if (CH == 3) {
+            to[0] = THEN(FOUR(r.s0, g.s0, l.s0, r.s1));
+            to[1] = THEN(FOUR(g.s1, l.s1, r.s2, g.s2));
+            to[2] = THEN(FOUR(l.s2, r.s3, g.s3, l.s3));
+            return;
+        }
         to[0] = FOUR(r.s0, g.s0, l.s0, OF_ALPHA(a.s3));
         to[1] = FOUR(r.s1, g.s1, l.s1, OF_ALPHA(b.s3));
         to[2] = FOUR(r.s2, g.s2, l.s2, OF_ALPHA(c.s3));
         to[3] = FOUR(r.s3, g.s3, l.s3, OF_ALPHA(d.s3));
-#endif
         return;
     }
 #pragma form

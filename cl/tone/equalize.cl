@@ -3,16 +3,16 @@
 #include <lookup.cl>
 #pragma kernel colours
 #define MOST (sizeof(SRC) == 1 ? 255 : 65535)
-#ifdef IN_FOURS
+#pragma kernel fours
 #include "four_pixels.cl"
-#endif
+#pragma kernel colours
 
 /* The grid counts pixels. */
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), __global const int *restrict state)
 {
     POSITION(x, y)
     __global const SRC *table = (__global const SRC *)(state + 272);
-#ifdef IN_FOURS
+#pragma kernel fours
     if (x + NEEDED <= grid_width) {
         uint4 w = FN(four)(ROW(src, y) + x * CH);
         float4 lumas = FN(lumas)(w);
@@ -21,7 +21,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), __global con
         FN(put_raised)(ROW(dst, y) + x * CH, w, become - lumas);
         return;
     }
-#endif
+#pragma kernel colours
     for (int end = SPAN_END(x); x < end; x++) {
         __global const SRC *in = ROW(src, y) + x * CH;
         __global SRC *out = ROW(dst, y) + x * CH;

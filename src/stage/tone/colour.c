@@ -150,6 +150,8 @@ static void add_pass(const struct colour_config *config, struct stage_plan *plan
     pass->goes_on = true;
     if (form == FORM_VECTOR)
         pass->lanes = 4;
+    if (in->type == SAMPLE_F32)
+        pass_define(pass, "KERNEL_float", "1");
     pass_define_type(pass, "SRC", in->type);
     pass_define(pass, "DST", "SRC");
     pass_channels(pass, in->channels, in->channels);

@@ -21,7 +21,7 @@ static void add_colours(struct stage_plan *plan, unsigned index, unsigned state)
     struct pass *pass =
         pass_begin(plan, "equalize", "colours", form, fours ? 4 : 0, plane->width, plane->height);
     if (fours)
-        pass_define(pass, "IN_FOURS", "1");
+        pass_define(pass, "KERNEL_fours", "1");
     pass_define_type(pass, "SRC", plane->type);
     pass_channels(pass, plane->channels, plane->channels);
     pass_name(pass, kernel_form_name(form));
