@@ -7,7 +7,6 @@
  * sum      makes of 256 counts their sums, and of each one how many samples there are up to it of these 256
  * numbers  what statistics tells of a set, each number into a plane of its own (`table`)
  * bins     what histogram tells: sums of `each` neighbouring values */
-#include <together.cl>
 
 /* enum statistics_kind of src/stage/statistics/statistics.h */
 #define COUNT      0
@@ -22,63 +21,43 @@
 #define COUNTS_OF(set, part) (state + (((set) / colours * parts + (part)) * colours + (set) % colours) * values)
 
 #pragma kernel sum
-#ifdef TOGETHER
-/* By a work-group, a value by each work-item. */
-__attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void KERNEL(GRID, __global int *restrict state, int parts,
-                                                                        int colours, int sums_at)
+#include "shares.cl"
+/* 256 values of a set by ITEMS work-items together, EACH by one. */
+#define EACH (256 / ITEMS)
+GROUPED __kernel void KERNEL(GRID, __global int *restrict state, int parts, int colours, int sums_at)
 {
-    __local int sums[ITEMS], ends[2];
-    __local ulong moments[2][ITEMS];
-    int group = (int)get_group_id(0), item = (int)get_local_id(0), values = BINS, here = 0;
-    int set = group / (BINS / ITEMS), v = group % (BINS / ITEMS) * ITEMS + item;
-    for (int part = 0; part < parts; part++)
-        here += COUNTS_OF(set, part)[v];
-    if (item == 0)
-        ends[0] = INT_MAX, ends[1] = 0;
-    moments[0][item] = (ulong)(uint)here * (ulong)(uint)v;
-    moments[1][item] = moments[0][item] * (ulong)(uint)v;
-    int up_to = sum_up(sums, item, ITEMS, here);
-    COUNTS_OF(set, 0)[v] = up_to;
-    if (here > 0) {
-        atomic_min(&ends[0], v);
-        atomic_max(&ends[1], v);
-    }
-    for (int distance = ITEMS / 2; distance > 0; distance /= 2) {
-        if (item < distance) {
-            moments[0][item] += moments[0][item + distance];
-            moments[1][item] += moments[1][item + distance];
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    if (item > 0)
-        return;
-    __global ulong *out = (__global ulong *)(state + sums_at) + group * 4;
-    out[0] = (ulong)(uint)sums[ITEMS - 1], out[1] = moments[0][0], out[2] = moments[1][0];
-    out[3] = (ulong)(uint)ends[1] << 32 | (ulong)(uint)ends[0];
-}
-#else
-__kernel void KERNEL(GRID, __global int *restrict state, int parts, int colours, int sums_at)
-{
-    POSITION(index, y)
-    int values = BINS, set = index / (BINS / 256), block = index % (BINS / 256);
-    __global ulong *out = (__global ulong *)(state + sums_at) + index * 4;
+    IN_GRID(SPAN_BEGIN, GRID_Y)
+    SHARED ulong sums[ITEMS];
+    SHARED int place;
+    int values = BINS, group = SPAN_BEGIN / ITEMS, item = SPAN_BEGIN % ITEMS, set = group / (BINS / 256);
+    int begin = group % (BINS / 256) * 256 + item * EACH, least = INT_MAX, most = 0;
     __global int *counts = COUNTS_OF(set, 0);
-    ulong count = 0, sum = 0, squares = 0, least = 0, most = 0;
-    for (int v = block * 256; v < block * 256 + 256; v++) {
+    ulong count = 0, sum = 0, squares = 0;
+    for (int v = begin; v < begin + EACH; v++) {
         int here = counts[v];
         for (int part = 1; part < parts; part++)
             here += COUNTS_OF(set, part)[v];
         ulong value = (ulong)(uint)v, times = (ulong)(uint)here;
-        least = count == 0 ? value : least;
-        most = here > 0 ? value : most;
+        if (here > 0)
+            least = min(least, v), most = v;
         count += times;
         sum += times * value;
         squares += times * value * value;
         counts[v] = (int)count;
     }
-    out[0] = count, out[1] = sum, out[2] = squares, out[3] = most << 32 | least;
+    ulong front = SUM_UP_WIDE(sums, count) - count;
+    count = SUM_OF_ALL(sums);
+    for (int v = begin; ITEMS > 1 && v < begin + EACH; v++)
+        counts[v] += (int)front;
+    SUM_UP_WIDE(sums, sum);
+    sum = SUM_OF_ALL(sums);
+    SUM_UP_WIDE(sums, squares);
+    squares = SUM_OF_ALL(sums);
+    least = LEAST_OF(&place, least), most = -LEAST_OF(&place, -most);
+    __global ulong *out = (__global ulong *)(state + sums_at) + group * 4;
+    if (item == 0)
+        out[0] = count, out[1] = sum, out[2] = squares, out[3] = (ulong)(uint)most << 32 | (ulong)(uint)least;
 }
-#endif
 #pragma kernel numbers
 /* The bits of the double nearest to (high * 2^64 + low) / by, ties to even; by is at most 2^62, the quotient below 2^53.
  * Digit by digit: 53 of the quotient, one more, and whether anything follows. */

@@ -3,7 +3,7 @@
  *
  * `state` has for each tile BINS counts, of each group of 256 of them what is above the limit and what is not, and
  * the table. Of bytes on CPUs and on Mali there follows a joined table for each region, which is the pixels that lie between
- * the same four tiles: regions begin and end in the middle of tiles. For bytes on GPUs with local memory (ITEMS) it has
+ * the same four tiles: regions begin and end in the middle of tiles. For bytes on GPUs with local memory it has
  * BINS counts for each band of each tile, tile by tile, and then the tables. */
 #include <border.cl>
 #include <lookup.cl>
@@ -18,10 +18,6 @@
 #define WITHIN_AT (BINS + GROUPS)
 #define TABLE_AT  (BINS + 2 * GROUPS)
 #define TILE      (TABLE_AT + TABLE)
-
-#if defined(NATIVE) && defined(__AVX512BW__)
-#define HALVES
-#endif
 
 #define TONE(p)                                                                                    \
     (CH > 2 ? (int)(((p)[0] * 19595u + (p)[1] * 38470u + (p)[2] * 7471u + 32768u) >> 16) : (int)(p)[0])
@@ -41,6 +37,7 @@
     }
 
 #pragma kernel clip
+/* Of 16 bits: sums of 256 counts each. */
 __kernel void KERNEL(GRID, __global int *restrict state, int limit)
 {
     POSITION(group, tile)
@@ -54,51 +51,40 @@ __kernel void KERNEL(GRID, __global int *restrict state, int limit)
     counts[WITHIN_AT + group] = within;
 }
 #pragma kernel table
-/* What is above the limit goes to all bins alike, and of what then remains one to every step-th. */
-__kernel void KERNEL(GRID, __global int *restrict state, int limit, float scale)
+#include "shares.cl"
+/* 256 bins of a tile's table by ITEMS work-items together, EACH by one, from counts in `bands` parts, each `apart` ints
+ * behind the one before. What is above the limit goes to all bins alike, and of what then remains one to every step-th. */
+#define EACH (256 / ITEMS)
+GROUPED __kernel void KERNEL(GRID, __global int *restrict state, int limit, float scale, int bands, int apart, int tables_at,
+                             int tables_apart)
 {
-    POSITION(group, tile)
-    __global int *counts = state + tile * TILE;
-    __global SRC *table = (__global SRC *)(counts + TABLE_AT);
-    int above = 0, sum = 0;
-    for (int g = 0; g < GROUPS; g++) {
+    IN_GRID(SPAN_BEGIN, GRID_Y)
+    SHARED int sums[ITEMS];
+    int group = SPAN_BEGIN / ITEMS, item = SPAN_BEGIN % ITEMS, tile = GRID_Y, begin = group * 256 + item * EACH;
+    __global int *counts = state + tile * bands * apart;
+    __global SRC *table = (__global SRC *)(state + tables_at + tile * tables_apart);
+    int above = 0, within = 0, front = 0;
+    for (int v = begin; v < begin + EACH; v++) {
+        for (int band = 1; band < bands; band++)
+            counts[v] += counts[band * apart + v];
+        above += max(counts[v] - limit, 0);
+        within += min(counts[v], limit);
+    }
+    SUM_UP(sums, above);
+    above = GROUPS == 1 ? SUM_OF_ALL(sums) : 0;
+    for (int g = 0; GROUPS > 1 && g < GROUPS; g++) {
         above += counts[ABOVE_AT + g];
-        sum += g < group ? counts[WITHIN_AT + g] : 0;
+        front += g < group ? counts[WITHIN_AT + g] : 0;
     }
     int each = above / BINS, rest = above % BINS, step = rest > 0 ? BINS / rest : BINS;
-    int begin = group * 256, given = min((begin + step - 1) / step, rest);
-    sum += each * begin + given;
-    for (int v = begin; v < begin + 256; v++) {
+    int given = min((begin + step - 1) / step, rest);
+    int sum = front + SUM_UP(sums, within) - within + each * begin + given;
+    for (int v = begin; v < begin + EACH; v++) {
         int one = given < rest && v % step == 0 ? 1 : 0;
         given += one;
         sum += min(counts[v], limit) + each + one;
         table[v] = SATURATE(SRC, (float)sum * scale);
     }
-}
-#pragma kernel spread
-/* A tile's table by each work-group of BINS work-items; as `clip` and `table` make it. */
-__attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
-KERNEL(GRID, __global int *restrict state, int tiles, int bands, int limit, float scale)
-{
-    __local int sums[BINS], above;
-    int v = (int)get_local_id(0), tile = (int)get_group_id(0), count = 0;
-    for (int band = 0; band < bands; band++)
-        count += state[(tile * bands + band) * BINS + v];
-    if (v == 0)
-        above = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (count > limit)
-        atomic_add(&above, count - limit);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    int each = above / BINS, rest = above % BINS, step = rest > 0 ? BINS / rest : BINS;
-    sums[v] = min(count, limit) + each + (v % step == 0 && v / step < rest ? 1 : 0);
-    for (int distance = 1; distance < BINS; distance *= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        int before = v >= distance ? sums[v - distance] : 0;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        sums[v] += before;
-    }
-    ((__global SRC *)(state + tiles * bands * BINS))[tile * BINS + v] = SATURATE(SRC, (float)sums[v] * scale);
 }
 #pragma kernel blend
 /* Pixels that lie between the same four tiles by each work-group: 256 of a row by 32 work-items, 8 by each. The grid
@@ -171,6 +157,42 @@ KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src), PLANE_OUT(S
         }
     }
 }
+#pragma kernel join bytes
+/* Processors with AVX-512 look up in tables that lie in registers, in HALVES: the two tiles above, and the two below. */
+#if defined(NATIVE) && defined(__AVX512BW__)
+#define HALVES    1
+#define UNDER_BIT 0
+/* Each lane looked up in 256 words, which lie in eight registers. */
+VECTORS_OF_512_BITS inline ushort32 FN(look_up)(const table_part *t, ushort32 v)
+{
+    table_part at = __builtin_astype(v, table_part);
+#define OF_128(k) __builtin_astype(__builtin_ia32_vpermi2varhi512(t[k], at, t[k + 1]), ushort32)
+    short32 second = (v & (ushort32)(64)) != (ushort32)(0), last = (v & (ushort32)(128)) != (ushort32)(0);
+    ushort32 low = second ? OF_128(2) : OF_128(0), high = second ? OF_128(6) : OF_128(4);
+    return last ? high : low;
+}
+#define BEGIN_TABLES                                                                               \
+    table_part tables[16];                                                                         \
+    for (int i = 0; i < 16; i++)                                                                   \
+        tables[i] = ((__global const any_table_part *)joined)[i];
+#define AT_ONCE 16
+#define PLACES  (float16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#define ALL(part)                                                                                  \
+    part(0), part(1), part(2), part(3), part(4), part(5), part(6), part(7), part(8), part(9), part(10), part(11),           \
+        part(12), part(13), part(14), part(15)
+#define LOOK_UP_ALL(tone)                                                                          \
+    ushort32 at = 0;                                                                               \
+    at.lo = convert_ushort16(tone);                                                                \
+    uint16 over = convert_uint16(FN(look_up)(tables, at).lo), under = convert_uint16(FN(look_up)(tables + 8, at).lo);
+#else
+#define HALVES            0
+#define UNDER_BIT         16
+#define BEGIN_TABLES
+#define AT_ONCE           8
+#define PLACES            (float8)(0, 1, 2, 3, 4, 5, 6, 7)
+#define ALL(part)         part(0), part(1), part(2), part(3), part(4), part(5), part(6), part(7)
+#define LOOK_UP_ALL(tone) uint8 over = LOOK_UP_8(uint, joined, tone), under = over;
+#endif
 #pragma kernel join
 /* A region's table by each work-item. An entry is a word with a byte of each tile: above left, above right, below left,
  * below right; or, as the table's HALVES, the two above and then, behind all entries, the two below. */
@@ -186,47 +208,29 @@ __kernel void KERNEL(GRID, __global int *restrict state, int across, int down, i
     for (int v = 0; v < BINS; v += 16) {
 #define TWO(p, q) convert_uint16(vload16(0, p + v)) | convert_uint16(vload16(0, q + v)) << 8u
         uint16 over = TWO(a, b), under = TWO(c, d);
-#ifdef HALVES
-        vstore16(convert_ushort16(over), 0, (__global ushort *)joined + v);
-        vstore16(convert_ushort16(under), 0, (__global ushort *)joined + BINS + v);
-#else
-        vstore16(as_int16(over | under << 16u), 0, joined + v);
-#endif
+        if (HALVES) {
+            vstore16(convert_ushort16(over), 0, (__global ushort *)joined + v);
+            vstore16(convert_ushort16(under), 0, (__global ushort *)joined + BINS + v);
+        } else {
+            vstore16(as_int16(over | under << 16u), 0, joined + v);
+        }
     }
 }
-#pragma kernel apply
-#if defined(SRC_IS_uchar) && defined(FORM_ROWS)
+#pragma kernel bytes
 /* Bytes on CPUs. The grid counts pixels, and a row is done region by region. */
-#define BYTE_OF(n, word, bit) convert_float##n(as_int##n((word) >> (uint##n)(bit) & (uint##n)(255)))
+#define BYTE_OF(n, word, bit) CAT3(convert_float, n, )(CAT3(as_int, n, )((word) >> (CAT3(uint, n, ))(bit) & (CAT3(uint, n, ))(255)))
 /* The new tone in the lowest byte. */
 #define BLENDED(n, over, over_bit, under, under_bit)                                               \
-    as_uint##n((BYTE_OF(n, over, over_bit) * left + BYTE_OF(n, over, over_bit + 8) * right) * above + \
-               (BYTE_OF(n, under, under_bit) * left + BYTE_OF(n, under, under_bit + 8) * right) * below + ROUNDER)
-
-#ifdef HALVES
-/* Each lane looked up in 256 words, which lie in eight registers. */
-VECTORS_OF_512_BITS inline ushort32 FN(look_up)(const table_part *t, ushort32 v)
-{
-    table_part at = __builtin_astype(v, table_part);
-#define OF_128(k) __builtin_astype(__builtin_ia32_vpermi2varhi512(t[k], at, t[k + 1]), ushort32)
-    short32 second = (v & (ushort32)(64)) != (ushort32)(0), last = (v & (ushort32)(128)) != (ushort32)(0);
-    ushort32 low = second ? OF_128(2) : OF_128(0), high = second ? OF_128(6) : OF_128(4);
-    return last ? high : low;
-}
-#define BEGIN_TABLES                                                                               \
-    table_part tables[16];                                                                         \
-    for (int i = 0; i < 16; i++)                                                                   \
-        tables[i] = ((__global const any_table_part *)joined)[i];
-#else
-#define BEGIN_TABLES
-#endif
+    CAT3(as_uint, n, )((BYTE_OF(n, over, over_bit) * left + BYTE_OF(n, over, over_bit + 8) * right) * above + \
+                       (BYTE_OF(n, under, under_bit) * left + BYTE_OF(n, under, under_bit + 8) * right) * below + ROUNDER)
 
 /* The pixels from x to `end`, which are at least PIXELS_AT_ONCE. The last ones may be computed twice. */
 #define WIDE_PARAMETERS                                                                            \
     __global const uchar *in, __global uchar *out, __global const uint *joined, int x, int end,    \
         int start, float by_width, float above, float below
-#if CH == 1 && defined(HALVES)
-#define PIXELS_AT_ONCE 32
+#pragma kernel grey
+#define PIXELS_AT_ONCE (HALVES ? 32 : 8)
+#if HALVES
 VECTORS_OF_512_BITS inline void FN(wide)(WIDE_PARAMETERS)
 {
     BEGIN_TABLES
@@ -244,8 +248,7 @@ VECTORS_OF_512_BITS inline void FN(wide)(WIDE_PARAMETERS)
         step = min(32, end - 32 - x);
     }
 }
-#elif CH == 1
-#define PIXELS_AT_ONCE 8
+#else
 inline void FN(wide)(WIDE_PARAMETERS)
 {
     for (int step = 1; step > 0; x += step) {
@@ -257,25 +260,23 @@ inline void FN(wide)(WIDE_PARAMETERS)
         step = min(8, end - 8 - x);
     }
 }
-#elif CH > 2 && defined(__clang__)
-/* A pixel is a word. Its change is added to each byte, or taken off. */
-#ifdef HALVES
-#define PIXELS_AT_ONCE 16
-#define PLACES (float16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
-#define ALL(part) part(0), part(1), part(2), part(3), part(4), part(5), part(6), part(7), part(8), part(9),      \
-    part(10), part(11), part(12), part(13), part(14), part(15)
-#else
-#define PIXELS_AT_ONCE 8
-#define PLACES (float8)(0, 1, 2, 3, 4, 5, 6, 7)
-#define ALL(part) part(0), part(1), part(2), part(3), part(4), part(5), part(6), part(7)
 #endif
+#pragma kernel colours
+/* A pixel is a word. Its change is added to each byte, or taken off. */
+#define PIXELS_AT_ONCE AT_ONCE
+#define WORDS_OF       CAT(WORDS_OF_, CH)
+#define WORDS_OF_3(v)  __builtin_shufflevector(v, v, ALL(PART_OF_WORDS))
+#define WORDS_OF_4(v)  v
+#define PIXELS_OF      CAT(PIXELS_OF_, CH)
+#define PIXELS_OF_3(v) __builtin_shufflevector(v, v, ALL(PART_OF_BYTES))
+#define PIXELS_OF_4(v) v
 #define PART_OF_WORDS(k) 3 * (k), 3 * (k) + 1, 3 * (k) + 2, -1
 #define PART_OF_BYTES(k) 4 * (k), 4 * (k) + 1, 4 * (k) + 2
-typedef CAT(uint, PIXELS_AT_ONCE) FN(words);
-typedef CAT(int, PIXELS_AT_ONCE) FN(ints);
-typedef CAT(float, PIXELS_AT_ONCE) FN(floats);
-typedef uchar FN(bytes) __attribute__((ext_vector_type(4 * PIXELS_AT_ONCE)));
-typedef uchar FN(pixels) __attribute__((ext_vector_type(CH * PIXELS_AT_ONCE), aligned(1)));
+typedef CAT(uint, AT_ONCE) FN(words);
+typedef CAT(int, AT_ONCE) FN(ints);
+typedef CAT(float, AT_ONCE) FN(floats);
+typedef uchar FN(bytes) __attribute__((ext_vector_type(4 * AT_ONCE)));
+typedef uchar FN(pixels) __attribute__((ext_vector_type(CH * AT_ONCE), aligned(1)));
 #define BYTE(word, bit) ((word) >> (FN(words))(bit) & (FN(words))(255))
 
 VECTORS_OF_512_BITS inline void FN(wide)(WIDE_PARAMETERS)
@@ -284,39 +285,22 @@ VECTORS_OF_512_BITS inline void FN(wide)(WIDE_PARAMETERS)
     FN(floats) place = (float)x + PLACES;
     for (int step = 1; step > 0; x += step, place += (float)step) {
         FN(pixels) v = *(__global const FN(pixels) *)(in + x * CH);
-#if CH == 3
-        FN(bytes) bytes = __builtin_shufflevector(v, v, ALL(PART_OF_WORDS));
-#else
-        FN(bytes) bytes = v;
-#endif
+        FN(bytes) bytes = WORDS_OF(v);
         FN(words) w = __builtin_astype(bytes, FN(words));
         FN(words) tone = (BYTE(w, 0) * 19595u + BYTE(w, 8) * 38470u + BYTE(w, 16) * 7471u + 32768u) >> 16u;
         FN(floats) right = place * by_width - 0.5f - (float)start, left = 1.0f - right;
-#ifdef HALVES
-        ushort32 at = 0;
-        at.lo = convert_ushort16(tone);
-        uint16 over = convert_uint16(FN(look_up)(tables, at).lo), under = convert_uint16(FN(look_up)(tables + 8, at).lo);
-        FN(words) become = BLENDED(16, over, 0, under, 0);
-#else
-        uint8 words = LOOK_UP_8(uint, joined, tone);
-        FN(words) become = BLENDED(8, words, 0, words, 16);
-#endif
+        LOOK_UP_ALL(tone)
+        FN(words) become = BLENDED(AT_ONCE, over, 0, under, UNDER_BIT);
         FN(ints) change = __builtin_astype(BYTE(become, 0) - tone, FN(ints)), none = 0;
         FN(bytes) more = __builtin_astype(max(change, none) * 0x010101, FN(bytes));
         FN(bytes) less = __builtin_astype(max(-change, none) * 0x010101, FN(bytes));
         bytes += more < ~bytes ? more : ~bytes;
         bytes -= less < bytes ? less : bytes;
-#if CH == 3
-        v = __builtin_shufflevector(bytes, bytes, ALL(PART_OF_BYTES));
-#else
-        v = bytes;
-#endif
-        *(__global FN(pixels) *)(out + x * CH) = v;
-        step = min(PIXELS_AT_ONCE, end - PIXELS_AT_ONCE - x);
+        *(__global FN(pixels) *)(out + x * CH) = PIXELS_OF(bytes);
+        step = min(AT_ONCE, end - AT_ONCE - x);
     }
 }
-#endif
-
+#pragma kernel bytes
 __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
                      int across, int down, float by_width, float by_height, int tile_width, int joined_at)
 {
@@ -332,25 +316,20 @@ __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src
             stop--;
         while (stop < end && (float)stop * by_width - 0.5f < (float)(start + 1))
             stop++;
-#ifdef PIXELS_AT_ONCE /* the places are exact up to 2^24 */
-        if (stop - x >= PIXELS_AT_ONCE && stop <= 1 << 24) {
+        if (CH != 2 && stop - x >= PIXELS_AT_ONCE && stop <= 1 << 24) { /* the places are exact up to 2^24 */
             FN(wide)(in, out, joined, x, stop, start, by_width, above, below);
             x = stop;
         }
-#endif
         for (; x < stop; x++) {
             float right = (float)x * by_width - 0.5f - (float)start, left = 1.0f - right;
             int v = TONE(in + x * CH);
-#ifdef HALVES
-            uint over = ((__global const ushort *)joined)[v], under = ((__global const ushort *)joined)[BINS + v];
-#else
-            uint over = joined[v], under = over >> 16;
-#endif
-            STORE_PIXEL(out + x * CH, in + x * CH, v, (int)(BLENDED(, over, 0, under, 0) & 255u))
+            __global const ushort *halves = (__global const ushort *)joined;
+            uint over = HALVES ? halves[v] : joined[v], under = HALVES ? halves[BINS + v] : over;
+            STORE_PIXEL(out + x * CH, in + x * CH, v, (int)(BLENDED(, over, 0, under, UNDER_BIT) & 255u))
         }
     }
 }
-#elif defined(JOINED)
+#pragma kernel joined
 /* Bytes on Mali. The grid counts pixels, four for each work-item where rows are aligned. */
 #include "four_pixels.cl"
 
@@ -392,7 +371,7 @@ __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src
         STORE_PIXEL(ROW(dst, y) + x * CH, in, v, (int)(as_uint(TONE_OF(v, x)) & 255u))
     }
 }
-#else
+#pragma kernel u16
 /* The grid counts pixels. */
 __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst),
                      int across, int down, float by_width, float by_height)
@@ -412,4 +391,3 @@ __kernel void KERNEL(GRID, __global const int *restrict state, PLANE_IN(SRC, src
         STORE_PIXEL(ROW(dst, y) + x * CH, in, v, (int)SATURATE(SRC, over * above + under * below))
     }
 }
-#endif

@@ -170,11 +170,12 @@ static struct pass *begin(struct stage_plan *plan, const char *source, const cha
     return pass;
 }
 
-static void work_together(struct pass *pass)
+void count_work(struct pass *pass, bool together)
 {
-    pass->group[0] = COUNT_ITEMS;
-    pass_define(pass, "ITEMS", "%d", COUNT_ITEMS);
-    pass_define(pass, "TOGETHER", "1");
+    pass_define(pass, together ? "FORM_TOGETHER" : "FORM_ALONE", "1");
+    pass_define(pass, "ITEMS", "%d", together ? COUNT_ITEMS : 1);
+    if (together)
+        pass->group[0] = COUNT_ITEMS;
 }
 
 struct pass *count_pass(struct stage_plan *plan, const char *source, const char *part,
@@ -184,8 +185,7 @@ struct pass *count_pass(struct stage_plan *plan, const char *source, const char 
     bool together = count_together(plan);
     struct pass *pass = begin(plan, source, part, FORM_SCALAR, 1, plane, state, count,
                               groups * (together ? COUNT_ITEMS : 1), 1);
-    if (together)
-        work_together(pass);
+    count_work(pass, together);
     return pass;
 }
 
@@ -221,7 +221,7 @@ static void add_scan(struct stage_plan *plan, const char *part, unsigned index, 
     if (count->shift)
         pass_name(pass, "256");
     if (count->together) {
-        work_together(pass);
+        count_work(pass, true);
         pass_define(pass, "ALIGNED", "%d", pass_is_aligned(plane));
     }
     if (plane->channels > 1)

@@ -62,9 +62,12 @@ struct scratch count_state(struct stage_plan *plan, bool luma, uint32_t bins);
 /* Adds the passes that count an input plane. */
 void count_add(struct stage_plan *plan, unsigned plane, unsigned state, const struct count *count);
 
+/* Says that COUNT_ITEMS work-items of the pass work together (cl/shares.cl), or each alone. */
+void count_work(struct pass *pass, bool together);
+
 /* Begins a pass of `source` that makes something of a plane's counts; its first argument is
- * `state`. Its grid counts `groups` of work-items that work together, where they do (TOGETHER), or
- * work-items. */
+ * `state`. Its grid counts `groups` of work-items that work together, where they do, or work-items.
+ */
 struct pass *count_pass(struct stage_plan *plan, const char *source, const char *part,
                         const struct plane *plane, unsigned state, const struct count *count,
                         uint32_t groups);

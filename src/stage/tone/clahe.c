@@ -69,10 +69,14 @@ static bool joins(const struct stage_plan *plan, const struct plane *plane)
 }
 
 /* Of a tile: counts, two sums of each group of them, and a table. */
+static uint32_t table_at(const struct plane *plane)
+{
+    return bins_of(plane) + 2 * (bins_of(plane) / GROUP);
+}
+
 static uint32_t ints_of_tile(const struct plane *plane)
 {
-    uint32_t bins = bins_of(plane);
-    return bins + 2 * (bins / GROUP) + bins * (uint32_t)sample_size(plane->type) / 4;
+    return table_at(plane) + bins_of(plane) * (uint32_t)sample_size(plane->type) / 4;
 }
 
 /* Where the regions' tables begin: behind all tiles. */
@@ -102,17 +106,25 @@ static struct pass *begin(struct stage_plan *plan, const char *part, bool reads,
 }
 
 static void add_tables(struct stage_plan *plan, unsigned index, unsigned state,
-                       const struct clahe_tiles *tiles)
+                       const struct clahe_tiles *tiles, const struct count *count)
 {
     const struct plane *plane = &plan->in->planes[index];
-    uint32_t groups = bins_of(plane) / GROUP, count = tiles->across * tiles->down;
-    struct pass *clip = begin(plan, "clip", false, FORM_SCALAR, index, state, groups, count);
-    clip->work = 4.0 * GROUP;
-    pass_int(clip, tiles->limit);
-    struct pass *table = begin(plan, "table", false, FORM_SCALAR, index, state, groups, count);
-    table->work = 20.0 * GROUP;
+    uint32_t groups = bins_of(plane) / GROUP, apart = count->together ? GROUP : count->apart;
+    uint32_t bands = count->together ? count->bands : 1;
+    if (groups > 1) {
+        struct pass *clip =
+            begin(plan, "clip", false, FORM_SCALAR, index, state, groups, count->tiles);
+        clip->work = 4.0 * GROUP;
+        pass_int(clip, tiles->limit);
+    }
+    struct pass *table = begin(plan, "table", false, FORM_SCALAR, index, state,
+                               groups * (count->together ? COUNT_ITEMS : 1), count->tiles);
+    count_work(table, count->together);
+    table->work = count->together ? 2.0 * bands + 60 : 24.0 * GROUP;
     pass_int(table, tiles->limit);
     pass_float(table, tiles->scale);
+    pass_ints(table, bands, apart, count->together ? count->tiles * bands * apart : table_at(plane),
+              count->together ? GROUP / 4 : apart);
 }
 
 static void add_apply(struct stage_plan *plan, unsigned index, unsigned state,
@@ -126,45 +138,31 @@ static void add_apply(struct stage_plan *plan, unsigned index, unsigned state,
     pass_ints(pass, tiles->across, tiles->down);
     pass_float(pass, 1.0f / (float)tiles->width);
     pass_float(pass, 1.0f / (float)tiles->height);
-    if (!joins(plan, plane))
+    if (!joins(plan, plane)) {
+        pass_define(pass, "KERNEL_u16", "1");
         return;
+    }
     pass_ints(pass, tiles->width, joined_at(plane, tiles));
+    pass_define(pass, form == FORM_ROWS ? "KERNEL_bytes" : "KERNEL_joined", "1");
     if (form == FORM_ROWS)
-        return;
-    pass_define(pass, "JOINED", "1");
-    pass_name(pass, "joined");
+        pass_define(pass, plane->channels > 2 ? "KERNEL_colours" : "KERNEL_grey", "1");
+    else
+        pass_name(pass, "joined");
 }
 
-static void add_apart(struct stage_plan *plan, unsigned index, unsigned state,
-                      const struct clahe_tiles *tiles)
+static void add_join(struct stage_plan *plan, unsigned index, unsigned state,
+                     const struct clahe_tiles *tiles)
 {
     const struct plane *plane = &plan->in->planes[index];
-    add_tables(plan, index, state, tiles);
-    if (joins(plan, plane)) {
-        struct pass *join = begin(plan, "join", false, FORM_SCALAR, index, state, tiles->across + 1,
-                                  tiles->down + 1);
-        join->work = 2.0 * bins_of(plane);
-        pass_ints(join, tiles->across, tiles->down, joined_at(plane, tiles));
-    }
-    add_apply(plan, index, state, tiles);
+    struct pass *join = begin(plan, "join", false, FORM_SCALAR, index, state, tiles->across + 1,
+                              tiles->down + 1);
+    join->work = 2.0 * bins_of(plane);
+    pass_ints(join, tiles->across, tiles->down, joined_at(plane, tiles));
 }
 
 static uint32_t parts(uint32_t whole, uint32_t part)
 {
     return (whole + part - 1) / part;
-}
-
-static struct pass *begin_together(struct stage_plan *plan, const char *part, unsigned index,
-                                   unsigned state, uint32_t groups, uint32_t grid_height)
-{
-    struct pass *pass =
-        begin(plan, part, true, FORM_SCALAR, index, state, groups * COUNT_ITEMS, grid_height);
-    pass->group[0] = COUNT_ITEMS;
-    pass_define(pass, "ITEMS", "%d", COUNT_ITEMS);
-    pass_define(pass, "ALIGNED", "%d",
-                pass_is_aligned(&plan->in->planes[index]) &&
-                    pass_is_aligned(&plan->out->planes[index]));
-    return pass;
 }
 
 static void add_blend(struct stage_plan *plan, unsigned index, unsigned state,
@@ -174,8 +172,11 @@ static void add_blend(struct stage_plan *plan, unsigned index, unsigned state,
     /* Regions between tiles are as large as tiles but for the rounding of f32, and begin within
      * eight pixels that one item takes. */
     uint32_t strips = parts(tiles->width + 9, STRIP), bands = parts(tiles->height + 2, BAND);
-    struct pass *pass = begin_together(plan, "blend", index, state, (tiles->across + 1) * strips,
-                                       (tiles->down + 1) * bands);
+    struct pass *pass = begin(plan, "blend", true, FORM_SCALAR, index, state,
+                              (tiles->across + 1) * strips * COUNT_ITEMS, (tiles->down + 1) * bands);
+    count_work(pass, true);
+    pass_define(pass, "ALIGNED", "%d",
+                pass_is_aligned(plane) && pass_is_aligned(&plan->out->planes[index]));
     pass->work = 32.0 * STRIP * BAND / COUNT_ITEMS;
     pass_planes(pass, plan, index);
     pass_ints(pass, plane->width, plane->height, tiles->across, tiles->down, tiles->width,
@@ -183,16 +184,6 @@ static void add_blend(struct stage_plan *plan, unsigned index, unsigned state,
     pass_float(pass, 1.0f / (float)tiles->width);
     pass_float(pass, 1.0f / (float)tiles->height);
     pass_ints(pass, tables_at, strips, BAND, bands);
-}
-
-static void add_together(struct stage_plan *plan, unsigned index, unsigned state,
-                         const struct clahe_tiles *tiles, const struct count *count)
-{
-    struct pass *spread = begin_together(plan, "spread", index, state, count->tiles, 1);
-    spread->work = 2.0 * count->bands + 60;
-    pass_ints(spread, count->tiles, count->bands, tiles->limit);
-    pass_float(spread, tiles->scale);
-    add_blend(plan, index, state, tiles, count->tiles * count->bands * 256);
 }
 
 static void cut(const void *config, const struct stage_plan *plan, const struct plane *plane,
@@ -218,10 +209,14 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         cut(config, plan, &plan->in->planes[i], &tiles, &count);
         count_add(plan, i, state.operand, &count);
-        if (count.together)
-            add_together(plan, i, state.operand, &tiles, &count);
-        else
-            add_apart(plan, i, state.operand, &tiles);
+        add_tables(plan, i, state.operand, &tiles, &count);
+        if (count.together) {
+            add_blend(plan, i, state.operand, &tiles, count.tiles * count.bands * GROUP);
+            continue;
+        }
+        if (joins(plan, &plan->in->planes[i]))
+            add_join(plan, i, state.operand, &tiles);
+        add_apply(plan, i, state.operand, &tiles);
     }
     return 0;
 }
