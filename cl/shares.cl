@@ -18,3 +18,12 @@
 #define BARRIER
 #pragma form
 #define SUM_OF_ALL(sums) (sums)[ITEMS - 1]
+
+/* The first of `n` counts, each `step` behind the one before, that is not 0; n or more where there is none. */
+inline int FN(first_counted)(__global const int *counts, int n, int step, SHARED int *place, int item)
+{
+    int i = item;
+    while (i < n && counts[i * step] == 0)
+        i += ITEMS;
+    return LEAST_OF(place, i);
+}

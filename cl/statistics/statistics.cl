@@ -38,8 +38,8 @@ GROUPED __kernel void KERNEL(GRID, __global int *restrict state, int parts, int 
         for (int part = 1; part < parts; part++)
             here += COUNTS_OF(set, part)[v];
         ulong value = (ulong)(uint)v, times = (ulong)(uint)here;
-        if (here > 0)
-            least = min(least, v), most = v;
+        least = here > 0 ? min(least, v) : least;
+        most = here > 0 ? v : most;
         count += times;
         sum += times * value;
         squares += times * value * value;

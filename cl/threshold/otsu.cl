@@ -48,11 +48,8 @@ GROUPED __kernel void KERNEL(GRID, __global int *restrict state)
     int item = SPAN_BEGIN % ITEMS, begin = item * EACH, least = state[FOUND_LEAST], most = state[FOUND_MOST];
     __global int *counts = state + COUNTS_AT;
     if (LEVELS) {
-        least = INT_MAX, most = -INT_MAX;
-        for (int v = item; v < BINS; v += ITEMS)
-            if (counts[v] > 0)
-                least = min(least, v + LEVEL_MIN), most = v + LEVEL_MIN;
-        least = LEAST_OF(&place, least), most = -LEAST_OF(&place, -most);
+        least = LEVEL_MIN + FN(first_counted)(counts, BINS, 1, &place, item);
+        most = LEVEL_MIN + BINS - 1 - FN(first_counted)(counts + BINS - 1, BINS, -1, &place, item);
     }
     bool found = least <= most;
     struct FN(bins) bins = FN(bins_of)(found ? least : 0, found ? most : 0);

@@ -65,7 +65,7 @@ GROUPED __kernel void KERNEL(GRID, __global int *restrict state, int limit, floa
     __global SRC *table = (__global SRC *)(state + tables_at + tile * tables_apart);
     int above = 0, within = 0, front = 0;
     for (int v = begin; v < begin + EACH; v++) {
-        for (int band = 1; band < bands; band++)
+        for (int band = 1; ITEMS > 1 && band < bands; band++)
             counts[v] += counts[band * apart + v];
         above += max(counts[v] - limit, 0);
         within += min(counts[v], limit);

@@ -14,17 +14,13 @@ GROUPED __kernel void KERNEL(GRID, __global int *restrict state)
     SHARED int sums[ITEMS], place;
     int group = SPAN_BEGIN / ITEMS, item = SPAN_BEGIN % ITEMS, begin = group * 256 + item * EACH;
     __global int *counts = state + COUNTS_AT;
-    int front = 0, all = 0, first = GROUPS - 1, least = 255, own = 0;
+    int front = 0, all = 0, own = 0;
     for (int i = item; i < GROUPS; i += ITEMS) {
-        int sum = state[SUMS_AT + i];
-        all += sum;
-        front += i < group ? sum : 0;
-        first = sum > 0 ? min(first, i) : first;
+        all += state[SUMS_AT + i];
+        front += i < group ? state[SUMS_AT + i] : 0;
     }
-    first = LEAST_OF(&place, first) * 256;
-    for (int i = item; i < 256; i += ITEMS)
-        least = counts[first + i] > 0 ? min(least, i) : least;
-    least = counts[first + LEAST_OF(&place, least)];
+    int first = min(FN(first_counted)(state + SUMS_AT, GROUPS, 1, &place, item), GROUPS - 1) * 256;
+    int least = counts[first + min(FN(first_counted)(counts + first, 256, 1, &place, item), 255)];
     SUM_UP(sums, all);
     all = SUM_OF_ALL(sums);
     SUM_UP(sums, front);

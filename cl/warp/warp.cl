@@ -18,7 +18,10 @@
 /* A PIXEL is loaded at once; three samples as four, so the next pixel must be inside, too. */
 typedef PIXEL __attribute__((aligned(sizeof(SRC)))) FN(pixel_at);
 
-/* Bits that sums along rows lose, and those of both directions. */
+/* Of integers, sums of two taps each way may be up to 2^32, those of four be negative: SUM is uint or int. Bits that sums
+ * along rows lose, and those of both directions. */
+#define SUMS        CAT(SUM, 16)
+#define TO_SUMS     CAT3(convert_, SUM, 16)
 #define MIDDLE_BITS (TAPS == 2 ? 0 : sizeof(SRC) == 1 ? 8 : 14)
 #define END_BITS    (TAPS == 2 ? 16 : sizeof(SRC) == 1 ? 20 : 14)
 
@@ -185,11 +188,14 @@ typedef TAP_ROW __attribute__((aligned(sizeof(SRC)))) FN(tap_row);
 #define TAP(j, i, c) vload16(c, taps[(j) * TAPS + (i)])
 #endif
 #if defined(TAP_ROW) && defined(NATIVE) && defined(__AVX512F__) && defined(SRC_IS_uchar) /* 16 words by one instruction */
-#define GATHERED(p, places)                                                                        \
-    CAT3(convert_, TAP_ROW, 16)                                                                    \
-    (__builtin_ia32_gathersiv16si((int16)0, (const void *)(size_t)(p), places, (ushort)65535, 1))
+#define LOAD_ROWS(row, p)                                                                          \
+    row = CAT3(convert_, TAP_ROW, 16)(                                                             \
+        __builtin_ia32_gathersiv16si((int16)0, (const void *)(size_t)(p), at_16, (ushort)65535, 1));
 #define LOADED_BEHIND (4 - TAPS) /* of a place, what loads take behind its taps */
 #else
+#define LOAD_ROWS(row, p)                                                                          \
+    UNROLLED for (int k = 0; k < 16; k++)                                                          \
+        ((TAP_ROW *)&row)[k] = *(__global const FN(tap_row) *)((p) + places[k]);
 #define LOADED_BEHIND (CH == 3)
 #endif
 
@@ -203,13 +209,9 @@ inline int FN(inside)(PICTURE, __global SRC *out, int16 u, int16 v)
     SRC taps[TAPS * TAPS][16 * CH + 4];
 #ifdef TAP_ROW
     CAT(TAP_ROW, 16) rows_of[TAPS];
-    UNROLLED for (int j = 0; j < TAPS; j++)
-#ifdef GATHERED
-        rows_of[j] = GATHERED(in + j * src_stride, at_16);
-#else
-        UNROLLED for (int k = 0; k < 16; k++)
-            ((TAP_ROW *)&rows_of[j])[k] = *(__global const FN(tap_row) *)(in + places[k] + j * src_stride);
-#endif
+    UNROLLED for (int j = 0; j < TAPS; j++) {
+        LOAD_ROWS(rows_of[j], in + j * src_stride)
+    }
 #else
     UNROLLED for (int j = 0; j < TAPS; j++)
         UNROLLED for (int i = 0; i < TAPS; i++)
@@ -247,23 +249,16 @@ inline int FN(inside)(PICTURE, __global SRC *out, int16 u, int16 v)
                 sum += convert_int16(convert_short16(OF_PIXELS(c, wy[j]))) * convert_int16(as_short16(row ^ (ushort)32768));
             }
             vstore16(CAT3(convert_, SRC, 16)(sum >> 16), c, out);
-        } else if (TAPS == 2) {
-            uint16 sum = 32768;
-            UNROLLED for (int j = 0; j < 2; j++) {
-                uint16 row = convert_uint16(OF_PIXELS(c, wx[0])) * convert_uint16(TAP(j, 0, c)) +
-                             convert_uint16(OF_PIXELS(c, wx[1])) * convert_uint16(TAP(j, 1, c));
-                sum += convert_uint16(OF_PIXELS(c, wy[j])) * row;
-            }
-            vstore16(CAT3(convert_, SRC, 16)(sum >> 16), c, out);
         } else {
-            int16 sum = 1 << (END_BITS - 1);
+            SUMS sum = (SUM)1 << (END_BITS - 1);
             UNROLLED for (int j = 0; j < TAPS; j++) {
-                int16 row = MIDDLE_BITS ? 1 << (MIDDLE_BITS - 1) : 0;
+                SUMS row = MIDDLE_BITS ? (SUM)1 << (MIDDLE_BITS - 1) : (SUM)0;
                 UNROLLED for (int i = 0; i < TAPS; i++)
-                    row += OF_PIXELS(c, wx[i]) * convert_int16(TAP(j, i, c));
-                sum += OF_PIXELS(c, wy[j]) * (row >> MIDDLE_BITS);
+                    row += TO_SUMS(OF_PIXELS(c, wx[i])) * TO_SUMS(TAP(j, i, c));
+                sum += TO_SUMS(OF_PIXELS(c, wy[j])) * (row >> (SUM)MIDDLE_BITS);
             }
-            vstore16(CAT3(convert_, SRC, 16)(clamp(sum >> END_BITS, (int16)0, (int16)MOST)), c, out);
+            sum >>= (SUM)END_BITS;
+            vstore16(CAT3(convert_, SRC, 16)(TAPS == 2 ? sum : clamp(sum, (SUMS)0, (SUMS)MOST)), c, out);
         }
     }
     return 1;

@@ -74,6 +74,7 @@ static void define_types(struct pass *pass, const struct plane *in, bool cubic)
     bool real = in->type == SAMPLE_F32;
     unsigned row = (cubic ? 4 : 2) * (unsigned)sample_size(in->type);
     pass_define(pass, "SHARE", real ? "float" : "long");
+    pass_define(pass, "SUM", cubic ? "int" : "uint");
     pass_define(pass, "DIFFERENT", "%s", real ? "int" : in->type == SAMPLE_U8 ? "char" : "short");
     pass_define(pass, "PIXEL", "%s%s", pass_type_name(in->type),
                 (const char *const[]){"", "2", "4", "4"}[in->channels - 1]);
