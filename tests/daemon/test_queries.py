@@ -70,8 +70,8 @@ class Why(Queries):
         self.write(os.path.join(self.dir, 'c.yaml'), text.encode())
         d.options = ['--config', os.path.join(self.dir, 'c.yaml'), *d.options[d.options.index('--state'):]]
         d.start()
-        status = sockets.ask(self.http, 'GET', '/v1/status').json()  # a worker is asked once about what is the same
-        self.assertEqual([one['chain'] for one in status['worker']['chains']], ['sobel', 'sobel:scale=1'])
+        status = sockets.ask(self.http, 'GET', '/v1/status').json()  # a worker is asked once about folders that are the same
+        self.assertEqual([one['chain'] for one in status['worker']['chains']], ['sobel', 'sobel', 'sobel:scale=1'])  # pgm; npz
         d.drop('a', b'good')
         d.drop('both', b'good')
         self.write(os.path.join(second['in'], 'both'), b'good')

@@ -91,20 +91,13 @@ static void add_check(struct crew *crew, const char *chain, const char *format, 
 static void fill_checks(struct crew *crew)
 {
     const struct config *config = &crew->book->config;
-    const struct supervisor *s = &crew->supervisor;
     for (size_t i = 0; i < config->settings.n_watches; i++) {
         const struct watch_settings *watch = &config->settings.watches[i];
         add_check(crew, watch->chain, watch->format, watch->reading);
     }
-    for (size_t i = 0; i < config->n_chains; i++) {
-        const char *chain = config->chains[i].text;
-        size_t k = 0;
-        while (k < s->n_checks && strcmp(s->checks[k].chain, chain) != 0)
-            k++;
-        if (k == s->n_checks)
-            add_check(crew, chain, "npz", NULL); /* any result can be written as npz */
-    }
-    if (s->n_checks == 0)
+    for (size_t i = 0; i < config->n_chains; i++) /* any result can be written as npz */
+        add_check(crew, config->chains[i].text, "npz", NULL);
+    if (crew->supervisor.n_checks == 0)
         add_check(crew, ANY_CHAIN, "npz", NULL);
 }
 
