@@ -295,6 +295,24 @@ static void look_at_space(struct doctor *doctor, const char *path, const struct 
                     number_size((uint64_t)room(&status)));
 }
 
+static void look_at_hook(struct doctor *doctor, const char *key, const char *words)
+{
+    struct stat status;
+    if (!words)
+        return;
+    const char *path = doctor_text("%.*s", (int)strcspn(words, " "), words);
+    int found = stat(path, &status);
+    if (found != 0 || !S_ISREG(status.st_mode))
+        doctor_find(doctor, DOCTOR_PROBLEM, key, "the path of a program, or no hook", "%s %s: %s",
+                    key, path, found != 0 ? strerror(errno) : "is no program");
+    else if (!may(doctor, path, 1) || (status.st_mode & 0111) == 0)
+        doctor_find(doctor, DOCTOR_PROBLEM, key, doctor_text("chmod a+x %s", path),
+                    "%s %s: %s may not execute it (mode %04o)", key, path, doctor->user,
+                    (unsigned)status.st_mode & 07777);
+    else
+        doctor_find(doctor, DOCTOR_OK, key, NULL, "%s %s", key, path);
+}
+
 static void look_at_watch(struct doctor *doctor, const struct watch_settings *watch)
 {
     bool written = watch->claim == CLAIM_RENAME;
@@ -320,6 +338,8 @@ static void look_at_watch(struct doctor *doctor, const struct watch_settings *wa
     }
     if (look_at_folder(doctor, watch->output, "output", true))
         look_at_space(doctor, watch->output, &watch->min_free);
+    look_at_hook(doctor, "on_done", watch->on_done);
+    look_at_hook(doctor, "on_failed", watch->on_failed);
 }
 
 static void look_at_folders(struct doctor *doctor)

@@ -253,6 +253,17 @@ class Doctor(Case):
         self.doctor(status=1, SHIM_MOUNTS='%s=full' % self.path('out'))
         self.expect('problem', 'space', 'min_free is 1GiB: nothing is taken', 'min_free')
 
+    def test_hooks(self):
+        hook = self.write('tell', '#!/bin/sh\n', mode=0o755)
+        self.write('sluice.yaml', self.text(more=', on_done: /bin/sh -c x, on_failed: %s -v' % hook))
+        self.doctor()
+        os.chmod(hook, 0o644)
+        self.doctor(status=1)
+        self.expect('problem', 'on_failed', 'tell: [a-z]+ may not execute it', 'chmod a\\+x ' + hook)
+        os.unlink(hook)
+        self.doctor(status=1)
+        self.expect('problem', 'on_failed', 'tell: No such file', 'path of a program')
+
     def test_one_folder(self):
         os.rmdir(self.path('out'))
         os.symlink(self.path('in'), self.path('out'))
