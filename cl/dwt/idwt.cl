@@ -25,51 +25,29 @@ struct FN(column) {
     WORK low[2][TAPS_MAX], high[2][TAPS_MAX];
 };
 
-/* Combines 16 columns for the two rows, from sample `s` of a band that is low down the columns and of one that is
+/* Combines columns for the two rows, 16 or one, from sample `s` of a band that is low down the columns and of one that is
  * high. */
-inline void FN(down16)(__global const WORK *restrict low, int low_stride,
-                       __global const WORK *restrict high, int high_stride,
-                       const struct FN(column) *column, int s, WORK *to0, WORK *to1)
-{
-    CAT(WORK, 16) v0 = 0, v1 = 0;
-    for (int j = 0; j < column->n; j++) {
-        if (column->low_row[j] >= 0) {
-            CAT(WORK, 16) v =
-                *(__global const FN(work16) *)(low + column->low_row[j] * low_stride + s);
-            v0 += column->low[0][j] * v;
-            v1 += column->low[1][j] * v;
-        }
-        if (column->high_row[j] >= 0) {
-            CAT(WORK, 16) v =
-                *(__global const FN(work16) *)(high + column->high_row[j] * high_stride + s);
-            v0 += column->high[0][j] * v;
-            v1 += column->high[1][j] * v;
-        }
+#define ADD_ROW(type, memory, band, j)                                                             \
+    if (column->band##_row[j] >= 0) {                                                              \
+        type v = *(__global const memory *)(band + column->band##_row[j] * band##_stride + s);     \
+        v0 += column->band[0][j] * v;                                                              \
+        v1 += column->band[1][j] * v;                                                              \
     }
-    *(FN(work16) *)to0 = v0;
-    *(FN(work16) *)to1 = v1;
-}
-
-inline void FN(down)(__global const WORK *restrict low, int low_stride,
-                     __global const WORK *restrict high, int high_stride,
-                     const struct FN(column) *column, int s, WORK *to0, WORK *to1)
-{
-    WORK v0 = 0, v1 = 0;
-    for (int j = 0; j < column->n; j++) {
-        if (column->low_row[j] >= 0) {
-            WORK v = low[column->low_row[j] * low_stride + s];
-            v0 += column->low[0][j] * v;
-            v1 += column->low[1][j] * v;
-        }
-        if (column->high_row[j] >= 0) {
-            WORK v = high[column->high_row[j] * high_stride + s];
-            v0 += column->high[0][j] * v;
-            v1 += column->high[1][j] * v;
-        }
+#define DOWN(name, type, memory)                                                                   \
+    inline void FN(name)(__global const WORK *restrict low, int low_stride,                        \
+                         __global const WORK *restrict high, int high_stride,                      \
+                         const struct FN(column) *column, int s, WORK *to0, WORK *to1)             \
+    {                                                                                              \
+        type v0 = 0, v1 = 0;                                                                       \
+        for (int j = 0; j < column->n; j++) {                                                      \
+            ADD_ROW(type, memory, low, j)                                                          \
+            ADD_ROW(type, memory, high, j)                                                         \
+        }                                                                                          \
+        *(memory *)to0 = v0;                                                                       \
+        *(memory *)to1 = v1;                                                                       \
     }
-    *to0 = v0;
-    *to1 = v1;
-}
+DOWN(down16, CAT(WORK, 16), FN(work16))
+DOWN(down, WORK, WORK)
 
 /* Combines samples begin … end - 1 for the two rows, of bands that are `width` wide, high or low along the row, and
  * extended at their ends. */
@@ -111,14 +89,14 @@ inline void FN(along)(const WORK *low, const WORK *high, __global const WORK *re
             v0 += taps[j] * l + taps[2 * count + j] * h;
             v1 += taps[count + j] * l + taps[3 * count + j] * h;
         }
-#if C == 1
-        *(FN(work16) *)(row + 2 * i) = (CAT(WORK, 16))(
-            v0.s0, v1.s0, v0.s1, v1.s1, v0.s2, v1.s2, v0.s3, v1.s3, v0.s4, v1.s4, v0.s5, v1.s5,
-            v0.s6, v1.s6, v0.s7, v1.s7);
-        *(FN(work16) *)(row + 2 * i + 16) = (CAT(WORK, 16))(
-            v0.s8, v1.s8, v0.s9, v1.s9, v0.sa, v1.sa, v0.sb, v1.sb, v0.sc, v1.sc, v0.sd, v1.sd,
-            v0.se, v1.se, v0.sf, v1.sf);
-#else
+        if (C == 1) {
+            CAT(WORK, 16) v;
+            v.even = v0.lo, v.odd = v1.lo;
+            *(FN(work16) *)(row + 2 * i) = v;
+            v.even = v0.hi, v.odd = v1.hi;
+            *(FN(work16) *)(row + 2 * i + 16) = v;
+            continue;
+        }
         WORK pair[2][16];
         *(FN(work16) *)pair[0] = v0;
         *(FN(work16) *)pair[1] = v1;
@@ -127,7 +105,6 @@ inline void FN(along)(const WORK *low, const WORK *high, __global const WORK *re
             row[at] = pair[0][k];
             row[at + C] = pair[1][k];
         }
-#endif
     }
     for (int i = 0; i < n; i++)
         out[i] = SATURATE_FROM(WORK, DST, row[i]);
