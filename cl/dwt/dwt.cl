@@ -92,11 +92,8 @@ VECTORS_OF_512_BITS inline void FN(along)(const WORK *tile, __global const WORK 
 #define EVEN(j) (*(FN(work16) *)(even + i + (j) * C))
 #define ODD(j)  (*(FN(work16) *)(odd + i + (j) * C))
 #ifdef REVERSIBLE
-        CAT(WORK, 16) l = EVEN(0), h = 0;
-        if (count > 2) {
-            h = LIFT_HIGH(EVEN(1), ODD(1), EVEN(2));
-            l = LIFT_LOW(EVEN(0), ODD(0), EVEN(1), ODD(1), EVEN(2));
-        }
+#define PAIR(k) ((k) % 2 == 0 ? EVEN((k) / 2) : ODD((k) / 2))
+        SPLIT(CAT(WORK, 16), l, h, count, PAIR, , )
 #else
         CAT(WORK, 16) l = 0, h = 0;
         for (int j = 0; j < count / 2; j++) {

@@ -14,7 +14,7 @@
  * down columns; in the synthesis even and odd ones. */
 #include <memory.cl>
 #include <words.cl>
-#define FUSED
+#define BY_FMA
 #include "dwt_steps.cl"
 
 #define GAINS                                                                                      \

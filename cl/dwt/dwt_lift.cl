@@ -27,19 +27,12 @@ typedef ushort16 __attribute__((aligned(1))) FN(source_pairs);
 typedef WORKS __attribute__((aligned(WORK_SIZE))) FN(work16);
 #define AT_ANY(p)     (*(FN(work16) *)(p))
 
-#ifdef REVERSIBLE
-#define STEP_ODD(v, l, r, k)  ((v) - (((l) + (r)) >> 1))
-#define STEP_EVEN(v, l, r, k) ((v) + (((l) + (r) + 2) >> 2))
-#else
 /* PoCL 3.1 does not define FP_FAST_FMAF for processors that have fma, but its compiler defines __FMA__. */
 #if (defined(WORK_IS_float) && defined(FP_FAST_FMAF)) ||                                           \
     (defined(WORK_IS_double) && defined(FP_FAST_FMA)) || defined(__FMA__)
-#define STEP_ODD(v, l, r, k)  fma((WORKS)(k), (l) + (r), v)
-#else
-#define STEP_ODD(v, l, r, k)  ((v) + (k) * ((l) + (r)))
+#define BY_FMA
 #endif
-#define STEP_EVEN(v, l, r, k) STEP_ODD(v, l, r, k)
-#endif
+#include "dwt_lifting.cl"
 
 /* Sixteen pairs of columns where the row ends. What is outside is fewer samples than a row has, unless the row is short.
  * (With border_index for all rows: a sixth of 9/7's time.) */
@@ -99,9 +92,9 @@ struct FN(made) {
 #if STEPS == 4
 #define DOWN(o, e, to_low, to_high)                                                                \
     {                                                                                              \
-        WORKS d_new = STEP_ODD(o, x, e, lift[0]), s_new = STEP_EVEN(x, d, d_new, lift[1]);          \
-        WORKS d2_new = STEP_ODD(d, s, s_new, lift[2]);                                              \
-        AT(to_low) = STEP_EVEN(s, d2, d2_new, lift[3]);                                            \
+        WORKS d_new = LIFT_ODD(o, x, e, (WORKS)(lift[0])), s_new = LIFT_EVEN(x, d, d_new, (WORKS)(lift[1]));          \
+        WORKS d2_new = LIFT_ODD(d, s, s_new, (WORKS)(lift[2]));                                              \
+        AT(to_low) = LIFT_EVEN(s, d2, d2_new, (WORKS)(lift[3]));                                            \
         AT(to_high) = d2_new;                                                                      \
         x = e;                                                                                     \
         d = d_new;                                                                                 \
@@ -111,8 +104,8 @@ struct FN(made) {
 #else
 #define DOWN(o, e, to_low, to_high)                                                                \
     {                                                                                              \
-        WORKS d_new = STEP_ODD(o, x, e, lift[0]);                                                   \
-        AT(to_low) = STEP_EVEN(x, d, d_new, lift[1]);                                              \
+        WORKS d_new = LIFT_ODD(o, x, e, (WORKS)(lift[0]));                                                   \
+        AT(to_low) = LIFT_EVEN(x, d, d_new, (WORKS)(lift[1]));                                              \
         AT(to_high) = d_new;                                                                       \
         x = e;                                                                                     \
         d = d_new;                                                                                 \
@@ -169,14 +162,14 @@ inline void FN(along)(const WORK *even, const WORK *odd, __global const WORK *li
     for (int i = -16; i < n_low; i += 16) {
         const WORK *e = even + i + STEPS - 1, *o = odd + i + STEPS - 1;
         WORKS x = AT_ANY(e);
-        WORKS d = STEP_ODD(AT_ANY(o), x, AT_ANY(e + 1), lift[0]), d_left = MOVED_UP(d_before, d);
-        WORKS s = STEP_EVEN(x, d_left, d, lift[1]);
+        WORKS d = LIFT_ODD(AT_ANY(o), x, AT_ANY(e + 1), (WORKS)(lift[0])), d_left = MOVED_UP(d_before, d);
+        WORKS s = LIFT_EVEN(x, d_left, d, (WORKS)(lift[1]));
         d_before = d;
 #if STEPS == 4
         WORKS s_left = MOVED_UP(s_before, s);
-        d = STEP_ODD(d_left, s_left, s, lift[2]);
+        d = LIFT_ODD(d_left, s_left, s, (WORKS)(lift[2]));
         s_before = s;
-        s = to_low * STEP_EVEN(s_left, MOVED_UP(d2_before, d), d, lift[3]);
+        s = to_low * LIFT_EVEN(s_left, MOVED_UP(d2_before, d), d, (WORKS)(lift[3]));
         d2_before = d;
         d = to_high * d;
 #endif

@@ -86,6 +86,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, low), PLANE_OUT(W
 }
 
 #pragma kernel join
+#include "dwt_lifting.cl"
 typedef V(DST) __attribute__((aligned(DST_SIZE))) FN(results);
 inline void FN(store)(V(WORK) v, __global DST *out)
 {
@@ -105,9 +106,9 @@ inline void FN(store)(V(WORK) v, __global DST *out)
 #define JOIN(type, even, odd, LOW, HIGH)                                                           \
     type even = LOW(-first), odd = 0;                                                              \
     if (size > 1) {                                                                                \
-        type h0 = HIGH(0), h1 = HIGH(1), h2 = HIGH(2), l2 = LOW(2);                                \
-        even -= (h0 + h1 + 2) >> 2;                                                                \
-        odd = h1 + ((even + l2 - ((h1 + h2 + 2) >> 2)) >> 1);                                      \
+        type h = HIGH(1);                                                                          \
+        even = LIFT_EVEN(even, HIGH(0), h, 0);                                                     \
+        odd = LIFT_ODD(h, even, LIFT_EVEN(LOW(2), h, HIGH(2), 0), 0);                              \
     }
 #else
 #define JOIN(type, even, odd, LOW, HIGH)                                                           \

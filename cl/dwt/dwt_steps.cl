@@ -1,10 +1,9 @@
 /* cdf97 and cdf53 by lifting on GPUs: what cl/dwt/dwt_walk.cl and, where registers are few, cl/dwt/dwt_columns.cl compute;
  * the two load and store in their own ways. A work-item goes down PAIRS columns of each band of the analysis, or PAIRS
- * pairs of columns of the picture in the synthesis. The steps are those of cl/dwt/dwt_lift.cl; the synthesis undoes each
- * by the opposite sign.
+ * pairs of columns of the picture in the synthesis.
  *
  * Rows are filtered first, then columns. In the analysis the order makes no difference except for rounding; its integer
- * steps (REVERSIBLE) round, so there columns come first, as the standard demands. FUSED: products are added unrounded. */
+ * steps (REVERSIBLE) round, so there columns come first, as the standard demands. */
 #include <round.cl>
 
 #define BEYOND (STEPS / 2) /* rows of the bands that the steps need above and below a block's own */
@@ -19,24 +18,7 @@
 #endif
 #define HALVES CAT(WORK, TWICE_PAIRS) /* low columns, then high ones; in pictures even and odd ones */
 
-#pragma kernel analysis
-#define SIGN    +
-#define REVERSE -
-#pragma kernel synthesis
-#define SIGN    -
-#define REVERSE +
-#pragma kernel
-#ifdef REVERSIBLE
-#define LIFT_ODD(v, l, r, k)  ((v) REVERSE(((l) + (r)) >> 1))
-#define LIFT_EVEN(v, l, r, k) ((v) SIGN(((l) + (r) + 2) >> 2))
-#else
-#ifdef FUSED
-#define LIFT_ODD(v, l, r, k) fma(SIGN(k), (l) + (r), v)
-#else
-#define LIFT_ODD(v, l, r, k) ((v) SIGN(k) * ((l) + (r)))
-#endif
-#define LIFT_EVEN(v, l, r, k) LIFT_ODD(v, l, r, k)
-#endif
+#include "dwt_lifting.cl"
 
 struct FN(factors) {
     WORK a, b, c, e; /* of the steps, in the order of the analysis */

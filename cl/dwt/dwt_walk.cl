@@ -16,7 +16,7 @@
  * but its way back 254 in place of 217.) */
 #if (defined(HAS_PTX) && defined(KERNEL_analysis)) || (defined(WORK_IS_float) && defined(FP_FAST_FMAF)) ||                       \
     (defined(WORK_IS_double) && defined(FP_FAST_FMA))
-#define FUSED
+#define BY_FMA
 #endif
 #include "dwt_steps.cl"
 

@@ -165,7 +165,7 @@ static void finish_work(struct work *w)
 
 static int make_work(const struct dwt_layout *layout, struct work *w, struct fault *fault)
 {
-    size_t area = 0, longest = 0;
+    size_t area = 1, longest = 1;
     for (unsigned i = 0; i < layout->n_levels; i++) {
         const struct dwt_level *l = &layout->levels[i];
         size_t width = (size_t)l->width + l->low_width + l->high_width;
@@ -173,8 +173,8 @@ static int make_work(const struct dwt_layout *layout, struct work *w, struct fau
         area = width * height > area ? width * height : area;
         longest = width + height > longest ? width + height : longest;
     }
-    *w = (struct work){malloc(area * sizeof(double)), malloc(area * sizeof(double)),
-                       malloc(area * sizeof(double)), malloc(longest * sizeof(double))};
+    *w = (struct work){calloc(area, sizeof(double)), calloc(area, sizeof(double)),
+                       calloc(area, sizeof(double)), calloc(longest, sizeof(double))};
     if (w->signal && w->columns && w->bands && w->line)
         return 0;
     finish_work(w);

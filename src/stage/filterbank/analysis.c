@@ -522,7 +522,7 @@ static void add_node(struct work *work, unsigned index)
     const struct bank_direction *x = &node->bank->x, *y = &node->bank->y;
     struct place from = node->parent < 0 ? (struct place){OPERAND_IN, work->plane_index}
                                          : work->first[node->parent];
-    struct place rows[BANK_FILTERS_MAX], to[BANK_FILTERS_MAX];
+    struct place rows[BANK_FILTERS_MAX] = {0}, to[BANK_FILTERS_MAX] = {0};
     struct bank_span in_x = node->in_x, in_y = node->in_y;
     work->level = node->level;
     if (wavelet_mode_sums(work->config->border))
