@@ -15,6 +15,7 @@
 #include <memory.cl>
 #include <words.cl>
 #define BY_FMA
+#include "dwt_planes.cl"
 #include "dwt_steps.cl"
 
 #define GAINS                                                                                      \
@@ -52,13 +53,6 @@ inline CAT(WORK, 16) FN(mirrored)(__global const SRC *row, int x, int width)
 #define LOAD_LINE(y)                                                                                    \
     (edge ? FN(mirrored)(ROW(src, FN(mirror)(y, height)), 2 * p - 4, width)                        \
           : FN(inside)(PLACE(src, 2 * p - 4, y)))
-
-#define PLANES                                                                                     \
-    PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WORK, hl), PLANE_OUT(WORK, lh),             \
-        PLANE_OUT(WORK, hh)
-#define PLANE_ARGUMENTS                                                                            \
-    src_base, src_offset, src_stride, ll_base, ll_offset, ll_stride, hl_base, hl_offset,           \
-        hl_stride, lh_base, lh_offset, lh_stride, hh_base, hh_offset, hh_stride
 
 /* Computes the work-item's columns of rows y … y_end - 1 of the bands. */
 inline void FN(walk)(PLANES, struct FN(factors) f, WORK low_gain, WORK high_gain, int width,
@@ -108,13 +102,6 @@ inline LINE FN(mirrored)(__global const WORK *row, int x, int width)
     (edge ? FN(mirrored)(ROW(band, FN(mirror)(2 * (n) + high_down, height) / 2),                   \
                          2 * p - 4 + high_along, width)                                            \
           : FN(inside)(PLACE(band, p - 2, n)))
-
-#define PLANES                                                                                     \
-    PLANE_IN(WORK, ll), PLANE_IN(WORK, hl), PLANE_IN(WORK, lh), PLANE_IN(WORK, hh),                \
-        PLANE_OUT(DST, dst)
-#define PLANE_ARGUMENTS                                                                            \
-    ll_base, ll_offset, ll_stride, hl_base, hl_offset, hl_stride, lh_base, lh_offset, lh_stride,   \
-        hh_base, hh_offset, hh_stride, dst_base, dst_offset, dst_stride
 
 /* Computes the work-item's columns of pairs of rows y … y_end - 1 of the picture. */
 inline void FN(walk)(PLANES, struct FN(factors) f, WORK low_gain, WORK high_gain, int width,

@@ -10,33 +10,26 @@
  * If all windows of a work-item lie inside the picture it loads whole words. Otherwise it finds the index of each
  * sample, and reads the taps along the row from a table.
  *
- * The pass defines TAPS taps of each filter. For the analysis these are L0, L1 … of the low band's filter and H0, H1 …
- * of the high band's. For the synthesis EL0 … and EH0 … are those of low and high samples for even results, OL0 … and
+ * Each filter has TAPS taps; the pass defines as many as there can be. For the analysis these are L0, L1 … of the low
+ * band's filter and H0, H1 … of the high band's. For the synthesis EL0 … and EH0 … are those of low and high samples for even results, OL0 … and
  * OH0 … those for odd ones; and results are multiplied with GAIN. */
 #include <ends.cl>
 #include <memory.cl>
 #include <round.cl>
 #include <words.cl>
 
-/* DO(k) for each tap. */
-#define EACH_1(DO)  DO(0)
-#define EACH_2(DO)  EACH_1(DO) DO(1)
-#define EACH_3(DO)  EACH_2(DO) DO(2)
-#define EACH_4(DO)  EACH_3(DO) DO(3)
-#define EACH_5(DO)  EACH_4(DO) DO(4)
-#define EACH_6(DO)  EACH_5(DO) DO(5)
-#define EACH_8(DO)  EACH_6(DO) DO(6) DO(7)
-#define EACH_10(DO) EACH_8(DO) DO(8) DO(9)
-#define EACH_12(DO) EACH_10(DO) DO(10) DO(11)
-#define LOAD_FOUR(k)                                                                               \
+#define LOAD_FOUR(k, from, x)                                                                      \
     if (TAPS > k)                                                                                  \
         vstore4(as_float4(UNALIGNED_IN(uint, 4, from + k)), k / 4, x);
+#include "dwt_planes.cl"
 
 #pragma kernel analysis
 /* Filters along a row: the low and the high sample whose window begins at `from`. Samples of 1 and 2 bytes are loaded as
  * words; ODD is 1 if the window begins at an odd sample, so that the words begin one sample earlier. */
 #define SAMPLE(w, k) (float)SAMPLE_OF(SRC, w, k)
-#define TAKE(k) v = fma((float2)(L##k, H##k), (float2)(x[k + ODD]), v);
+#define TAKE(k)                                                                                    \
+    if (TAPS > k)                                                                                  \
+        v = fma((float2)(L##k, H##k), (float2)(x[k + ODD]), v);
 inline float2 FN(inside)(__global const SRC *from)
 {
     float x[16];
@@ -57,10 +50,10 @@ inline float2 FN(inside)(__global const SRC *from)
     }
     TAKE_WORD(0) TAKE_WORD(1) TAKE_WORD(2) TAKE_WORD(3) TAKE_WORD(4) TAKE_WORD(5) TAKE_WORD(6)
 #else
-    LOAD_FOUR(0) LOAD_FOUR(4) LOAD_FOUR(8)
+    LOAD_FOUR(0, from, x) LOAD_FOUR(4, from, x) LOAD_FOUR(8, from, x)
 #endif
     float2 v = 0;
-    CAT(EACH_, TAPS)(TAKE)
+    TAKE(0) TAKE(1) TAKE(2) TAKE(3) TAKE(4) TAKE(5) TAKE(6) TAKE(7) TAKE(8) TAKE(9) TAKE(10) TAKE(11)
     return v;
 }
 
@@ -76,12 +69,6 @@ inline float2 FN(anywhere)(__global const SRC *row, __global const float *restri
     return v;
 }
 
-#define PLANES                                                                                     \
-    PLANE_IN(SRC, src), PLANE_OUT(float, ll), PLANE_OUT(float, hl), PLANE_OUT(float, lh),          \
-        PLANE_OUT(float, hh)
-#define PLANE_ARGUMENTS                                                                            \
-    src_base, src_offset, src_stride, ll_base, ll_offset, ll_stride, hl_base, hl_offset,           \
-        hl_stride, lh_base, lh_offset, lh_stride, hh_base, hh_offset, hh_stride
 #define SIZES          int width, int height, int high_width, int high_height, int border
 #define SIZE_ARGUMENTS width, height, high_width, high_height, border
 
@@ -99,14 +86,10 @@ inline float2 FN(row)(PLANES, __global const float *restrict taps, SIZES, int p,
 /* lowM and highM are the unfinished sums of rows to which M + 1 pairs of source rows have been added. MEET adds the
  * next pair to those with one pair less. */
 #define MEET(m, before, k0, k1)                                                                    \
-    low##m = fma((float2)(L##k1), odd, fma((float2)(L##k0), even, low##before));                   \
-    high##m = fma((float2)(H##k1), odd, fma((float2)(H##k0), even, high##before));
-#define DOWN_2  MEET(0, _, 0, 1)
-#define DOWN_4  MEET(1, 0, 2, 3) DOWN_2
-#define DOWN_6  MEET(2, 1, 4, 5) DOWN_4
-#define DOWN_8  MEET(3, 2, 6, 7) DOWN_6
-#define DOWN_10 MEET(4, 3, 8, 9) DOWN_8
-#define DOWN_12 MEET(5, 4, 10, 11) DOWN_10
+    if (TAPS > k1) {                                                                               \
+        low##m = fma((float2)(L##k1), odd, fma((float2)(L##k0), even, low##before));                   \
+        high##m = fma((float2)(H##k1), odd, fma((float2)(H##k0), even, high##before));             \
+    }
 inline void FN(walk)(PLANES, __global const float *restrict taps, SIZES, int p, int y, int y_end,
                      bool edge)
 {
@@ -116,7 +99,7 @@ inline void FN(walk)(PLANES, __global const float *restrict taps, SIZES, int p, 
     for (int n = y - TAPS / 2 + 1; n < y_end; n++) {
         int from = 2 * (n + TAPS / 2 - 1) + WINDOW_AT;
         float2 even = ROW_ALONG(from), odd = ROW_ALONG(from + 1);
-        CAT(DOWN_, TAPS)
+        MEET(5, 4, 10, 11) MEET(4, 3, 8, 9) MEET(3, 2, 6, 7) MEET(2, 1, 4, 5) MEET(1, 0, 2, 3) MEET(0, _, 0, 1)
         if (n < y)
             continue;
         float2 low = CAT(low, LAST), high = CAT(high, LAST);
@@ -138,18 +121,16 @@ inline void FN(walk)(PLANES, __global const float *restrict taps, SIZES, int p, 
 #pragma kernel synthesis
 /* Puts together along a row: an even sample of the picture and the odd one behind it, from a low and a high band. */
 #define TAKE(k)                                                                                    \
-    v = fma((float2)(EL##k, OL##k), (float2)(x[k]), v);                                            \
-    v = fma((float2)(EH##k, OH##k), (float2)(z[k]), v);
-inline float2 FN(inside)(__global const float *from, __global const float *high)
+    if (TAPS > k) {                                                                                \
+        v = fma((float2)(EL##k, OL##k), (float2)(x[k]), v);                                        \
+        v = fma((float2)(EH##k, OH##k), (float2)(z[k]), v);                                        \
+    }
+inline float2 FN(inside)(__global const float *low, __global const float *high)
 {
     float x[8], z[8];
-    LOAD_FOUR(0) LOAD_FOUR(4)
-#define LOAD_HIGH(k)                                                                               \
-    if (TAPS > k)                                                                                  \
-        vstore4(as_float4(UNALIGNED_IN(uint, 4, high + k)), k / 4, z);
-    LOAD_HIGH(0) LOAD_HIGH(4)
+    LOAD_FOUR(0, low, x) LOAD_FOUR(4, low, x) LOAD_FOUR(0, high, z) LOAD_FOUR(4, high, z)
     float2 v = 0;
-    CAT(EACH_, TAPS)(TAKE)
+    TAKE(0) TAKE(1) TAKE(2) TAKE(3) TAKE(4) TAKE(5)
     return v;
 }
 
@@ -168,12 +149,6 @@ inline float2 FN(anywhere)(__global const float *low, __global const float *high
     return v;
 }
 
-#define PLANES                                                                                     \
-    PLANE_IN(float, ll), PLANE_IN(float, hl), PLANE_IN(float, lh), PLANE_IN(float, hh),            \
-        PLANE_OUT(DST, dst)
-#define PLANE_ARGUMENTS                                                                            \
-    ll_base, ll_offset, ll_stride, hl_base, hl_offset, hl_stride, lh_base, lh_offset, lh_stride,   \
-        hh_base, hh_offset, hh_stride, dst_base, dst_offset, dst_stride
 #define SIZES                                                                                      \
     int width, int height, int low_width, int high_width, int low_height, int high_height, int ends
 #define SIZE_ARGUMENTS width, height, low_width, high_width, low_height, high_height, ends
@@ -196,14 +171,10 @@ inline float2 FN(bordered)(__global const float *low, int low_stride, __global c
 /* evenM and oddM are the unfinished sums of rows to which M + 1 rows of the bands have been added. MEET adds the next
  * row to those with one row less. */
 #define MEET(m, before)                                                                            \
-    even##m = fma((float2)(EH##m), high, fma((float2)(EL##m), low, even##before));                 \
-    odd##m = fma((float2)(OH##m), high, fma((float2)(OL##m), low, odd##before));
-#define DOWN_1 MEET(0, _)
-#define DOWN_2 MEET(1, 0) DOWN_1
-#define DOWN_3 MEET(2, 1) DOWN_2
-#define DOWN_4 MEET(3, 2) DOWN_3
-#define DOWN_5 MEET(4, 3) DOWN_4
-#define DOWN_6 MEET(5, 4) DOWN_5
+    if (TAPS > m) {                                                                                \
+        even##m = fma((float2)(EH##m), high, fma((float2)(EL##m), low, even##before));             \
+        odd##m = fma((float2)(OH##m), high, fma((float2)(OL##m), low, odd##before));               \
+    }
 #define TO_DST(v) SATURATE(DST, (v) * GAIN)
 inline void FN(walk)(PLANES, __global const float *restrict taps, SIZES, int p, int y, int y_end,
                      bool edge)
@@ -215,7 +186,7 @@ inline void FN(walk)(PLANES, __global const float *restrict taps, SIZES, int p, 
         int row = n + TAPS - 1 + WINDOW_AT;
         float2 low = ROW_ALONG(ll, hl, low_height, 0, row);
         float2 high = ROW_ALONG(lh, hh, high_height, 1, row);
-        CAT(DOWN_, TAPS)
+        MEET(5, 4) MEET(4, 3) MEET(3, 2) MEET(2, 1) MEET(1, 0) MEET(0, _)
         if (n < y)
             continue;
         float2 even = CAT(even, LAST), odd = CAT(odd, LAST);

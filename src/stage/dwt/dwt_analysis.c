@@ -227,10 +227,8 @@ static void add_taps(const struct dwt_analysis *a)
     pass_define(pass, "LAST", "%u", w->count / 2 - 1);
     pass_define(pass, "WINDOW_AT", "(%d)", w->first);
     pass_define(pass, "ODD", "%d", sample_size(a->in_type) < 4 ? w->first & 1 : 0);
-    for (unsigned k = 0; k < w->count; k++) {
-        dwt_define_tap(pass, SAMPLE_F32, "L", k, w->low[k]);
-        dwt_define_tap(pass, SAMPLE_F32, "H", k, w->high[k]);
-    }
+    dwt_define_each(pass, "L", w->low, w->count, FEW_TAPS);
+    dwt_define_each(pass, "H", w->high, w->count, FEW_TAPS);
     pass->work = 8.0 * w->count * rows;
     pass_buffer(pass, taps.table);
     pass_ints(pass, rows, l->low_height);

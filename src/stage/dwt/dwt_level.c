@@ -162,15 +162,14 @@ void dwt_define_taps(struct pass *pass, enum sample_type type, const char *name,
     text_finish(&list);
 }
 
-void dwt_define_tap(struct pass *pass, enum sample_type type, const char *filter, unsigned k,
-                    double tap)
+void dwt_define_each(struct pass *pass, const char *filter, const double *taps, unsigned n,
+                     unsigned most)
 {
-    char name[16];
-    snprintf(name, sizeof name, "%s%u", filter, k);
-    if (type == SAMPLE_F64)
-        pass_define(pass, name, "%a", tap);
-    else
-        pass_define(pass, name, "%af", (double)(float)tap);
+    for (unsigned k = 0; k < most; k++) {
+        char name[16];
+        snprintf(name, sizeof name, "%s%u", filter, k);
+        pass_define(pass, name, "%af", k < n ? (double)(float)taps[k] : 0);
+    }
 }
 
 void dwt_define_lifting(const struct dwt_task *task, struct pass *pass, uint32_t rows)

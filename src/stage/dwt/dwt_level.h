@@ -99,13 +99,13 @@ struct pass *dwt_begin_sums(struct stage_plan *plan, const struct dwt_window *wi
 /* Taps of a window, more of whose sums do not fit registers. */
 #define DWT_SUMS_TAPS 16
 
-/* Adds the wavelet to a kernel's name; and a filter's taps as a definition, or as definitions L0,
- * L1 … */
+/* Adds the wavelet to a kernel's name; and a filter's taps as a definition, or those of f32 as `most`
+ * definitions L0, L1 …, zeros behind the n-th. */
 void dwt_name_wavelet(struct pass *pass, int wavelet);
 void dwt_define_taps(struct pass *pass, enum sample_type type, const char *name, const double *taps,
                      unsigned n);
-void dwt_define_tap(struct pass *pass, enum sample_type type, const char *filter, unsigned k,
-                    double tap);
+void dwt_define_each(struct pass *pass, const char *filter, const double *taps, unsigned n,
+                     unsigned most);
 
 /* Add definitions and arguments. dwt_define_lifting also sets the cost of `rows` rows of a band. */
 void dwt_define_work(const struct dwt_task *task, struct pass *pass);

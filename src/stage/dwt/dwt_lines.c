@@ -22,8 +22,10 @@ static struct view view_of(const struct dwt_task *task, struct dwt_place place)
                                 : place.operand == OPERAND_OUT
                                     ? plan->out
                                     : &plan->scratch[place.operand - OPERAND_SCRATCH];
-    bool is_there = place.plane < frame->n_planes; /* not without memory */
-    return (struct view){place.operand, is_there ? frame->planes[place.plane] : (struct plane){0}};
+    struct view view = {.operand = place.operand};
+    if (place.plane < frame->n_planes) /* not without memory */
+        view.plane = frame->planes[place.plane];
+    return view;
 }
 
 /* What is low, and below it what is high down the columns, between the two directions. */

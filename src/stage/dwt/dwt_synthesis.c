@@ -7,7 +7,8 @@
 
 /* As in dwt_analysis.c. */
 enum {
-    LEVEL_SAMPLES = 512
+    LEVEL_SAMPLES = 512,
+    FEW_TAPS = 6 /* of each pair of columns, on GPUs with few registers */
 };
 
 /* Definitions and first arguments of a kernel that does all of a level. */
@@ -76,7 +77,7 @@ static bool fits(const struct dwt_synthesis *s, unsigned most, struct wavelet_sy
 static bool suits_taps(const struct dwt_synthesis *s)
 {
     struct wavelet_synthesis w;
-    return dwt_suits_columns(&s->task) && fits(s, 6, &w);
+    return dwt_suits_columns(&s->task) && fits(s, FEW_TAPS, &w);
 }
 
 static void add_taps(const struct dwt_synthesis *s)
@@ -94,12 +95,10 @@ static void add_taps(const struct dwt_synthesis *s)
     pass_define(pass, "LAST", "%u", w.count - 1);
     pass_define(pass, "WINDOW_AT", "(%d)", w.first);
     pass_define(pass, "GAIN", "%af", (double)(float)s->scale);
-    for (unsigned k = 0; k < w.count; k++) {
-        dwt_define_tap(pass, SAMPLE_F32, "EL", k, w.low[0][k]);
-        dwt_define_tap(pass, SAMPLE_F32, "OL", k, w.low[1][k]);
-        dwt_define_tap(pass, SAMPLE_F32, "EH", k, w.high[0][k]);
-        dwt_define_tap(pass, SAMPLE_F32, "OH", k, w.high[1][k]);
-    }
+    dwt_define_each(pass, "EL", w.low[0], w.count, FEW_TAPS);
+    dwt_define_each(pass, "OL", w.low[1], w.count, FEW_TAPS);
+    dwt_define_each(pass, "EH", w.high[0], w.count, FEW_TAPS);
+    dwt_define_each(pass, "OH", w.high[1], w.count, FEW_TAPS);
     pass->work = 16.0 * w.count * rows;
     pass_buffer(pass, taps.table);
     pass_ints(pass, rows, n_rows);
