@@ -87,6 +87,8 @@ static int parse_step(struct chain_step *step, const char *text, int begin, int 
     step->config = calloc(1, stage->config_size + 1);
     if (!step->config)
         return fault_set(fault, FAULT_MEMORY, "no memory for a chain");
+    if (stage->kind)
+        memcpy(step->config, &stage->kind, sizeof stage->kind);
     param_defaults(stage->params, step->config);
     snprintf(what, sizeof what, "stage '%s'", stage->name);
     if (colon) {

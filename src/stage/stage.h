@@ -66,6 +66,8 @@ struct stage {
     const char *summary;        /* what comes out, in one sentence */
     const struct param *params; /* ends with an entry without a name; NULL: it has none */
     size_t config_size;         /* size of the struct with the parameters' values */
+    int kind; /* of several stages with the same config, which one this is, unless 0: an int with
+                 which the config begins */
     unsigned types; /* of samples that it takes, a bit set (1 << SAMPLE_U8); 0: shape() or change()
                        says, and none takes f16 */
     bool inverse;   /* it undoes what frame.origins describe */

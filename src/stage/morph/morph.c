@@ -18,21 +18,13 @@ static const struct param params[] = {
     {0},
 };
 
-static const char *name_of(const struct morph_config *config)
+static int complete(void *config_, param_given *given, struct fault *fault)
 {
-    if (config->twice)
-        return config->kind == MORPH_LEAST ? "open" : "close";
-    return config->kind == MORPH_LEAST ? "erode" : "dilate";
-}
-
-static int complete(struct morph_config *config, enum morph_kind kind, bool twice,
-                    param_given *given, struct fault *fault)
-{
+    static const char *const names[] = {"erode", "dilate", "open", "close"};
+    struct morph_config *config = config_;
     const param_given width = param_bit(params, "width"), height = param_bit(params, "height");
     const param_given radius = param_bit(params, "radius");
-    config->kind = kind;
-    config->twice = twice;
-    const char *stage = name_of(config);
+    const char *stage = names[config->stage];
     if (*given & radius && *given & (width | height))
         return fault_set(fault, FAULT_CHAIN, "%s: give either radius or %s, not both", stage,
                          *given & width ? "width" : "height");
@@ -172,6 +164,7 @@ static const struct {
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
     const struct morph_config *config = config_;
+    const unsigned twice = config->stage >= MORPH_OPEN;
     struct morph_task task = {.plan = plan,
                               .width = (uint32_t)config->width,
                               .height = (uint32_t)config->height,
@@ -179,15 +172,15 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         struct view in = {OPERAND_IN, plan->in->planes[i]};
         struct view out = {OPERAND_OUT, plan->out->planes[i]}, half = out;
-        if (config->twice) {
+        if (twice) {
             struct plane shape = in.plane;
             stage_window_size("", task.border, task.width, task.height, &shape, fault);
             half = stage_plan_view(plan, &task.between, &shape);
         }
-        for (unsigned k = 0; k <= config->twice; k++) {
-            task.kind = k == 0 ? config->kind : !config->kind;
+        for (unsigned k = 0; k <= twice; k++) {
+            task.kind = (enum morph_kind)((config->stage + k) % 2);
             task.in = k == 0 ? in : half;
-            task.out = k < config->twice ? half : out;
+            task.out = k < twice ? half : out;
             unsigned way = 0;
             while (ways[way].suits && !ways[way].suits(&task))
                 way++;
@@ -203,45 +196,25 @@ static bool window(const void *config_, struct stage_window *window)
     uint32_t w = (uint32_t)config->width, h = (uint32_t)config->height;
     *window = (struct stage_window){w / 2, w - 1 - w / 2, h / 2, h - 1 - h / 2,
                                     (enum border)config->border};
-    window->more = config->twice;
+    window->more = config->stage >= MORPH_OPEN;
     return true;
 }
 
-static int complete_erode(void *config, param_given *given, struct fault *fault)
-{
-    return complete(config, MORPH_LEAST, false, given, fault);
-}
-
-static int complete_dilate(void *config, param_given *given, struct fault *fault)
-{
-    return complete(config, MORPH_LARGEST, false, given, fault);
-}
-
-static int complete_open(void *config, param_given *given, struct fault *fault)
-{
-    return complete(config, MORPH_LEAST, true, given, fault);
-}
-
-static int complete_close(void *config, param_given *given, struct fault *fault)
-{
-    return complete(config, MORPH_LARGEST, true, given, fault);
-}
-
-#define MORPH_STAGE(word, text)                                                                    \
+#define MORPH_STAGE(word, number, text)                                                            \
     {                                                                                              \
         .name = #word, .summary = text, .params = params,                                          \
         .chains = (const char *const[]){#word ":3", NULL},                                         \
         .config_size = sizeof(struct morph_config),                                                \
-        .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32,                            \
-        .complete = complete_##word, .window = window, .passes = passes,                           \
-        .reference = morph_reference, .floats = &(const struct tolerance){0, 0},                   \
-        .bench = #word ":3",                                                                       \
+        .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32, .kind = number,            \
+        .complete = complete, .window = window, .passes = passes, .reference = morph_reference,    \
+        .floats = &(const struct tolerance){0, 0}, .bench = #word ":3",                            \
     }
 
 const struct stage stage_erode =
-    MORPH_STAGE(erode, "dark grows: the least of the samples around each");
+    MORPH_STAGE(erode, MORPH_ERODE, "dark grows: the least of the samples around each");
 const struct stage stage_dilate =
-    MORPH_STAGE(dilate, "light grows: the largest of the samples around each");
-const struct stage stage_open = MORPH_STAGE(open, "light specks taken away: erode, then dilate");
+    MORPH_STAGE(dilate, MORPH_DILATE, "light grows: the largest of the samples around each");
+const struct stage stage_open =
+    MORPH_STAGE(open, MORPH_OPEN, "light specks taken away: erode, then dilate");
 const struct stage stage_close =
-    MORPH_STAGE(close, "dark specks and gaps taken away: dilate, then erode");
+    MORPH_STAGE(close, MORPH_CLOSE, "dark specks and gaps taken away: dilate, then erode");

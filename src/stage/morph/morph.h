@@ -12,15 +12,21 @@ enum morph_kind {
     MORPH_LARGEST,
 };
 
+/* The stages: the kind of the first window in the lowest bit, then whether one of the other kind
+ * follows. */
+enum {
+    MORPH_ERODE,
+    MORPH_DILATE,
+    MORPH_OPEN,
+    MORPH_CLOSE,
+};
+
 struct morph_config {
+    int stage;
     int64_t width;
     int64_t height; /* as the width unless given */
     int64_t radius; /* width = height = 2 · radius + 1; completed into those */
     int border;     /* enum border */
-
-    /* What the stage's name means: the first window, and whether one of the other kind follows. */
-    enum morph_kind kind;
-    bool twice;
 };
 
 /* The definition, in plain C. */

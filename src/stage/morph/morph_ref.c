@@ -30,11 +30,12 @@ int morph_reference(const void *config_, const struct picture *in, struct pictur
                     struct fault *fault)
 {
     const struct morph_config *config = config_;
-    enum morph_kind kind = config->kind;
+    enum morph_kind kind = (enum morph_kind)(config->stage % 2);
+    bool twice = config->stage >= MORPH_OPEN;
     struct picture half = {0};
     struct frame frame = {0};
     int result = 0;
-    if (config->twice) {
+    if (twice) {
         for (size_t i = 0; i < in->frame.n_planes && result == 0; i++) {
             struct plane plane = in->frame.planes[i];
             stage_window_size("", (enum border)config->border, (uint32_t)config->width,
@@ -45,13 +46,13 @@ int morph_reference(const void *config_, const struct picture *in, struct pictur
             result = fault_set(fault, FAULT_MEMORY, "no memory for a picture");
         frame_finish(&frame);
     }
-    const struct picture *from = config->twice ? &half : in;
+    const struct picture *from = twice ? &half : in;
     for (size_t i = 0; i < in->frame.n_planes && result == 0; i++) {
-        if (config->twice)
+        if (twice)
             compute_plane(config, kind, in, i, &half);
-        compute_plane(config, config->twice ? !kind : kind, from, i, out);
+        compute_plane(config, twice ? !kind : kind, from, i, out);
     }
-    if (config->twice)
+    if (twice)
         picture_destroy(&half);
     return result;
 }

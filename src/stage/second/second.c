@@ -70,12 +70,10 @@ static void define(void *config_, const struct definitions *definitions)
         config->picture[0] == '@' ? definitions_picture(definitions, config->picture + 1) : NULL;
 }
 
-static int complete(const char *stage, enum second_operation operation, void *config_,
-                    struct fault *fault)
+static int complete(void *config_, param_given *given, struct fault *fault)
 {
     struct second_config *config = config_;
-    const char *word = config->picture;
-    config->operation = operation;
+    const char *stage = names[config->operation], *word = config->picture;
     if (word[0] != '@' && !number_parse_real(word, strlen(word), &config->number))
         return fault_set(fault, FAULT_CHAIN, "%s: '%s': a picture is named @%s", stage, word, word);
     if (word[0] != '@')
@@ -452,51 +450,28 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     return 0;
 }
 
-static int complete_subtract(void *config, param_given *given, struct fault *fault)
-{
-    return complete("subtract", SECOND_SUBTRACT, config, fault);
-}
-
-static int complete_difference(void *config, param_given *given, struct fault *fault)
-{
-    return complete("difference", SECOND_DIFFERENCE, config, fault);
-}
-
-static int complete_divide(void *config, param_given *given, struct fault *fault)
-{
-    return complete("divide", SECOND_DIVIDE, config, fault);
-}
-
-static int complete_mask(void *config, param_given *given, struct fault *fault)
-{
-    return complete("mask", SECOND_MASK, config, fault);
-}
-
-static int complete_blend(void *config, param_given *given, struct fault *fault)
-{
-    return complete("blend", SECOND_BLEND, config, fault);
-}
-
 /* "@grey", which the build defines (src/kernels/walk.c), suits pictures of any size and type, and
  * has alpha. */
-#define SECOND_STAGE(word, table, text)                                                            \
+#define SECOND_STAGE(word, operation, table, text)                                                 \
     {                                                                                              \
         .name = #word, .summary = text, .params = table,                                           \
         .chains = (const char *const[]){#word ":3", #word ":@grey", NULL},                         \
         .config_size = sizeof(struct second_config),                                               \
         .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16 | 1u << SAMPLE_F32,         \
-        .define = define, .complete = complete_##word, .window = stage_window_of_pixel,            \
-        .change = check_plane, .passes = passes, .reference = second_reference,                    \
-        .floats = &(const struct tolerance){0, 0}, .bench = #word ":3",                            \
+        .define = define, .kind = operation, .complete = complete,                                 \
+        .window = stage_window_of_pixel, .change = check_plane, .passes = passes,                  \
+        .reference = second_reference, .floats = &(const struct tolerance){0, 0},                  \
+        .bench = #word ":3",                                                                       \
     }
 
-const struct stage stage_subtract =
-    SECOND_STAGE(subtract, plain_params, "the picture minus a second one, as a dark frame");
-const struct stage stage_difference =
-    SECOND_STAGE(difference, plain_params, "how much the picture and a second one differ");
-const struct stage stage_divide =
-    SECOND_STAGE(divide, divide_params, "the picture divided by a second one, as a flat field");
-const struct stage stage_mask = SECOND_STAGE(
-    mask, mask_params, "the picture where a mask is not 0, and a background elsewhere");
-const struct stage stage_blend =
-    SECOND_STAGE(blend, blend_params, "a second picture laid over the picture, as a logo");
+const struct stage stage_subtract = SECOND_STAGE(subtract, SECOND_SUBTRACT, plain_params,
+                                                 "the picture minus a second one, as a dark frame");
+const struct stage stage_difference = SECOND_STAGE(difference, SECOND_DIFFERENCE, plain_params,
+                                                   "how much the picture and a second one differ");
+const struct stage stage_divide = SECOND_STAGE(
+    divide, SECOND_DIVIDE, divide_params, "the picture divided by a second one, as a flat field");
+const struct stage stage_mask =
+    SECOND_STAGE(mask, SECOND_MASK, mask_params,
+                 "the picture where a mask is not 0, and a background elsewhere");
+const struct stage stage_blend = SECOND_STAGE(blend, SECOND_BLEND, blend_params,
+                                              "a second picture laid over the picture, as a logo");

@@ -18,13 +18,13 @@ enum second_operation {
 #define SECOND_BY_MEAN 0
 
 struct second_config {
+    int operation;                      /* enum second_operation */
     char picture[PARAM_WORD_MAX];       /* "@NAME", or a number */
     struct param_scalar scale;          /* of divide */
     struct param_matrix background;     /* of mask */
     int64_t x, y;                       /* of blend, in pixels from where gravity says; … */
     double opacity;                     /* … and this */
     int gravity;                        /* … and enum gravity */
-    int operation;                      /* enum second_operation */
     struct definition_picture *defined; /* NULL: there is none of that name, or it is a number */
     double number;
 };

@@ -29,7 +29,7 @@ static int complete(void *config_, param_given *given, struct fault *fault)
     struct rotate_config *config = config_;
     double quarters = degrees(config) / 90;
     config->quarters = quarters == floor(quarters) ? (int)quarters % 4 : -1;
-    return warp_look_complete("rotate", &config->look, *given & param_bit(params, "border"), fault);
+    return warp_look_complete(&config->look, *given & param_bit(params, "border"), fault);
 }
 
 /* Whether pixels are moved only. */
@@ -69,7 +69,7 @@ static int change(const void *config_, struct plane *plane, struct fault *fault)
     const struct rotate_config *config = config_;
     uint32_t width = plane->width;
     if (!moves(config))
-        return warp_change("rotate", config, rotate_find_map, &config->look, plane, fault);
+        return warp_change(config, plane, fault);
     if (config->quarters % 2 != 0) {
         plane->width = plane->height;
         plane->height = width;
@@ -120,7 +120,7 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
 {
     const struct rotate_config *config = config_;
     if (!moves(config))
-        return warp_passes("rotate", config, rotate_find_map, &config->look, plan, fault);
+        return warp_passes(config, plan, fault);
     for (unsigned i = 0; i < plan->in->n_planes && config->quarters > 0; i++)
         if (config->quarters == 2)
             move_add(plan, i, &(struct move){.mirror_x = true, .mirror_y = true});
@@ -131,6 +131,7 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
 
 const struct stage stage_rotate = {
     .name = "rotate",
+    .kind = WARP_ROTATE,
     .chains = (const char *const[]){"rotate:angle=90", NULL},
     .summary = "the picture turned clockwise, by any angle",
     .params = params,

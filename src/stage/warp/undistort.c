@@ -62,8 +62,7 @@ static int complete(void *config_, param_given *given, struct fault *fault)
     bool camera = *given & param_bit(params, "camera"),
          matrix = *given & param_bit(params, "matrix");
     bool distortion = *given & param_bit(params, "distortion");
-    int result =
-        warp_look_complete("undistort", &config->look, *given & param_bit(params, "border"), fault);
+    int result = warp_look_complete(&config->look, *given & param_bit(params, "border"), fault);
     if (result != 0)
         return result;
     if (camera == matrix || matrix != distortion)
@@ -103,29 +102,18 @@ int undistort_find_map(const void *config_, const struct plane *plane, struct wa
     return 0;
 }
 
-static int change(const void *config_, struct plane *plane, struct fault *fault)
-{
-    const struct undistort_config *config = config_;
-    return warp_change("undistort", config, undistort_find_map, &config->look, plane, fault);
-}
-
-static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
-{
-    const struct undistort_config *config = config_;
-    return warp_passes("undistort", config, undistort_find_map, &config->look, plan, fault);
-}
-
 const struct stage stage_undistort = {
     .name = "undistort",
+    .kind = WARP_UNDISTORT,
     .chains = (const char *const[]){NULL}, /* its kernels are those of warp */
     .summary = "the picture without its lens' distortion",
     .params = params,
     .config_size = sizeof(struct undistort_config),
     .define = define,
     .complete = complete,
-    .change = change,
-    .passes = passes,
-    .reference = undistort_reference,
+    .change = warp_change,
+    .passes = warp_passes,
+    .reference = warp_reference,
     .floats = &warp_floats,
     .bench = "undistort:matrix=3000_0_2048/0_3000_2048/0_0_1:distortion=-0.2_0.05_0.001_0_0",
 };

@@ -5,11 +5,11 @@
 #include "stage/warp/warp.h"
 
 struct undistort_config {
+    struct warp_look look;
     char camera[PARAM_WORD_MAX]; /* "@NAME", or "" */
     struct param_matrix matrix, distortion;
     int fisheye;
     double zoom;
-    struct warp_look look;
     bool known; /* the camera is defined */
     struct definition_camera calibration;
 };

@@ -46,8 +46,7 @@ static int complete(void *config_, param_given *given, struct fault *fault)
     struct warp_config *config = config_;
     bool matrix = *given & param_bit(params, "matrix"), from = *given & param_bit(params, "from");
     bool to = *given & param_bit(params, "to");
-    int result =
-        warp_look_complete("warp", &config->look, *given & param_bit(params, "border"), fault);
+    int result = warp_look_complete(&config->look, *given & param_bit(params, "border"), fault);
     if (result == 0 && matrix == from)
         result = fault_set(fault, FAULT_CHAIN,
                            "warp: give either matrix=a_b_c/d_e_f or from=x_y/x_y/x_y/x_y");
@@ -98,18 +97,6 @@ int warp_find_map(const void *config_, const struct plane *plane, struct warp_ma
     return 0;
 }
 
-static int change(const void *config_, struct plane *plane, struct fault *fault)
-{
-    const struct warp_config *config = config_;
-    return warp_change("warp", config, warp_find_map, &config->look, plane, fault);
-}
-
-static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
-{
-    const struct warp_config *config = config_;
-    return warp_passes("warp", config, warp_find_map, &config->look, plan, fault);
-}
-
 const struct stage stage_warp = {
     .name = "warp",
     .chains = (const char *const[]){"warp:1_0_0/0_1_0", "warp:1_0_0/0_1_0:filter=cubic", NULL},
@@ -118,8 +105,8 @@ const struct stage stage_warp = {
     .params = params,
     .config_size = sizeof(struct warp_config),
     .complete = complete,
-    .change = change,
-    .passes = passes,
+    .change = warp_change,
+    .passes = warp_passes,
     .reference = warp_reference,
     .floats = &warp_floats,
     .bench = "warp:0.9_-0.3_200/0.3_0.9_-100",

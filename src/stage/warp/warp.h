@@ -16,8 +16,16 @@ enum warp_filter {
     WARP_CUBIC,
 };
 
-/* What the stages have in common. */
+/* The stages. */
+enum {
+    WARP_MATRIX,
+    WARP_ROTATE,
+    WARP_UNDISTORT,
+};
+
+/* What the stages' configs begin with. */
 struct warp_look {
+    int stage;
     int filter; /* enum warp_filter */
     struct param_matrix background;
     int border; /* enum border, or MOVE_BACKGROUND */
@@ -36,13 +44,12 @@ struct warp_look {
 extern const struct param_choice warp_filter_choices[];
 
 /* For complete(): `given_border` says whether border was. */
-int warp_look_complete(const char *stage, struct warp_look *look, bool given_border,
-                       struct fault *fault);
+int warp_look_complete(struct warp_look *look, bool given_border, struct fault *fault);
 
 struct warp_config {
+    struct warp_look look;
     struct param_matrix matrix, from, to;
     int64_t w, h; /* 0: the picture's */
-    struct warp_look look;
 };
 
 /* A lens: OpenCV's models. */
@@ -54,9 +61,9 @@ struct warp_lens {
 };
 
 struct rotate_config {
+    struct warp_look look;
     struct param_scalar angle; /* clockwise, in degrees: a choice is 90, 180 or 270 */
     int same;                  /* the result has the picture's size */
-    struct warp_look look;
     int quarters; /* turns, 0 to 3; -1: the angle is none of these */
 };
 
@@ -104,19 +111,20 @@ typedef int warp_find(const void *config, const struct plane *plane, struct warp
                       uint32_t *width, uint32_t *height, struct fault *fault);
 warp_find warp_find_map, undistort_find_map, rotate_find_map;
 
-/* What change(), passes() and the reference do. */
-int warp_change(const char *stage, const void *config, warp_find *find,
-                const struct warp_look *look, struct plane *plane, struct fault *fault);
-int warp_passes(const char *stage, const void *config, warp_find *find,
-                const struct warp_look *look, struct stage_plan *plan, struct fault *fault);
-int warp_compute(const char *stage, const void *config, warp_find *find,
-                 const struct warp_look *look, const struct picture *in, struct picture *out,
-                 struct fault *fault);
+/* A stage's name, and what finds its map. */
+struct warp_stage {
+    const char *name;
+    warp_find *find;
+};
+const struct warp_stage *warp_stage_of(const void *config);
+
+/* What the stages do with their configs. */
+int warp_change(const void *config, struct plane *plane, struct fault *fault);
+int warp_passes(const void *config, struct stage_plan *plan, struct fault *fault);
 
 extern const struct tolerance warp_floats;
 
 stage_reference warp_reference;
-stage_reference undistort_reference;
 stage_reference rotate_reference;
 
 #endif

@@ -19,17 +19,26 @@ const struct param_choice warp_filter_choices[] = {
     {NULL, 0},
 };
 
-int warp_look_complete(const char *stage, struct warp_look *look, bool given_border,
-                       struct fault *fault)
+const struct warp_stage *warp_stage_of(const void *config)
+{
+    static const struct warp_stage stages[] = {
+        [WARP_MATRIX] = {"warp", warp_find_map},
+        [WARP_ROTATE] = {"rotate", rotate_find_map},
+        [WARP_UNDISTORT] = {"undistort", undistort_find_map}};
+    return &stages[((const struct warp_look *)config)->stage];
+}
+
+int warp_look_complete(struct warp_look *look, bool given_border, struct fault *fault)
 {
     if (!given_border)
         look->border = MOVE_BACKGROUND;
-    return stage_check_background(stage, &look->background, fault);
+    return stage_check_background(warp_stage_of(look)->name, &look->background, fault);
 }
 
-int warp_change(const char *stage, const void *config, warp_find *find,
-                const struct warp_look *look, struct plane *plane, struct fault *fault)
+int warp_change(const void *config, struct plane *plane, struct fault *fault)
 {
+    const struct warp_look *look = config;
+    const char *stage = warp_stage_of(config)->name;
     struct warp_map map;
     double background[PLANE_CHANNELS_MAX];
     uint32_t width, height;
@@ -39,7 +48,7 @@ int warp_change(const char *stage, const void *config, warp_find *find,
                            "%s: %u×%u: it takes pictures of at most %d pixels a side", stage,
                            plane->width, plane->height, WARP_SIDE_MAX);
     if (result == 0)
-        result = find(config, plane, &map, &width, &height, fault);
+        result = warp_stage_of(config)->find(config, plane, &map, &width, &height, fault);
     if (result == 0)
         result = stage_background(stage, &look->background, plane, background, fault);
     if (result != 0)
@@ -108,9 +117,10 @@ static void add_plane(struct stage_plan *plan, unsigned i, const struct warp_loo
     pass_ints(pass, at, grid->columns, grid->shift, look->border);
 }
 
-int warp_passes(const char *stage, const void *config, warp_find *find,
-                const struct warp_look *look, struct stage_plan *plan, struct fault *fault)
+int warp_passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
+    const struct warp_look *look = config;
+    const struct warp_stage *stage = warp_stage_of(config);
     size_t n = plan->in->n_planes, size = 0;
     struct warp_grid *grids = calloc(n, sizeof *grids);
     struct warp_map *maps = calloc(n, sizeof *maps);
@@ -122,7 +132,7 @@ int warp_passes(const char *stage, const void *config, warp_find *find,
         const struct plane *in = &plan->in->planes[i];
         uint32_t width, height;
         places[i] = size;
-        result = find(config, in, &maps[i], &width, &height, fault);
+        result = stage->find(config, in, &maps[i], &width, &height, fault);
         if (result == 0)
             size += BACKGROUND +
                     warp_grid_choose(&grids[i], &maps[i], width, height, in->width, in->height);
@@ -131,7 +141,7 @@ int warp_passes(const char *stage, const void *config, warp_find *find,
                 fault_set(fault, FAULT_LIMIT,
                           "%s: results of that size have more nodes than the %d MiB that they may "
                           "take; crop in front, or make the result smaller",
-                          stage, WORDS_MAX >> 18);
+                          stage->name, WORDS_MAX >> 18);
     }
     if (result == 0 && !(table = malloc(size * sizeof *table)))
         result = fault_set(fault, FAULT_MEMORY, "no memory for a plan");
@@ -139,7 +149,8 @@ int warp_passes(const char *stage, const void *config, warp_find *find,
         /* Of a gigapixel nodes are 32 MiB, so they are made where they stay. */
         for (size_t i = 0; i < n; i++) {
             double background[PLANE_CHANNELS_MAX];
-            stage_background(stage, &look->background, &plan->in->planes[i], background, fault);
+            stage_background(stage->name, &look->background, &plan->in->planes[i], background,
+                             fault);
             fill_background(table + places[i], &plan->in->planes[i], background);
             grids[i].nodes = table + places[i] + BACKGROUND;
             warp_grid_fill(&grids[i], &maps[i]);

@@ -98,19 +98,21 @@ static void pixel(const struct around *a, int32_t u, int32_t v, double out[])
     }
 }
 
-int warp_compute(const char *stage, const void *config, warp_find *find,
-                 const struct warp_look *look, const struct picture *in, struct picture *out,
-                 struct fault *fault)
+int warp_reference(const void *config, const struct picture *in, struct picture *out,
+                   struct fault *fault)
 {
+    const struct warp_look *look = config;
+    const struct warp_stage *stage = warp_stage_of(config);
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         const struct plane *from = &in->frame.planes[i], *to = &out->frame.planes[i];
         struct around around = {.in = in, .plane = i, .look = look};
         struct warp_map map;
         struct warp_grid grid;
         uint32_t width, height;
-        int result = find(config, from, &map, &width, &height, fault);
+        int result = stage->find(config, from, &map, &width, &height, fault);
         if (result == 0)
-            result = stage_background(stage, &look->background, from, around.background, fault);
+            result =
+                stage_background(stage->name, &look->background, from, around.background, fault);
         if (result == 0 && !(grid.nodes = malloc(warp_grid_choose(&grid, &map, width, height,
                                                                   from->width, from->height) *
                                                  sizeof *grid.nodes)))
@@ -132,13 +134,6 @@ int warp_compute(const char *stage, const void *config, warp_find *find,
         free(grid.nodes);
     }
     return 0;
-}
-
-int warp_reference(const void *config_, const struct picture *in, struct picture *out,
-                   struct fault *fault)
-{
-    const struct warp_config *config = config_;
-    return warp_compute("warp", config, warp_find_map, &config->look, in, out, fault);
 }
 
 /* By quarters pixels are moved only. */
@@ -166,15 +161,8 @@ int rotate_reference(const void *config_, const struct picture *in, struct pictu
 {
     const struct rotate_config *config = config_;
     if (config->quarters < 0 || (config->same && config->quarters % 2))
-        return warp_compute("rotate", config, rotate_find_map, &config->look, in, out, fault);
+        return warp_reference(config, in, out, fault);
     for (size_t i = 0; i < in->frame.n_planes; i++)
         turn(config, in, out, i);
     return 0;
-}
-
-int undistort_reference(const void *config_, const struct picture *in, struct picture *out,
-                        struct fault *fault)
-{
-    const struct undistort_config *config = config_;
-    return warp_compute("undistort", config, undistort_find_map, &config->look, in, out, fault);
 }
