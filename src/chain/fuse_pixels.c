@@ -20,25 +20,26 @@ struct run {
 static bool extend(struct run *run, const struct plan_step *step, unsigned index)
 {
     const struct plane *plane = &step->in->planes[index];
-    struct pixel_function *whole = &run->function, next = {.work = 4, .plan = whole->plan};
+    struct pixel_function *whole = &run->function, next = {.needs.work = 4, .plan = whole->plan};
     char call[sizeof whole->call], arguments[PIXEL_TEXT_MAX];
     if (step->stage->pixel(step->config, plane, &next, NULL) != 0 || next.scalar ||
-        whole->n_args + next.n_args > PIXEL_ARGS_MAX)
+        whole->needs.n_args + next.needs.n_args > PIXEL_ARGS_MAX)
         return false;
     /* the run and the step have to treat alpha alike: both copy it, or both compute it */
     bool copies = next.keep_alpha && next.type == run->types[run->n];
     bool copied = whole->keep_alpha && run->types[run->n] == run->types[0];
     if (plane_has_alpha(plane) && run->n > 0 && copies != copied)
         return false;
-    pixel_arguments(&next, whole->n_args, arguments);
+    pixel_arguments(&next, whole->needs.n_args, arguments);
     int length = snprintf(call, sizeof call, "FN(f%zu_%s_pixel)(%s%s)", run->n, step->stage->name,
                           run->n == 0 ? "(v)" : whole->call, arguments);
     if (length < 0 || (size_t)length >= sizeof call)
         return false;
     memcpy(whole->call, call, sizeof call);
-    memcpy(&whole->args[whole->n_args], next.args, next.n_args * sizeof *next.args);
-    whole->n_args += next.n_args;
-    whole->work += next.work;
+    memcpy(&whole->needs.args[whole->needs.n_args], next.needs.args,
+           next.needs.n_args * sizeof *next.needs.args);
+    whole->needs.n_args += next.needs.n_args;
+    whole->needs.work += next.needs.work;
     whole->type = next.type;
     whole->keep_alpha = next.keep_alpha;
     run->steps[run->n] = step;
@@ -63,7 +64,7 @@ static struct fused *function_parts(const struct run *run, const struct pass *pa
         pass_define_type_bits(part, "SRC", run->types[i]);
         pass_define_type_bits(part, "DST", run->types[i + 1]);
         pass_define_words(part, run->types[i], run->types[i + 1]);
-        pass_define_lines(part, run->functions[i].defines);
+        pass_define_lines(part, run->functions[i].needs.defines);
     }
     return fused;
 }
@@ -141,8 +142,8 @@ static void define_then(struct pass *pass, const struct run *run)
                 "OUT %s\nTHEN(v) %s\nTHEN_WORD(w) as_uint(THEN(CAT3(as_, DST, 4)(w)))\n"
                 "THEN_PARAMETERS %s\n",
                 pass_type_bits_name(run->function.type), run->function.call, parameters);
-    for (unsigned i = 0; i < run->function.n_args; i++)
-        pass->args[pass->n_args++] = run->function.args[i];
+    for (unsigned i = 0; i < run->function.needs.n_args; i++)
+        pass->args[pass->n_args++] = run->function.needs.args[i];
     pass->fused->has_then = true;
     for (size_t i = 0; i < run->n; i++)
         pass_name(pass, run->steps[i]->stage->name);
@@ -187,7 +188,7 @@ static int fuse_attach(struct fuse_group *group, size_t at, struct stage_plan *w
         !plane_has_alpha(&first->out.planes[0]))
         tried.last = collect(run, &tried, pass->form);
     const struct frame *out = &plan->steps[tried.last].out;
-    bool fits = run->n > 0 && pass->n_args + run->function.n_args <= PASS_ARGS_MAX &&
+    bool fits = run->n > 0 && pass->n_args + run->function.needs.n_args <= PASS_ARGS_MAX &&
                 (pass->form != FORM_VECTOR || pass_form_for(plan->profile, &first->in->planes[0],
                                                             &out->planes[0]) == FORM_VECTOR);
     if (fits) {
@@ -198,7 +199,7 @@ static int fuse_attach(struct fuse_group *group, size_t at, struct stage_plan *w
             define_then(pass, run);
         plan_set_rows(first, pass);
         pass->bytes_written = plane_bytes(&out->planes[0]);
-        pass->work += run->function.work;
+        pass->work += run->function.needs.work;
     }
     int result = fits && (!pass->fused || pass->fused->defines.failed)
                      ? fault_set(fault, FAULT_MEMORY, "no memory for a plan")

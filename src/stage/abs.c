@@ -7,9 +7,9 @@ static int pixel(const void *config, const struct plane *in, struct pixel_functi
     function->type = type;
     function->keep_alpha = true;
     function->identity = type == SAMPLE_U8 || type == SAMPLE_U16;
-    function->work = 2;
+    function->needs.work = 2;
     if (sample_is_integer(type))
-        pixel_define(function, "SRC_MAX", "%d", (int)sample_max(type));
+        pass_define(&function->needs, "SRC_MAX", "%d", (int)sample_max(type));
     return 0;
 }
 

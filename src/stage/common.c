@@ -197,7 +197,7 @@ static int pixel_passes(const struct stage *stage, const void *config, struct st
     bool identity = true;
     int result = functions ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a plan");
     for (size_t i = 0; i < n && result == 0; i++) {
-        functions[i].work = 4;
+        functions[i].needs.work = 4;
         functions[i].generic = plan->profile->generic;
         functions[i].plan = plan;
         result = stage->pixel(config, &plan->in->planes[i], &functions[i], fault);

@@ -67,19 +67,19 @@ static void define_ways(struct pixel_function *function, enum sample_type from, 
 {
     enum sample_type to = function->type;
     bool twice = from == SAMPLE_F64 && to == SAMPLE_F16; /* rounded, but to an odd one first */
-    pixel_define(function, "FROM", "%s",
-                 from == SAMPLE_F16   ? "half"
-                 : from != SAMPLE_F64 ? "number"
-                 : twice              ? "odd_double"
-                                      : "double");
-    pixel_define(function, "TO", "%s",
-                 function->identity         ? "same"
-                 : scales                   ? "scaled"
-                 : to == SAMPLE_F32         ? "float"
-                 : to == SAMPLE_F16         ? "half"
-                 : from == SAMPLE_F64       ? "saturated"
-                 : sample_is_integer(from) ? "limited"
-                                            : "rounded");
+    pass_define(&function->needs, "FROM", "%s",
+                from == SAMPLE_F16   ? "half"
+                : from != SAMPLE_F64 ? "number"
+                : twice              ? "odd_double"
+                                     : "double");
+    pass_define(&function->needs, "TO", "%s",
+                function->identity        ? "same"
+                : scales                  ? "scaled"
+                : to == SAMPLE_F32        ? "float"
+                : to == SAMPLE_F16        ? "half"
+                : from == SAMPLE_F64      ? "saturated"
+                : sample_is_integer(from) ? "limited"
+                                          : "rounded");
 }
 
 static int pixel(const void *config_, const struct plane *in, struct pixel_function *function,
@@ -93,30 +93,29 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
                        sample_size(type) <= 2 && !config->quantizes; /* others need not be f32 */
     /* its bits are taken apart, one sample after the other */
     function->scalar = type == SAMPLE_F64;
-    function->work = type == SAMPLE_F64                                   ? 20
-                     : type == SAMPLE_F16 || function->type == SAMPLE_F16 ? 12
-                                                                          : 4;
+    function->needs.work = type == SAMPLE_F64                                   ? 20
+                           : type == SAMPLE_F16 || function->type == SAMPLE_F16 ? 12
+                                                                                : 4;
     if (sample_is_integer(function->type)) { /* the part of its range that samples can reach */
         double least = sample_min(function->type), most = sample_max(function->type);
         double low = sample_is_integer(type) ? fmax(sample_min(type), least) : least;
         double high = sample_is_integer(type) ? fmin(sample_max(type), most) : most;
-        pixel_define(function, "LOWEST", "%d", (int)low);
-        pixel_define(function, "HIGHEST", "%d", (int)high);
-        pixel_define(function, "DST_MIN", "%d", (int)least);
-        pixel_define(function, "DST_MAX", "%d", (int)most);
+        pass_define(&function->needs, "LOWEST", "%d", (int)low);
+        pass_define(&function->needs, "HIGHEST", "%d", (int)high);
+        pass_define(&function->needs, "DST_MIN", "%d", (int)least);
+        pass_define(&function->needs, "DST_MAX", "%d", (int)most);
     }
     define_ways(function, type, convert_scales(config, in));
     if (config->quantizes) {
-        pixel_kernel(function, "quantized");
+        pass_kernel(&function->needs, "quantized");
         snprintf(function->variant, sizeof function->variant, "quantized");
-        pixel_define(function, "EXACT_DIVIDE", "%d",
-                     function->plan && function->plan->profile->exact_divide);
-        function->work += 6;
+        pass_define(&function->needs, "EXACT_DIVIDE", "%d",
+                    function->plan && function->plan->profile->exact_divide);
+        function->needs.work += 6;
         const float numbers[] = {(float)config->scale, 1 / (float)config->scale,
                                  (float)config->zero};
         for (unsigned i = 0; i < 3; i++)
-            function->args[i] = (struct pass_arg){.kind = PASS_FLOAT, .f = numbers[i]};
-        function->n_args = 3;
+            pass_float(&function->needs, numbers[i]);
     } else if (convert_scales(config, in)) {
         snprintf(function->variant, sizeof function->variant, "scaled");
         function->scalar = true;
@@ -191,7 +190,7 @@ static struct pass *begin_move(struct stage_plan *plan, const char *kernel, bool
     return pass;
 }
 
-/* White is an argument: the bits of a float or of a double, or an integer. */
+/* White is an argument: its bits, the lowest first, as on all processors that sluice is for. */
 static void add_channels(const struct convert_config *config, struct stage_plan *plan,
                          const struct place *from, const struct place *to)
 {
@@ -200,17 +199,8 @@ static void add_channels(const struct convert_config *config, struct stage_plan 
     struct pass *pass = begin_move(plan, "channels", is_luma, from, to);
     pass_set_rows(pass, 1, 0, 0, BORDER_EDGE, 0);
     pass->work = 4.0 * out->channels;
-    double white = plane_white(out);
-    float in_f32 = (float)white;
-    uint16_t in_f16;
-    int64_t bits = sample_is_integer(out->type) ? (int64_t)white : 0;
-    sample_store(SAMPLE_F16, &in_f16, white);
-    if (out->type == SAMPLE_F64)
-        memcpy(&bits, &white, sizeof white);
-    else if (out->type == SAMPLE_F32)
-        memcpy(&bits, &in_f32, sizeof in_f32);
-    else if (out->type == SAMPLE_F16)
-        bits = in_f16;
+    int64_t bits = 0;
+    sample_store(out->type, &bits, plane_white(out));
     pass_long(pass, bits);
 }
 
@@ -253,7 +243,7 @@ static int add_passes(const struct convert_config *config, struct stage_plan *pl
                       unsigned between[2], struct fault *fault)
 {
     const struct plane *in = &plan->in->planes[i];
-    struct pixel_function function = {.plan = plan, .work = 4};
+    struct pixel_function function = {.plan = plan, .needs = {.work = 4}};
     struct place at = {OPERAND_IN, i, *in}, to;
     struct plane next = *in;
     int result = pixel(config, in, &function, fault);

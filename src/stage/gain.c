@@ -99,16 +99,15 @@ static bool is_exact_in_f32(const struct line *line, enum sample_type type, floa
 static void define_exact(struct pixel_function *function, const struct quotient *quotient,
                          const struct line *line, int64_t first, int64_t last)
 {
-    size_t used = strlen(function->defines);
-    quotient_define(quotient, function->defines + used, sizeof function->defines - used);
-    pixel_define(function, "FACTOR", "%" PRId64 "L", line->p);
+    quotient_define(quotient, &function->needs, false);
+    pass_define(&function->needs, "FACTOR", "%" PRId64 "L", line->p);
     if (line->p == 0 ||
         (first == (int64_t)sample_min(quotient->in) && last == (int64_t)sample_max(quotient->in)))
-        pixel_define(function, "INPUT(v)", "(v)");
+        pass_define(&function->needs, "INPUT(v)", "(v)");
     else
-        pixel_define(function, "INPUT(v)",
-                     "clamp(v, (V(SRC))((SRC)%" PRId64 "L), (V(SRC))((SRC)%" PRId64 "L))", first,
-                     last);
+        pass_define(&function->needs, "INPUT(v)",
+                    "clamp(v, (V(SRC))((SRC)%" PRId64 "L), (V(SRC))((SRC)%" PRId64 "L))", first,
+                    last);
     snprintf(function->variant, sizeof function->variant, "exact%u", quotient->bits);
 }
 
@@ -117,24 +116,21 @@ static void define_generic(struct pixel_function *function, const struct quotien
                            const struct line *line, int64_t first, int64_t last)
 {
     uint64_t numbers[QUOTIENT_NUMBERS];
-    quotient_define_generic(quotient, function->defines, sizeof function->defines);
+    quotient_define(quotient, &function->needs, true);
     quotient_numbers(quotient, numbers);
-    function->args[0] = (struct pass_arg){.kind = PASS_LONG, .l = line->p};
-    function->args[1] = (struct pass_arg){.kind = PASS_INT, .i = (int32_t)first};
-    function->args[2] = (struct pass_arg){.kind = PASS_INT, .i = (int32_t)last};
+    pass_long(&function->needs, line->p);
+    pass_ints(&function->needs, (int32_t)first, (int32_t)last);
     for (int i = 0; i < QUOTIENT_NUMBERS; i++)
-        function->args[3 + i] = (struct pass_arg){.kind = PASS_LONG, .l = (int64_t)numbers[i]};
-    function->n_args = 3 + QUOTIENT_NUMBERS;
-    pixel_kernel(function, "generic");
+        pass_long(&function->needs, (int64_t)numbers[i]);
+    pass_kernel(&function->needs, "generic");
     snprintf(function->variant, sizeof function->variant, "generic");
 }
 
 static void define_f32(struct pixel_function *function, const struct gain_config *config)
 {
-    pixel_kernel(function, "f32");
-    function->n_args = 2;
-    function->args[0] = (struct pass_arg){.kind = PASS_FLOAT, .f = (float)config->by};
-    function->args[1] = (struct pass_arg){.kind = PASS_FLOAT, .f = (float)config->offset};
+    pass_kernel(&function->needs, "f32");
+    pass_float(&function->needs, (float)config->by);
+    pass_float(&function->needs, (float)config->offset);
 }
 
 static int pixel(const void *config_, const struct plane *in, struct pixel_function *function,
@@ -145,7 +141,7 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
     function->type = type;
     function->keep_alpha = true;
     function->identity = config->by == 1 && config->offset == 0;
-    function->work = 8;
+    function->needs.work = 8;
     if (type == SAMPLE_F32) {
         define_f32(function, config);
         return 0;

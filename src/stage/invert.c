@@ -8,11 +8,10 @@ static int pixel(const void *config, const struct plane *in, struct pixel_functi
     function->type = in->type;
     function->keep_alpha = true;
     if (sample_is_integer(in->type)) {
-        pixel_define(function, "SRC_MAX", "%d", (int)plane_white(in));
+        pass_define(&function->needs, "SRC_MAX", "%d", (int)plane_white(in));
     } else {
-        pixel_kernel(function, "float");
-        function->args[function->n_args++] =
-            (struct pass_arg){.kind = PASS_FLOAT, .f = (float)plane_white(in)};
+        pass_kernel(&function->needs, "float");
+        pass_float(&function->needs, (float)plane_white(in));
     }
     return 0;
 }

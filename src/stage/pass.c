@@ -59,9 +59,7 @@ struct pass *pass_begin(struct stage_plan *plan, const char *source, const char 
         pass->span = form == FORM_ROWS ? plan->profile->segment : 1;
     snprintf(pass->name, sizeof pass->name, "%s", source);
     if (variant[0]) {
-        char entry[64];
-        snprintf(entry, sizeof entry, "KERNEL_%s", variant);
-        pass_define(pass, entry, "1");
+        pass_kernel(pass, variant);
         pass_name(pass, variant);
     }
     static const char *const forms[] = {"FORM_ROWS", "FORM_VECTOR", "FORM_SCALAR"};
@@ -84,58 +82,39 @@ void pass_name(struct pass *pass, const char *part)
     snprintf(pass->name + used, sizeof pass->name - used, "_%s", part);
 }
 
-/* False where there is no room: a stage that needs more than PASS_DEFINES_MAX fails at its first
- * test. */
-static bool add_lines(char defines[PASS_DEFINES_MAX], const char *lines)
+/* Without room pass->too_large is set: a stage that needs more than PASS_DEFINES_MAX fails at its
+ * first test. */
+void pass_define_lines(struct pass *pass, const char *lines)
 {
-    size_t used = strlen(defines), more = strlen(lines);
-    if (used + more >= PASS_DEFINES_MAX)
-        return false;
-    memcpy(defines + used, lines, more + 1);
-    return true;
-}
-
-static bool add_define(char defines[PASS_DEFINES_MAX], const char *name, const char *format,
-                       va_list args)
-{
-    char value[PASS_DEFINES_MAX];
-    vsnprintf(value, sizeof value, format, args);
-    return add_lines(defines, name) && add_lines(defines, " ") && add_lines(defines, value) &&
-           add_lines(defines, "\n");
+    size_t used = strlen(pass->defines), more = strlen(lines);
+    pass->too_large |= used + more >= PASS_DEFINES_MAX;
+    if (!pass->too_large)
+        memcpy(pass->defines + used, lines, more + 1);
 }
 
 void pass_define(struct pass *pass, const char *name, const char *format, ...)
 {
+    char value[PASS_DEFINES_MAX];
     va_list args;
     va_start(args, format);
-    pass->too_large |= !add_define(pass->defines, name, format, args);
+    vsnprintf(value, sizeof value, format, args);
     va_end(args);
+    const char *const parts[] = {name, " ", value, "\n"};
+    for (int i = 0; i < 4; i++)
+        pass_define_lines(pass, parts[i]);
 }
 
-void pixel_define(struct pixel_function *function, const char *name, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    function->too_large |= !add_define(function->defines, name, format, args);
-    va_end(args);
-}
-
-void pixel_kernel(struct pixel_function *function, const char *kernel)
+void pass_kernel(struct pass *pass, const char *kernel)
 {
     char entry[64];
     snprintf(entry, sizeof entry, "KERNEL_%s", kernel);
-    pixel_define(function, entry, "1");
+    pass_define(pass, entry, "1");
 }
 
 void pass_numbers(struct pass *pass, const char *parameters, const char *names)
 {
     pass_define(pass, "NUMBERS", ", %s", parameters);
     pass_define(pass, "GIVEN", ", %s", names);
-}
-
-void pass_define_lines(struct pass *pass, const char *lines)
-{
-    pass->too_large |= !add_lines(pass->defines, lines);
 }
 
 static void define_type_as(struct pass *pass, const char *name, enum sample_type type,
@@ -196,6 +175,11 @@ void pass_planes(struct pass *pass, const struct stage_plan *plan, unsigned plan
     pass->bytes_written = plane_bytes(&plan->out->planes[plane]);
     pass_plane(pass, OPERAND_IN, plane);
     pass_plane(pass, OPERAND_OUT, plane);
+}
+
+void pass_table(struct pass *pass, unsigned operand)
+{
+    add_arg(pass, (struct pass_arg){.kind = PASS_TABLE, .operand = operand});
 }
 
 void pass_buffer(struct pass *pass, unsigned operand)
@@ -424,18 +408,18 @@ void pixel_parameters(const struct pixel_function *function, char text[PIXEL_TEX
                                         [PASS_LONG] = "long",
                                         [PASS_DOUBLE] = "double"};
     text[0] = '\0';
-    for (unsigned i = 0, used = 0; i < function->n_args; i++)
+    for (unsigned i = 0, used = 0; i < function->needs.n_args; i++)
         used += (unsigned)snprintf(text + used, PIXEL_TEXT_MAX - used, ", %s arg%u",
-                                   types[function->args[i].kind], i);
+                                   types[function->needs.args[i].kind], i);
 }
 
 void pixel_arguments(const struct pixel_function *function, unsigned first,
                      char text[PIXEL_TEXT_MAX])
 {
     text[0] = '\0';
-    for (unsigned i = 0, used = 0; i < function->n_args; i++)
+    for (unsigned i = 0, used = 0; i < function->needs.n_args; i++)
         used += (unsigned)snprintf(text + used, PIXEL_TEXT_MAX - used, ", arg%u%s", first + i,
-                                   function->args[i].kind == PASS_BUFFER ? "[0]" : "");
+                                   function->needs.args[i].kind == PASS_BUFFER ? "[0]" : "");
 }
 
 static void define_pixel_call(struct pass *pass, const char *stage,
@@ -451,12 +435,6 @@ static void define_pixel_call(struct pass *pass, const char *stage,
     }
     pass_define(pass, "PIXEL(v)", "FN(%s_pixel)((v)%s)", stage, call);
     pass_define(pass, "PIXEL_SOURCE", "%s", stage);
-}
-
-void pixel_add_table(struct pixel_function *function, const void *data, size_t size)
-{
-    function->args[function->n_args++] = (struct pass_arg){
-        .kind = PASS_TABLE, .operand = stage_plan_table(function->plan, data, size)};
 }
 
 /* Chooses the form, and how many samples a work-item takes: on a GPU a whole vector, if a row has
@@ -510,10 +488,10 @@ void pass_pixel(struct stage_plan *plan, unsigned plane, const struct pixel_func
     pass_name(pass, kernel_form_name(form));
     pass_define_words(pass, in->type, out->type);
     define_pixel_call(pass, plan->stage, function);
-    pass_define_lines(pass, function->defines);
-    pass->too_large |= function->too_large;
-    pass->work = function->work;
+    pass_define_lines(pass, function->needs.defines);
+    pass->too_large |= function->needs.too_large;
+    pass->work = function->needs.work;
     pass_planes(pass, plan, plane);
-    for (unsigned i = 0; i < function->n_args; i++)
-        add_arg(pass, function->args[i]);
+    for (unsigned i = 0; i < function->needs.n_args; i++)
+        add_arg(pass, function->needs.args[i]);
 }

@@ -142,22 +142,20 @@ void stage_plan_finish(struct stage_plan *plan);
 /* A per-pixel function, `NAME_pixel` of cl/NAME.cl, with its parameters. */
 #define PIXEL_ARGS_MAX 12
 struct pixel_function {
-    enum sample_type type;          /* type of the result */
-    char defines[PASS_DEFINES_MAX]; /* definitions that the function's text needs besides types */
-    char variant[24];               /* part of the kernel's name; may be empty */
-    double work;                    /* scalar operations for a sample */
-    bool keep_alpha;                /* alpha is copied instead of computed */
-    bool widens;                    /* the result is the integer that comes in, as f32 */
-    bool identity;                  /* the result equals the input, so no pass is needed */
-    bool scalar;                    /* the function takes one sample, not a vector */
-    bool wide;                      /* native takes 32 bytes at a time, for which cl/native.h has
-                                       all that the function needs */
-    bool too_large;                 /* as a pass's */
-    bool generic;                   /* set by the caller: `defines` must not depend on parameters */
+    enum sample_type type; /* of the result */
+    /* Besides types, what the function's text needs, as if for a pass: definitions, at most
+     * PIXEL_ARGS_MAX arguments (values, buffers and tables), and the work for a sample. */
+    struct pass needs;
+    char variant[24]; /* part of the kernel's name; may be empty */
+    bool keep_alpha;  /* alpha is copied instead of computed */
+    bool widens;      /* the result is the integer that comes in, as f32 */
+    bool identity;    /* the result equals the input, so no pass is needed */
+    bool scalar;      /* the function takes one sample, not a vector */
+    bool wide;        /* native takes 32 bytes at a time, for which cl/native.h has all that the
+                         function needs */
+    bool generic;     /* set by the caller: definitions must not depend on parameters */
     /* set by the caller: where tables are added; NULL: only the type is wanted */
     struct stage_plan *plan;
-    unsigned n_args;
-    struct pass_arg args[PIXEL_ARGS_MAX]; /* values, buffers and tables */
     char call[512]; /* for several functions, each applied to the result of the one before: an
                        expression of `v`, with parameters arg0, arg1 …; empty: NAME_pixel */
 };
@@ -168,16 +166,6 @@ struct pixel_function {
 void pixel_parameters(const struct pixel_function *function, char text[PIXEL_TEXT_MAX]);
 void pixel_arguments(const struct pixel_function *function, unsigned first,
                      char text[PIXEL_TEXT_MAX]);
-
-/* Adds a definition, as pass_define does. */
-void pixel_define(struct pixel_function *function, const char *name, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* Says for which kernel of the stage's template (`#pragma kernel`) the function is. */
-void pixel_kernel(struct pixel_function *function, const char *kernel);
-
-/* Adds a table to the plan, as the function's next parameter: `__global const uchar *restrict`. */
-void pixel_add_table(struct pixel_function *function, const void *data, size_t size);
 
 /* Begins a pass with the kernel template `source`.cl, its entry `variant` (which becomes part of
  * the name; may be ""), and `form`. A work-item covers `span` positions of a row (0: the profile's
@@ -224,6 +212,9 @@ uint32_t pass_limit_band(const struct device_profile *profile, const struct plan
 /* Adds an underscore and `part` to the kernel's name. */
 void pass_name(struct pass *pass, const char *part);
 
+/* Says for which kernel of the template (`#pragma kernel`) the pass is. */
+void pass_kernel(struct pass *pass, const char *kernel);
+
 void pass_define(struct pass *pass, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -254,6 +245,9 @@ void pass_plane(struct pass *pass, unsigned operand, unsigned plane);
 /* Adds that plane of the plan's input and of its output, each of which the pass moves once. */
 void pass_planes(struct pass *pass, const struct stage_plan *plan, unsigned plane);
 void pass_buffer(struct pass *pass, unsigned operand);
+
+/* Adds a table for a per-pixel function: `__global const uchar *restrict`. */
+void pass_table(struct pass *pass, unsigned operand);
 
 /* Adds a plane, whose offset and stride count units of so many bytes, or samples. */
 void pass_view_units(struct pass *pass, const struct view *view, uint32_t unit);

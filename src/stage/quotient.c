@@ -1,7 +1,6 @@
 #include "stage/quotient.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 bool quotient_plan(struct quotient *quotient, wide_int least, wide_int most, wide_int constant,
                    uint64_t divisor, enum sample_type in, enum sample_type out)
@@ -66,23 +65,31 @@ static void limits(const struct quotient *q, uint64_t *low, uint64_t *high)
         *high = all_ones(q->bits);
 }
 
-void quotient_define(const struct quotient *quotient, char *lines, size_t size)
+void quotient_define(const struct quotient *quotient, struct pass *pass, bool generic)
 {
     const struct quotient *q = quotient;
     const char *suffix = q->bits == 64 ? "UL" : "u";
-    char limit[128] = "(q)";
     uint64_t low, high;
     limits(q, &low, &high);
-    if (q->limited)
-        snprintf(limit, sizeof limit,
-                 "clamp(q, (V(NUM))(NUM)%" PRIu64 "%s, (V(NUM))(NUM)%" PRIu64 "%s)", low, suffix,
-                 high, suffix);
-    snprintf(lines, size,
-             "NUM %s\nNUM_BITS %u\nVALUE %s\nDIVISOR %" PRIu64 "%s\nZERO %" PRIu64
-             "%s\nOFFSET %" PRIu64 "%s\nLIMIT(q) %s\nWIDEN(v) %s\n"
-             "EXACT_OF(n) EXACT_RESULT((n) + (NUM)OFFSET)\n",
-             num_name(q), q->bits, value_name(q), q->divisor, suffix, q->zero, suffix,
-             q->offset & all_ones(q->bits), suffix, limit, widen(q));
+    if (generic)
+        pass_define(pass, "GENERIC", "1");
+    pass_define(pass, "NUM", "%s", num_name(q));
+    pass_define(pass, "NUM_BITS", "%u", q->bits);
+    pass_define(pass, "VALUE", "%s", value_name(q));
+    if (!generic) {
+        pass_define(pass, "DIVISOR", "%" PRIu64 "%s", q->divisor, suffix);
+        pass_define(pass, "ZERO", "%" PRIu64 "%s", q->zero, suffix);
+        pass_define(pass, "OFFSET", "%" PRIu64 "%s", q->offset & all_ones(q->bits), suffix);
+        if (q->limited)
+            pass_define(pass, "LIMIT(q)",
+                        "clamp(q, (V(NUM))(NUM)%" PRIu64 "%s, (V(NUM))(NUM)%" PRIu64 "%s)", low,
+                        suffix, high, suffix);
+        else
+            pass_define(pass, "LIMIT(q)", "(q)");
+    }
+    pass_define(pass, "WIDEN(v)", "%s", widen(q));
+    pass_define(pass, "EXACT_OF(n)",
+                generic ? "EXACT_RESULT_BY(n)" : "EXACT_RESULT((n) + (NUM)OFFSET)");
 }
 
 bool quotient_make_generic(struct quotient *quotient, unsigned least)
@@ -94,14 +101,6 @@ bool quotient_make_generic(struct quotient *quotient, unsigned least)
     if (quotient->bits < least)
         quotient->bits = least;
     return quotient->top <= INT64_MAX;
-}
-
-void quotient_define_generic(const struct quotient *quotient, char *lines, size_t size)
-{
-    const struct quotient *q = quotient;
-    snprintf(lines, size,
-             "GENERIC 1\nNUM %s\nNUM_BITS %u\nVALUE %s\nWIDEN(v) %s\nEXACT_OF(n) EXACT_RESULT_BY(n)\n",
-             num_name(q), q->bits, value_name(q), widen(q));
 }
 
 /* floor(n / d) for n < 2^(b-1), b = 32 or 64, is (n * m) >> (b - 1 + s) with s = ceil(log2 d) and

@@ -8,10 +8,7 @@
 #ifndef SLUICE_STAGE_QUOTIENT_H
 #define SLUICE_STAGE_QUOTIENT_H
 
-#include "image/sample.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "stage/pass.h"
 
 __extension__ typedef __int128 wide_int;
 
@@ -28,16 +25,15 @@ struct quotient {
 bool quotient_plan(struct quotient *quotient, wide_int least, wide_int most, wide_int constant,
                    uint64_t divisor, enum sample_type in, enum sample_type out);
 
-/* Writes the definitions that EXACT_RESULT needs, and WIDEN(v), which makes V(NUM) of samples
- * modulo 2^bits, NUM_BITS, and EXACT_OF(n), the result for such a sum; one on each line. */
-void quotient_define(const struct quotient *quotient, char *lines, size_t size);
+/* Adds the definitions that EXACT_RESULT needs, and WIDEN(v), which makes V(NUM) of samples modulo
+ * 2^bits, NUM_BITS, and EXACT_OF(n), the result for such a sum. `generic`: of a kernel that takes
+ * the numbers as arguments (`QUOTIENT_PARAMETERS` in cl/prelude/quotient.cl). */
+void quotient_define(const struct quotient *quotient, struct pass *pass, bool generic);
 
-/* For kernels that take these numbers as arguments (`QUOTIENT_PARAMETERS` in
- * cl/prelude/quotient.cl): changes the planned quotient to one of 16, 32 or 64 bits, but at least
+/* For such kernels: changes the planned quotient to one of 16, 32 or 64 bits, but at least
  * `least`. Returns false when 63 bits are not enough for its numerators. */
 #define QUOTIENT_NUMBERS 7
 bool quotient_make_generic(struct quotient *quotient, unsigned least);
-void quotient_define_generic(const struct quotient *quotient, char *lines, size_t size);
 void quotient_numbers(const struct quotient *quotient, uint64_t numbers[QUOTIENT_NUMBERS]);
 
 #endif

@@ -64,18 +64,16 @@ static double high_of(const struct threshold_config *config, const struct plane 
     return config->high.choice == THRESHOLD_MAX ? plane_white(in) : config->high.value;
 }
 
+/* The function's first argument, the threshold, is there. */
 static void fill_function(const struct threshold_config *config, const struct plane *in,
                           struct pixel_function *function)
 {
-    double high = high_of(config, in);
     enum sample_type type = in->type;
     function->type = type;
     function->keep_alpha = true;
     function->wide = true; /* half of its time is the loop around it */
-    function->work = 3;
-    function->n_args = 3;
-    function->args[1] = (struct pass_arg){.kind = PASS_INT, .i = as_sample(type, config->low)};
-    function->args[2] = (struct pass_arg){.kind = PASS_INT, .i = as_sample(type, high)};
+    function->needs.work = 3;
+    pass_ints(&function->needs, as_sample(type, config->low), as_sample(type, high_of(config, in)));
 }
 
 /* What a threshold that parts nothing from the rest may have been meant for. */
@@ -97,11 +95,11 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
 {
     const struct threshold_config *config = config_;
     enum sample_type type = in->type;
-    fill_function(config, in, function);
     double t = sample_is_integer(type) ? ceil(config->t.value) : config->t.value;
-    function->args[0] = (struct pass_arg){.kind = PASS_INT, .i = as_sample(type, t)};
+    pass_int(&function->needs, as_sample(type, t));
+    fill_function(config, in, function);
     if (sample_is_integer(type) && t > sample_max(type)) /* no sample is so large */
-        function->args[2] = function->args[1];
+        function->needs.args[2] = function->needs.args[1];
     if (function->plan)
         function->plan->warning = doubtful(config->t.value, in);
     return 0;
@@ -139,9 +137,9 @@ static void add_passes(const struct threshold_config *config, struct stage_plan 
     split->bytes_read = count.bins * sizeof(int32_t);
 
     struct pixel_function function = {0};
+    pass_buffer(&function.needs, state);
     fill_function(config, plane, &function);
     snprintf(function.variant, sizeof function.variant, "otsu");
-    function.args[0] = (struct pass_arg){.kind = PASS_BUFFER, .operand = state};
     pass_pixel(plan, index, &function);
 }
 

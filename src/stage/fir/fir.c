@@ -376,11 +376,9 @@ static void define_generic_division(struct pass *pass, const struct work *work)
 
 static void define_sums(struct pass *pass, const struct work *work)
 {
-    char lines[512];
     bool generic = work->profile->generic;
     if (work->exact) {
-        (generic ? quotient_define_generic : quotient_define)(&work->quotient, lines, sizeof lines);
-        pass_define_lines(pass, lines);
+        quotient_define(&work->quotient, pass, generic);
         pass_define(pass, "ACC", work->quotient.bits == 64 ? "ulong" : "uint");
         pass_define(pass, "COEFFICIENT", "int");
     } else {

@@ -91,10 +91,8 @@ struct work {
 /* How the last sums become results, as definitions and, if these depend on numbers, arguments. */
 static void add_quotient(const struct work *work, struct pass *pass)
 {
-    char lines[512];
     bool generic = work->plan->profile->generic;
-    (generic ? quotient_define_generic : quotient_define)(&work->quotient, lines, sizeof lines);
-    pass_define_lines(pass, lines);
+    quotient_define(&work->quotient, pass, generic);
     pass_name(pass, work->quotient.bits == 64 ? "exact64" : "exact32");
     if (!generic)
         return;
@@ -184,11 +182,9 @@ static void add_across(const struct work *work, const struct view *middle, bool 
         pass_define(pass, "DIVIDE(v)", "(v)");
         pass_define(pass, "ADD_BIAS", " ");
     } else {
-        char lines[512]; /* the same for all sums that fit an int */
-        struct quotient sums;
+        struct quotient sums; /* the same for all that fit an int */
         quotient_plan(&sums, INT32_MIN, INT32_MAX, 0, 1, in->type, SAMPLE_I32);
-        quotient_define(&sums, lines, sizeof lines);
-        pass_define_lines(pass, lines);
+        quotient_define(&sums, pass, false);
     }
     pass->work = 4.0 + 2.0 * columns;
     pass->bytes_read = plane_bytes(in);

@@ -62,13 +62,11 @@ static void define_finish(struct pass *pass, const struct quotient *q)
     struct quotient wide = *q; /* for results that are computed one by one */
     uint64_t start = q->offset, results = q->top / q->divisor;
     uint32_t multiplier, shift = 0;
-    char lines[512];
     while (UINT64_C(1) << shift < q->divisor)
         shift++;
     bool in_lanes = !q->limited || (q->zero <= 0x8000 && results < q->zero + 0x8000);
     wide.bits = 32;
-    quotient_define(&wide, lines, sizeof lines);
-    pass_define_lines(pass, lines);
+    quotient_define(&wide, pass, false);
     if (q->limited)
         pass_define(pass, "LIMITED", "1");
     if (UINT64_C(1) << shift == q->divisor && in_lanes) {

@@ -84,9 +84,8 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
             continue;
         }
         struct pixel_function function = {
-            .type = plane->type, .keep_alpha = true, .wide = true, .work = 8};
-        function.args[function.n_args++] =
-            (struct pass_arg){.kind = PASS_TABLE, .operand = state.operand};
+            .type = plane->type, .keep_alpha = true, .wide = true, .needs.work = 8};
+        pass_table(&function.needs, state.operand);
         pass_pixel(plan, i, &function);
     }
     return 0;

@@ -105,12 +105,12 @@ static bool is_line(const struct levels_config *config, const void *table, enum 
 static void add_floats(struct pixel_function *function, const float values[5])
 {
     for (int i = 0; i < 5; i++)
-        function->args[function->n_args++] = (struct pass_arg){.kind = PASS_FLOAT, .f = values[i]};
+        pass_float(&function->needs, values[i]);
 }
 
 static void add_line(struct pixel_function *function, const struct line *line)
 {
-    pixel_kernel(function, "line");
+    pass_kernel(&function->needs, "line");
     add_floats(function, (float[]){line->black, line->gain, line->low, line->least, line->most});
 }
 
@@ -138,9 +138,9 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
         add_floats(function, (float[]){(float)range.black, (float)(1 / (range.white - range.black)),
                                        (float)(1 / config->gamma), (float)(range.high - range.low),
                                        (float)range.low});
-        pixel_kernel(function, "curve");
+        pass_kernel(&function->needs, "curve");
         snprintf(function->variant, sizeof function->variant, "curve");
-        function->work = 40;
+        function->needs.work = 40;
         return 0;
     }
     void *table = make_table(config, in);
@@ -149,7 +149,9 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
     if (is_line(config, table, type, &line)) {
         add_line(function, &line);
     } else {
-        pixel_add_table(function, table, ((size_t)sample_max(type) + 1) * sample_size(type));
+        pass_table(&function->needs,
+                   stage_plan_table(function->plan, table,
+                                    ((size_t)sample_max(type) + 1) * sample_size(type)));
         function->wide = true;
     }
     free(table);

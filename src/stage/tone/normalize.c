@@ -35,12 +35,12 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
         struct pass *limits = count_pass(plan, "histogram", "limits", plane, state, &count, 1);
         limits->work = 4096;
         pass_int(limits, normalize_share(config, plane));
-        struct pixel_function function = {.type = plane->type, .keep_alpha = true, .work = 20};
+        struct pixel_function function = {
+            .type = plane->type, .keep_alpha = true, .needs.work = 20};
         if (plane->type == SAMPLE_F32)
-            pixel_kernel(&function, "float");
-        function.args[function.n_args++] = (struct pass_arg){.kind = PASS_TABLE, .operand = state};
-        function.args[function.n_args++] =
-            (struct pass_arg){.kind = PASS_FLOAT, .f = (float)plane_white(plane)};
+            pass_kernel(&function.needs, "float");
+        pass_table(&function.needs, state);
+        pass_float(&function.needs, (float)plane_white(plane));
         pass_pixel(plan, i, &function);
     }
     return 0;

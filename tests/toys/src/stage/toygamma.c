@@ -21,13 +21,12 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
     if (result != 0 || !function->plan)
         return result;
     if (type == SAMPLE_F32) {
-        function->args[function->n_args++] =
-            (struct pass_arg){.kind = PASS_FLOAT, .f = (float)config->exponent};
+        pass_float(&function->needs, (float)config->exponent);
         return 0;
     }
     for (int v = 0; v < 256; v++)
         table[v] = (uint8_t)sample_saturate(type, toygamma_value(config->exponent, type, v));
-    pixel_add_table(function, table, sizeof table);
+    pass_table(&function->needs, stage_plan_table(function->plan, table, sizeof table));
     return 0;
 }
 
