@@ -52,8 +52,8 @@ inline V(WORK) FN(load)(__global const SRC *from)
 VECTORS_OF_512_BITS inline void FN(wide)(__global const SRC *restrict src, int far, __global const WORK *restrict taps,
                                          int count, __global WORK *low, __global WORK *high)
 {
-#define SAMPLES(k) FN(load)(src + (k) * far)
-    SPLIT(V(WORK), l, h, count, SAMPLES, LOW_TAP, HIGH_TAP)
+#define OF_SIGNALS(k) FN(load)(src + (k) * far)
+    SPLIT(V(WORK), l, h, count, OF_SIGNALS, LOW_TAP, HIGH_TAP)
     *(__global FN(works) *)low = l;
     if (high)
         *(__global FN(works) *)high = h;
@@ -76,8 +76,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, low), PLANE_OUT(W
         }
         __global const SRC *in = ALONG_X ? ROW(src, y) + SOURCE_OF(x % C) : ROW(src, 0) + SOURCE_OF(x);
         int far = ALONG_X ? CH : src_stride;
-#define SAMPLE(k) FN(sample)(in, signal_index(begin + (k) * gap, size, border), far)
-        SPLIT(WORK, l, h, count, SAMPLE, LOW_TAP, HIGH_TAP)
+#define OF_SIGNAL(k) FN(sample)(in, signal_index(begin + (k) * gap, size, border), far)
+        SPLIT(WORK, l, h, count, OF_SIGNAL, LOW_TAP, HIGH_TAP)
         ROW(low, y)[x] = l;
         if (n < n_high)
             ROW(high, y)[x] = h;

@@ -133,17 +133,15 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
 #pragma kernel rows_tile
 /* Along rows of one channel. OFFSET: how far behind a word's beginning a window begins, if words hold several samples. */
 #if SRC_SIZE == 4
-#define LOADED 4
 #define TAKE_WORD(k, w) x[k] = as_float(w);
 #elif SRC_SIZE == 2
-#define LOADED 8
 #define TAKE_WORD(k, w) x[2 * (k)] = (float)((w) & 0xffffu), x[2 * (k) + 1] = (float)((w) >> 16);
 #else
-#define LOADED 16
 #define TAKE_WORD(k, w)                                                                            \
     x[4 * (k)] = byte_as_float(w, 0), x[4 * (k) + 1] = byte_as_float(w, 1),                        \
             x[4 * (k) + 2] = byte_as_float(w, 2), x[4 * (k) + 3] = byte_as_float(w, 3);
 #endif
+#define LOADED (16 / SRC_SIZE) /* samples at once */
 #define READ ((OFFSET + SEEN + LOADED - 1) / LOADED * LOADED)
 #define LOAD(_, k)                                                                                 \
     if (READ > k * LOADED) {                                                                       \
