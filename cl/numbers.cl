@@ -6,11 +6,11 @@
  *     columns   bytes on Mali: four floats (columns_words.cl)
  *
  * Numbers are added and subtracted, a + b and a - b. A product is TIMES(k, a), for a whole constant k. In words no number that
- * LEAST, LARGEST or MEAN takes may be below 0; those that ABSOLUTE and LIMITED take may be. Of f32 MEAN divides alone, and
+ * LEAST, LARGEST or MEAN takes may be below 0; those that ABS and LIMITED take may be. Of f32 MEAN divides alone, and
  * LIMITED does nothing.
  *
  *     LEAST(a, b), LARGEST(a, b)   each of two; a and b may be single samples in `samples`
- *     ABSOLUTE(a)
+ *     ABS(a)
  *     MEAN(a, n)                   a / n, rounded to nearest, halves to even; n is a constant
  *     LIMITED(a)                   between the least and the largest sample
  */
@@ -37,7 +37,7 @@
 #define TIMES(k, a) ((float)(k) * (a))
 #define LEAST    fmin
 #define LARGEST  fmax
-#define ABSOLUTE fabs
+#define ABS fabs
 #define MEAN(a, n) (FN(nearest)(a, n) - ROUNDER)
 #define LIMITED(a) clamp(a, (float)DST_LEAST, (float)DST_MOST)
 #pragma kernel
@@ -56,13 +56,13 @@ inline REALS FN(nearest)(REALS a, int n)
 #ifdef SRC_IS_float
 #define LEAST       fmin
 #define LARGEST     fmax
-#define ABSOLUTE    fabs
+#define ABS    fabs
 #define MEAN(a, n)  ((a) * (1.0f / (float)(n)))
 #define LIMITED(a)  (a)
 #else
 #define LEAST       min
 #define LARGEST     max
-#define ABSOLUTE(a) max(a, -(a))
+#define ABS(a) max(a, -(a))
 #define MEAN(a, n)  FN(mean)(a, n)
 #define LIMITED(a)  clamp(a, (N)(WORK)DST_LEAST, (N)(WORK)DST_MOST)
 
@@ -121,7 +121,7 @@ inline N FN(mean)(N a, int n)
 }
 #define LEAST      FN(lesser)
 #define LARGEST    FN(larger)
-#define ABSOLUTE   FN(absolute)
+#define ABS   FN(absolute)
 #define MEAN(a, n) FN(mean)(a, n)
 #define LIMITED(a) FN(limited)(a)
 #pragma kernel

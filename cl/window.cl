@@ -9,10 +9,6 @@
  *
  * j is a constant, so that `j % 4 == 0 ? … : …` costs nothing. What rows of several windows have in common is computed once in
  * `words` and `columns`, and so should be one expression in LINE. Alpha is copied. */
-#include <alpha.cl>
-#include <border.cl>
-#include <memory.cl>
-#include <shift.cl>
 #ifndef JOIN
 #define JOIN(a, b) ((a) + (b))
 #endif
@@ -30,80 +26,9 @@ inline N FN(value)(N first, N second)
     return VALUE;
 }
 #pragma kernel samples
-/* The sample of column i, of a vector, in row j: that of a whole vector from there, or of the two that hold it. */
-#pragma form VECTOR
-#define SHIFT(i)   (((i) * CH) + 8 * LANES) /* counted from 8 vectors in front */
-#define PART(i, k) ((__global const V(SRC) *)at)[SHIFT(i) / LANES - 8 + (k)]
-#define LOADED(i)  VECTOR_SHIFT(LANES, SHIFT(i) % LANES, SRC, PART(i, 0), PART(i, 1))
-#define STORE(v, p) *(__global V(OUT) *)(p) = v
-#pragma form ROWS
-#define LOADED(i)   UNALIGNED_IN(SRC, LANES, at + (i) * CH)
-#define STORE(v, p) UNALIGNED_OUT(OUT, LANES, p) = v
-#pragma form
-#define NUMBER(i) CONVERT(WORK, LOADED(i))
-#define SINGLE(i) (ONE)FETCH(src, columns[(i) + LEFT], CH, rows[j], c)
-/* Results of a vector at x, whose windows lie inside. */
-#define WHOLE_VECTOR                                                                               \
-    N first = 0, second = 0;                                                                       \
-    UNROLLED for (int j = 0; j < HIGH; j++)                                                        \
-    {                                                                                              \
-        __global const SRC *at = r[j] + x;                                                         \
-        ADD_LINE(j, NUMBER)                                                                        \
-    }                                                                                              \
-    V(DST) v = CONVERT(DST, FN(value)(first, second));                                             \
-    __global const SRC *at = r[TOP] + x;                                                           \
-    TAKE_ALPHA(ALPHA, v, LOADED(0));                                                               \
-    STORE(THEN(v), out + x);
-
-#define SOURCE_Y_NEAR(y) source_row(y, border_near(y, height, border), RING) /* SOURCE_Y without its divisions */
-
-/* The grid counts samples of the result, whose pixel (0, 0) has the source's (centre_x, centre_y) in its window's middle. */
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, int border, int centre_x, int centre_y NUMBERS
-                     THEN_PARAMETERS)
-{
-    POSITION(x, y)
-    int begin = x, end = SPAN_END(x), inner = end, inner_end = end, rows[HIGH];
-    __global OUT *out = ROW(dst, y);
-    UNROLLED for (int j = 0; j < HIGH; j++)
-        rows[j] = SOURCE_Y_NEAR(y + centre_y - TOP + j);
-#if LANES + 0
-    __global const SRC *r[HIGH];
-    bool whole = true;
-    UNROLLED for (int j = 0; j < HIGH; j++)
-        whole = whole && rows[j] >= 0, r[j] = ROW(src, max(rows[j], 0)) + centre_x * CH;
-    int from = max((LEFT - centre_x) * CH, x), to = min((width - RIGHT - centre_x) * CH, end);
-#pragma form VECTOR
-    whole = whole && from == x && to == x + LANES;
-    end = whole ? x : end;
-#pragma form ROWS
-    if (whole && from + LANES <= to)
-        inner = from, inner_end = to;
-    for (int next = inner; next < inner_end; next += LANES) {
-        x = min(next, inner_end - LANES);
-        WHOLE_VECTOR
-    }
-#pragma form
-#endif
-    for (x = begin; x < end; x++) {
-        if (x == inner && (x = inner_end) == end)
-            return;
-        int columns[WIDE], c = x % CH;
-        UNROLLED for (int i = 0; i < WIDE; i++)
-            columns[i] = border_near(x / CH + centre_x - LEFT + i, width, border);
-        ONE first = 0, second = 0;
-        UNROLLED for (int j = 0; j < HIGH; j++)
-        {
-            ADD_LINE(j, SINGLE)
-        }
-        DST v = FIRST(CONVERT(DST, FN(value)((N)(WORK)first, (N)(WORK)second)));
-        out[x] = THEN_ONE(IS_ALPHA(ALPHA, x) ? FETCH(src, columns[LEFT], CH, rows[TOP], c) : v);
-    }
-#pragma form VECTOR
-    if (whole) { /* behind the loop: in front of it, with a return, Mesa's compiler for Mali would need more registers */
-        WHOLE_VECTOR
-    }
-#pragma form
-}
+#define RESULT(first, second) CONVERT(DST, FN(value)(first, second))
+#define SECOND(first, second) RESULT(first, second)
+#include "samples.cl"
 #pragma kernel words
 #include "bytes.cl"
 

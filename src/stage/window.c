@@ -19,6 +19,15 @@ static uint32_t rows_of(const struct stage_window *window)
     return window->top + 1 + window->bottom;
 }
 
+void window_define(struct pass *pass, const struct stage_window *window)
+{
+    pass_define(pass, "LEFT", "%u", window->left);
+    pass_define(pass, "RIGHT", "%u", window->right);
+    pass_define(pass, "TOP", "%u", window->top);
+    pass_define(pass, "WIDE", "%u", columns_of(window));
+    pass_define(pass, "HIGH", "%u", rows_of(window));
+}
+
 /* The work for a plane. */
 struct task {
     const struct window_text *text;
@@ -109,7 +118,7 @@ static struct pass *begin_samples(const struct task *task)
     pass_name(pass, kernel_form_name(form));
     pass_define(pass, "WORK", is_real ? "float" : shorts && pass->lanes ? "short" : "int");
     pass_define(pass, "ONE", is_real ? "float" : "int");
-    pass_define(pass, "TOP", "%u", task->window.top);
+    window_define(pass, &task->window);
     pass->goes_on = true;
     return pass;
 }
@@ -139,11 +148,6 @@ int window_passes(const struct window_text *text,
             ;
         struct pass *pass = ways[way].begin(&task);
         pass_define_type(pass, "DST", task.out->type);
-        pass_define(pass, "LEFT", "%u", w->left);
-        pass_define(pass, "RIGHT", "%u", w->right);
-        pass_define(pass, "WIDE", "%u", columns_of(w));
-        pass_define(pass, "HIGH", "%u", rows_of(w));
-        pass_define(pass, "LAST", "%u", rows_of(w) - 1);
         if (is_integer) {
             pass_define(pass, "DST_LEAST", "%d", (int)sample_min(task.out->type));
             pass_define(pass, "DST_MOST", "%d", (int)sample_max(task.out->type));
@@ -153,8 +157,13 @@ int window_passes(const struct window_text *text,
         pass_planes(pass, plan, i);
         pass_ints(pass, task.in->width * (ways[way].takes_samples ? task.in->channels : 1),
                   task.in->height, stage_border(w->border));
-        if (!ways[way].suits)
-            pass_ints(pass, crop ? (int32_t)w->left : 0, crop ? (int32_t)w->top : 0);
+        if (ways[way].suits) {
+            pass_define(pass, "HIGH", "%u", rows_of(w));
+            pass_define(pass, "LAST", "%u", rows_of(w) - 1);
+        } else {
+            pass_ints(pass, crop ? (int32_t)w->left : 0, crop ? (int32_t)w->top : 0,
+                      task.in->channels);
+        }
     }
     return 0;
 }

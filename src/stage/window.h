@@ -21,9 +21,14 @@ int window_passes(const struct window_text *text,
                   bool (*window)(const void *config, struct stage_window *window),
                   const void *config, struct stage_plan *plan);
 
-/* Its reference: each sample is what `function` makes of its window's, row after row; rounded to
- * nearest, and limited, where the result is an integer. Alpha is copied. Sums of f32 depend on
- * their order: the function has to add as the text does, the samples of a row, then rows. */
+/* Defines the window for a pass of cl/samples.cl, whose arguments are width, height and border,
+ * where the result begins in the source (x, y), and the number of channels. */
+void window_define(struct pass *pass, const struct stage_window *window);
+
+/* The reference of such a stage: each sample is what `function` makes of its window's, row after
+ * row; rounded to nearest, and limited, where the result is an integer. Alpha is copied. Sums of
+ * f32 depend on their order: the function has to add as the text does, the samples of a row, then
+ * rows. */
 int window_reference(bool (*window)(const void *config, struct stage_window *window),
                      const void *config, const struct picture *in, struct picture *out,
                      float (*function)(const float *samples));

@@ -8,6 +8,7 @@
 #include "base/ratio.h"
 #include "stage/common.h"
 #include "stage/packed.h"
+#include "stage/window.h"
 
 static const struct param_choice out_choices[] = {
     {"magnitude", SOBEL_MAGNITUDE}, {"l1", SOBEL_L1},         {"dx", SOBEL_DX}, {"dy", SOBEL_DY},
@@ -262,6 +263,7 @@ static void add_samples(const struct task *task)
     bool power = scale_is_power(config, &k) && sample_is_integer(in->type);
     unsigned span = form == FORM_VECTOR ? vector_length(plan->profile, in->type, out->type) : 0;
     unsigned limits = OPERAND_IN; /* not used by the kernel then */
+    const struct stage_window reach = {1, 1, 1, 1, (enum border)config->border};
     uint32_t largest = sample_is_integer(out->type) ? (uint32_t)sample_max(out->type) : 0;
     if (is_length(config) && !power && largest > 0)
         limits = add_limits(plan, config, largest);
@@ -280,6 +282,7 @@ static void add_samples(const struct task *task)
     pass_define(pass, "DST", "%s", pass_type_name(out->type));
     pass_define(pass, "DST_MAX", "%u", largest);
     pass_define(pass, "WORK", "%s", work_type(plan->profile, in->type));
+    window_define(pass, &reach);
     pass_channels(pass, in->channels, out->channels);
     if (power)
         pass_define(pass, "SCALE_POWER", "1");
@@ -291,7 +294,7 @@ static void add_samples(const struct task *task)
     pass_name(pass, kernel_form_name(form));
     pass->work = 24;
     add_arguments(task, pass);
-    pass_ints(pass, config->border == BORDER_CROP, in->channels);
+    pass_ints(pass, config->border == BORDER_CROP, config->border == BORDER_CROP, in->channels);
     if (power) {
         add_power(config, pass, in, k);
     } else if (!is_signed_gradient(config)) {
