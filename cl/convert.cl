@@ -51,23 +51,23 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int rows)
  * is computed one sample at a time. */
 DEFINE_FLOAT_OF_HALF
 DEFINE_HALF_OF_FLOAT
-#define IN_FLOAT          CAT(FROM_, FROM)
-#define FROM_half(v)       FN(float_of_half)(v)
-#define FROM_double(v)     float_of_f64(v)
-#define FROM_odd_double(v) odd_float_of_f64(v)
-#define FROM_number(v)     CONVERT(float, v)
+#define IN_FLOAT        CAT(FROM_, FROM) /* v */
+#define FROM_half       FN(float_of_half)(v)
+#define FROM_double     float_of_f64(v)
+#define FROM_odd_double odd_float_of_f64(v)
+#define FROM_number     CONVERT(float, v)
 
 #pragma kernel unnamed
-#define TO_same(v)       (v)
-#define TO_float(v)      IN_FLOAT(v)
-#define TO_half(v)       FN(half_of_float)(IN_FLOAT(v))
-#define TO_scaled(v)     (DST)(int)share_of(IN_FLOAT(v), (float)DST_MAX, 1.0f)
-#define TO_rounded(v)    WIDE_SATURATE(DST, IN_FLOAT(v))
-#define TO_saturated(v)  (DST)saturate_f64(v, DST_MIN, DST_MAX)
-#define TO_limited(v)    CONVERT(DST, clamp(v, (V(SRC))(SRC)LOWEST, (V(SRC))(SRC)HIGHEST))
+#define TO_same      v
+#define TO_float     IN_FLOAT
+#define TO_half      FN(half_of_float)(IN_FLOAT)
+#define TO_scaled    (DST)(int)share_of(IN_FLOAT, (float)DST_MAX, 1.0f)
+#define TO_rounded   WIDE_SATURATE(DST, IN_FLOAT)
+#define TO_saturated (DST)saturate_f64(v, DST_MIN, DST_MAX)
+#define TO_limited   CONVERT(DST, clamp(v, (V(SRC))(SRC)LOWEST, (V(SRC))(SRC)HIGHEST))
 inline V(DST) FN(convert_pixel)(V(SRC) v)
 {
-    return CAT(TO_, TO)(v);
+    return CAT4(TO_, TO, , );
 }
 #pragma kernel quantized
 /* The quotient is that of f32, correctly rounded: after one step of Newton's method it is one of the two nearest
@@ -75,7 +75,7 @@ inline V(DST) FN(convert_pixel)(V(SRC) v)
  * on the IBM RISC System/6000 processor, 1990). What is limited to 2^18 has no such remainder. */
 inline V(DST) FN(convert_pixel)(V(SRC) v, float scale, float reciprocal, float zero)
 {
-    V(float) from = IN_FLOAT(v), steps;
+    V(float) from = IN_FLOAT, steps;
     if (EXACT_DIVIDE) {
         steps = from / scale;
     } else {

@@ -10,18 +10,22 @@
 #include <processor.cl>
 #define SIDE (2 * RADIUS + 1)
 #pragma form VECTOR
-#define OF(i) v##i
+#define OF(i)  v##i
+#define LESSER fmin
+#define LARGER fmax
 #pragma form ROWS SCALAR
-#define OF(i) v[i]
+#define OF(i)  v[i]
+#define LESSER FN(least)
+#define LARGER FN(largest)
 #pragma form
 #define S(i, j)                                                                                    \
     {                                                                                              \
-        COMPARED least = LEAST(OF(i), OF(j));                                                    \
-        OF(j) = LARGEST(OF(i), OF(j));                                                    \
-        OF(i) = least;                                                                          \
+        COMPARED least = LESSER(OF(i), OF(j));                                                     \
+        OF(j) = LARGER(OF(i), OF(j));                                                              \
+        OF(i) = least;                                                                             \
     }
-#define L(i, j) OF(i) = LEAST(OF(i), OF(j));
-#define H(i, j) OF(j) = LARGEST(OF(i), OF(j));
+#define L(i, j) OF(i) = LESSER(OF(i), OF(j));
+#define H(i, j) OF(j) = LARGER(OF(i), OF(j));
 
 #define SORT_COLUMN  CAT(SORT_COLUMN_, RADIUS)
 #define TAKE_MIDDLE  CAT(TAKE_MIDDLE_, RADIUS)
@@ -65,23 +69,26 @@
     L(16, 36) L(17, 37) H(17, 26) H(18, 28) H(19, 29) L(20, 30) L(22, 31) L(23, 32) L(24, 35)      \
     H(16, 20) H(22, 26) L(23, 28) L(24, 29) H(20, 23) L(24, 26) H(23, 24)
 
+#pragma kernel unnamed
+#pragma form SCALAR
+#define COMPARED NUMBER
 #pragma form ROWS
 #include "strips.cl"
-/* Behind cl/strips.cl. Scratch memory has SIDE lines for rows with what is outside, and SIDE for
- * a row's columns by rank. */
-#define COMPARED    FN(strip_lanes)
-#define LEAST   FN(lesser)
-#define LARGEST FN(larger)
-inline COMPARED FN(lesser)(COMPARED a, COMPARED b)
+#define COMPARED FN(strip_lanes)
+#pragma form ROWS SCALAR
+inline COMPARED FN(least)(COMPARED a, COMPARED b)
 {
     return a < b ? a : b;
 }
 
-inline COMPARED FN(larger)(COMPARED a, COMPARED b)
+inline COMPARED FN(largest)(COMPARED a, COMPARED b)
 {
     return a < b ? b : a;
 }
 
+#pragma form ROWS
+/* Behind cl/strips.cl. Scratch memory has SIDE lines for rows with what is outside, and SIDE for
+ * a row's columns by rank. */
 VECTORS_OF_512_BITS inline void FN(sort)(const struct FN(line) *rows, __global SRC *ranks, int line, int x)
 {
     COMPARED v[SIDE];
@@ -139,9 +146,7 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
 #include "bytes.cl"
 /* Bytes on GPUs, behind cl/bytes.cl, four of them at a time: the columns of a word and of its neighbours are sorted,
  * and moved to where the networks want them. */
-#define COMPARED    uint
-#define LEAST   FN(least)
-#define LARGEST FN(largest)
+#define COMPARED uint
 
 inline uint FN(word)(__global const uchar *row, int x, int width, int border)
 {
@@ -203,9 +208,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
     }
 #define RESULT   BYTES(middle + RESULTS)
 
-#define LEAST   fmin
-#define LARGEST fmax
-#define COMPARED    float4
+#define COMPARED float4
 inline float4 FN(middle)(float16 least, float16 between, float16 largest)
 {
     float4 v0 = CAT(AT_m, CH)(least), v1 = AT_0(least), v2 = CAT(AT_, CH)(least);
@@ -215,14 +218,11 @@ inline float4 FN(middle)(float16 least, float16 between, float16 largest)
     return v4;
 }
 #undef COMPARED
-#define COMPARED    float16
+#define COMPARED float16
 #include "columns.cl"
 
 #pragma form SCALAR
 #include <types.cl>
-#define COMPARED NUMBER
-#define LEAST(a, b)   ((a) < (b) ? (a) : (b))
-#define LARGEST(a, b) ((a) < (b) ? (b) : (a))
 
 /* A number that has the samples' order, and the highest bit of such. */
 inline uint FN(key)(SRC v)

@@ -18,6 +18,7 @@
 #define BARRIER
 #pragma form
 #define SUM_OF_ALL(sums) (sums)[ITEMS - 1]
+#define EACH             (256 / ITEMS) /* of 256, a work-item's */
 
 /* The first of `n` counts, each `step` behind the one before, that is not 0; n or more where there is none. */
 inline int FN(first_counted)(__global const int *counts, int n, int step, SHARED int *place, int item)

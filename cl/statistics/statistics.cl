@@ -9,13 +9,13 @@
  * bins     what histogram tells: sums of `each` neighbouring values */
 
 /* enum statistics_kind of src/stage/statistics/statistics.h */
-#define COUNT      0
-#define LEAST      1
-#define MOST       2
-#define PERCENTILE 3
-#define OVER       4
-#define MEAN       5
-#define DEVIATION  6
+#define STATISTICS_COUNT      0
+#define STATISTICS_LEAST      1
+#define STATISTICS_MOST       2
+#define STATISTICS_PERCENTILE 3
+#define STATISTICS_OVER       4
+#define STATISTICS_MEAN       5
+#define STATISTICS_DEVIATION  6
 
 /* The counts of a set in a part of its region. */
 #define COUNTS_OF(set, part) (state + (((set) / colours * parts + (part)) * colours + (set) % colours) * values)
@@ -23,7 +23,6 @@
 #pragma kernel sum
 #include "shares.cl"
 /* 256 values of a set by ITEMS work-items together, EACH by one. */
-#define EACH (256 / ITEMS)
 GROUPED __kernel void KERNEL(GRID, __global int *restrict state, int parts, int colours, int sums_at)
 {
     IN_GRID(SPAN_BEGIN, GRID_Y)
@@ -126,25 +125,25 @@ __kernel void KERNEL(GRID, __global int *restrict state, __global uchar *restric
     for (int i = 0; i < numbers; i++, table += 4) {
         __global uchar *to = out + table[2] + y * table[3];
         int kind = table[0], v = clamp(table[1] - LEVEL_MIN, -1, values - 1);
-        if (kind == MEAN || kind == DEVIATION) {
-            ulong bits = kind == MEAN ? FN(quotient)(0, (ulong)(total < 0 ? -total : total), count) | (total < 0 ? 1UL << 63 : 0)
+        if (kind == STATISTICS_MEAN || kind == STATISTICS_DEVIATION) {
+            ulong bits = kind == STATISTICS_MEAN ? FN(quotient)(0, (ulong)(total < 0 ? -total : total), count) | (total < 0 ? 1UL << 63 : 0)
                                       : FN(root)(FN(quotient)(high, product - square, count * count));
             ((__global ulong *)to)[x] = bits;
             continue;
         }
-        int number = kind == COUNT ? (int)count : kind == LEAST ? least : most;
-        if (kind == PERCENTILE) {
+        int number = kind == STATISTICS_COUNT ? (int)count : kind == STATISTICS_LEAST ? least : most;
+        if (kind == STATISTICS_PERCENTILE) {
             ulong rank = max((count * (ulong)(uint)table[1] + 99999) / 100000, (ulong)1), below = 0;
             int b = 0;
             while (below + sums[b * 4] < rank)
                 below += sums[b++ * 4];
             number = FN(place)(counts, b * 256, (int)(rank - below));
-        } else if (kind == OVER) {
+        } else if (kind == STATISTICS_OVER) {
             number = v < 0 ? (int)count : (int)sums[v / 256 * 4] - counts[v];
             for (int b = v / 256 + 1; b < blocks && v >= 0; b++)
                 number += (int)sums[b * 4];
         }
-        if (kind == COUNT || kind == OVER)
+        if (kind == STATISTICS_COUNT || kind == STATISTICS_OVER)
             ((__global int *)to)[x] = number;
         else
             ((__global SRC *)to)[x] = (SRC)(number + LEVEL_MIN);

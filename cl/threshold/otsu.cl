@@ -38,7 +38,6 @@ inline struct FN(split) FN(better)(struct FN(split) a, struct FN(split) b)
 
 /* 256 bins are taken by ITEMS work-items together, EACH by one. (Where one takes all, it does no harm that 64-bit numbers
  * need many registers on Mali.) */
-#define EACH (256 / ITEMS)
 GROUPED __kernel void KERNEL(GRID, __global int *restrict state)
 {
     IN_GRID(SPAN_BEGIN, GRID_Y)

@@ -54,7 +54,6 @@ __kernel void KERNEL(GRID, __global int *restrict state, int limit)
 #include "shares.cl"
 /* 256 bins of a tile's table by ITEMS work-items together, EACH by one, from counts in `bands` parts, each `apart` ints
  * behind the one before. What is above the limit goes to all bins alike, and of what then remains one to every step-th. */
-#define EACH (256 / ITEMS)
 GROUPED __kernel void KERNEL(GRID, __global int *restrict state, int limit, float scale, int bands, int apart, int tables_at,
                              int tables_apart)
 {
@@ -180,7 +179,7 @@ VECTORS_OF_512_BITS inline ushort32 FN(look_up)(const table_part *t, ushort32 v)
 #define ALL(part)                                                                                  \
     part(0), part(1), part(2), part(3), part(4), part(5), part(6), part(7), part(8), part(9), part(10), part(11),           \
         part(12), part(13), part(14), part(15)
-#define LOOK_UP_ALL(tone)                                                                          \
+#define LOOK_UP_TONE                                                                               \
     ushort32 at = 0;                                                                               \
     at.lo = convert_ushort16(tone);                                                                \
     uint16 over = convert_uint16(FN(look_up)(tables, at).lo), under = convert_uint16(FN(look_up)(tables + 8, at).lo);
@@ -191,7 +190,7 @@ VECTORS_OF_512_BITS inline ushort32 FN(look_up)(const table_part *t, ushort32 v)
 #define AT_ONCE           8
 #define PLACES            (float8)(0, 1, 2, 3, 4, 5, 6, 7)
 #define ALL(part)         part(0), part(1), part(2), part(3), part(4), part(5), part(6), part(7)
-#define LOOK_UP_ALL(tone) uint8 over = LOOK_UP_8(uint, joined, tone), under = over;
+#define LOOK_UP_TONE      uint8 over = LOOK_UP_8(uint, joined, tone), under = over;
 #endif
 #pragma kernel join
 /* A region's table by each work-item. An entry is a word with a byte of each tile: above left, above right, below left,
@@ -264,12 +263,10 @@ inline void FN(wide)(WIDE_PARAMETERS)
 #pragma kernel colours
 /* A pixel is a word. Its change is added to each byte, or taken off. */
 #define PIXELS_AT_ONCE AT_ONCE
-#define WORDS_OF       CAT(WORDS_OF_, CH)
-#define WORDS_OF_3(v)  __builtin_shufflevector(v, v, ALL(PART_OF_WORDS))
-#define WORDS_OF_4(v)  v
-#define PIXELS_OF      CAT(PIXELS_OF_, CH)
-#define PIXELS_OF_3(v) __builtin_shufflevector(v, v, ALL(PART_OF_BYTES))
-#define PIXELS_OF_4(v) v
+#define AS_WORDS_3  __builtin_shufflevector(v, v, ALL(PART_OF_WORDS))
+#define AS_WORDS_4  v
+#define AS_PIXELS_3 __builtin_shufflevector(bytes, bytes, ALL(PART_OF_BYTES))
+#define AS_PIXELS_4 bytes
 #define PART_OF_WORDS(k) 3 * (k), 3 * (k) + 1, 3 * (k) + 2, -1
 #define PART_OF_BYTES(k) 4 * (k), 4 * (k) + 1, 4 * (k) + 2
 typedef CAT(uint, AT_ONCE) FN(words);
@@ -285,18 +282,18 @@ VECTORS_OF_512_BITS inline void FN(wide)(WIDE_PARAMETERS)
     FN(floats) place = (float)x + PLACES;
     for (int step = 1; step > 0; x += step, place += (float)step) {
         FN(pixels) v = *(__global const FN(pixels) *)(in + x * CH);
-        FN(bytes) bytes = WORDS_OF(v);
+        FN(bytes) bytes = CAT(AS_WORDS_, CH);
         FN(words) w = __builtin_astype(bytes, FN(words));
         FN(words) tone = (BYTE(w, 0) * 19595u + BYTE(w, 8) * 38470u + BYTE(w, 16) * 7471u + 32768u) >> 16u;
         FN(floats) right = place * by_width - 0.5f - (float)start, left = 1.0f - right;
-        LOOK_UP_ALL(tone)
+        LOOK_UP_TONE
         FN(words) become = BLENDED(AT_ONCE, over, 0, under, UNDER_BIT);
         FN(ints) change = __builtin_astype(BYTE(become, 0) - tone, FN(ints)), none = 0;
         FN(bytes) more = __builtin_astype(max(change, none) * 0x010101, FN(bytes));
         FN(bytes) less = __builtin_astype(max(-change, none) * 0x010101, FN(bytes));
         bytes += more < ~bytes ? more : ~bytes;
         bytes -= less < bytes ? less : bytes;
-        *(__global FN(pixels) *)(out + x * CH) = PIXELS_OF(bytes);
+        *(__global FN(pixels) *)(out + x * CH) = CAT(AS_PIXELS_, CH);
         step = min(AT_ONCE, end - AT_ONCE - x);
     }
 }

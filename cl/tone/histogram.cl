@@ -4,7 +4,6 @@
 #include "bins.cl"
 #include "shares.cl"
 #define GROUPS (BINS / 256)
-#define EACH   (256 / ITEMS)
 
 #pragma kernel spread
 /* The table of equalize: with c samples up to a value, and m of the least, (c - m) / (n - m) of the range, halves up. */
