@@ -219,6 +219,16 @@ void dwt_pass_lifting(const struct dwt_task *task, struct pass *pass, bool inver
     dwt_pass_size(task, pass);
 }
 
+const struct plane *dwt_plane(const struct stage_plan *plan, struct dwt_place place)
+{
+    static const struct plane none;
+    const struct frame *frame = place.operand == OPERAND_IN ? plan->in
+                                : place.operand == OPERAND_OUT
+                                    ? plan->out
+                                    : &plan->scratch[place.operand - OPERAND_SCRATCH];
+    return place.plane < frame->n_planes ? &frame->planes[place.plane] : &none;
+}
+
 void dwt_pass_place(struct pass *pass, struct dwt_place place)
 {
     pass_plane(pass, place.operand, place.plane);

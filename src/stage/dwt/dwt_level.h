@@ -11,6 +11,9 @@ struct dwt_place {
     unsigned operand, plane;
 };
 
+/* That plane, which moves when its scratch frame gets another; without memory one that is empty. */
+const struct plane *dwt_plane(const struct stage_plan *plan, struct dwt_place place);
+
 /* For both directions of the transform. */
 struct dwt_task {
     const struct dwt_config *config;
@@ -99,8 +102,8 @@ struct pass *dwt_begin_sums(struct stage_plan *plan, const struct dwt_window *wi
 /* Taps of a window, more of whose sums do not fit registers. */
 #define DWT_SUMS_TAPS 16
 
-/* Adds the wavelet to a kernel's name; and a filter's taps as a definition, or those of f32 as `most`
- * definitions L0, L1 …, zeros behind the n-th. */
+/* Adds the wavelet to a kernel's name; and a filter's taps as a definition, or those of f32 as
+ * `most` definitions L0, L1 …, zeros behind the n-th. */
 void dwt_name_wavelet(struct pass *pass, int wavelet);
 void dwt_define_taps(struct pass *pass, enum sample_type type, const char *name, const double *taps,
                      unsigned n);

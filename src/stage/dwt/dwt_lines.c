@@ -17,15 +17,8 @@ bool dwt_goes_by_lines(const struct dwt_config *config)
 
 static struct view view_of(const struct dwt_task *task, struct dwt_place place)
 {
-    const struct stage_plan *plan = task->plan;
-    const struct frame *frame = place.operand == OPERAND_IN ? plan->in
-                                : place.operand == OPERAND_OUT
-                                    ? plan->out
-                                    : &plan->scratch[place.operand - OPERAND_SCRATCH];
-    struct view view = {.operand = place.operand};
-    if (place.plane < frame->n_planes) /* not without memory */
-        view.plane = frame->planes[place.plane];
-    return view;
+    const struct plane *plane = dwt_plane(task->plan, place);
+    return (struct view){place.operand, *plane};
 }
 
 /* What is low, and below it what is high down the columns, between the two directions. */

@@ -150,11 +150,6 @@ static int shape(const void *config, const struct frame *in, size_t alignment, s
  * height, and each of those along its columns into K bands; the first band is split again at the
  * next level. Bands are computed two at a time, since two read the same samples. */
 
-/* A plane that passes read or write. */
-struct place {
-    unsigned operand, index;
-};
-
 struct work {
     const struct filterbank_config *config;
     struct stage_plan *plan;
@@ -163,7 +158,7 @@ struct work {
     unsigned plane_index;
     unsigned level; /* at which passes are added */
     struct filterbank_tree tree;
-    struct place *first;                   /* for each node: the place of its first band */
+    struct dwt_place *first; /* for each node: the place of its first band */
     /* filtered rows; bands that are only split again; signals with what stands outside */
     struct filterbank_scratch rows, inner, outside;
 };
@@ -175,7 +170,7 @@ struct task {
     struct bank_span in;
     const struct bank_filter *filter[2];
     struct bank_span span[2];
-    struct place to[2];
+    struct dwt_place to[2];
 };
 
 /* The correlation that gives a sample of both bands from the same range of the source: at grid
@@ -236,29 +231,20 @@ static void inner_range(const struct task *task, const struct stencil *stencil, 
         *begin = *end = 0;
 }
 
-static const struct plane *plane_at(const struct work *work, struct place place)
-{
-    if (place.operand == OPERAND_IN)
-        return &work->plan->in->planes[place.index];
-    if (place.operand == OPERAND_OUT)
-        return &work->plan->out->planes[place.index];
-    return &work->plan->scratch[place.operand - OPERAND_SCRATCH].planes[place.index];
-}
-
 /* Whether GPUs can compute four grid positions together, with the taps written into the kernel. */
-static bool takes_tiles(const struct work *work, const struct task *task, struct place from,
+static bool takes_tiles(const struct work *work, const struct task *task, struct dwt_place from,
                         const struct stencil *stencil, unsigned factor)
 {
-    const struct plane *source = plane_at(work, from);
+    const struct plane *source = dwt_plane(work->plan, from);
     bool suits = filterbank_takes_tiles(work->plan, work->config, factor, stencil->n_taps) &&
                  pass_is_aligned(source);
     for (unsigned b = 0; b < task->n_bands; b++)
-        suits &= pass_is_aligned(plane_at(work, task->to[b]));
+        suits &= pass_is_aligned(dwt_plane(work->plan, task->to[b]));
     return suits;
 }
 
 static struct pass *begin_pass(struct work *work, const char *variant, const struct task *task,
-                               struct place from, bool tile, uint32_t width, uint32_t height)
+                               struct dwt_place from, bool tile, uint32_t width, uint32_t height)
 {
     enum kernel_form form = work->plan->profile->form == FORM_ROWS ? FORM_ROWS
                             : tile                                 ? FORM_VECTOR
@@ -269,14 +255,14 @@ static struct pass *begin_pass(struct work *work, const char *variant, const str
              (int)strcspn(variant, "_"), variant);
     pass_define(pass, "BANDS", "%u", task->n_bands);
     pass_name(pass, task->n_bands == 2 ? "two" : "one");
-    pass_define_type(pass, "SRC", plane_at(work, from)->type);
+    pass_define_type(pass, "SRC", dwt_plane(work->plan, from)->type);
     pass_define_type(pass, "DST", filterbank_type(work->config));
     pass_name(pass, kernel_form_name(form));
-    pass->bytes_read = plane_bytes(plane_at(work, from));
-    pass_plane(pass, from.operand, from.index);
+    pass->bytes_read = plane_bytes(dwt_plane(work->plan, from));
+    dwt_pass_place(pass, from);
     for (unsigned b = 0; b < task->n_bands; b++) {
-        pass_plane(pass, task->to[b].operand, task->to[b].index);
-        pass->bytes_written += plane_bytes(plane_at(work, task->to[b]));
+        dwt_pass_place(pass, task->to[b]);
+        pass->bytes_written += plane_bytes(dwt_plane(work->plan, task->to[b]));
     }
     return pass;
 }
@@ -287,11 +273,12 @@ static int kernel_border(const struct filterbank_config *config)
     return wavelet_mode_sums(config->border) ? BORDER_ZERO : dwt_border_of_mode(config->border);
 }
 
-static void add_pass(struct work *work, const struct task *task, struct place from, unsigned factor)
+static void add_pass(struct work *work, const struct task *task, struct dwt_place from,
+                     unsigned factor)
 {
     struct stencil stencil;
     int64_t inner, inner_end;
-    const struct plane *source = plane_at(work, from);
+    const struct plane *source = dwt_plane(work->plan, from);
     size_t size = sample_size(source->type);
     bool rows = task->rows,
          whole = source->type == SAMPLE_U8 || source->type == SAMPLE_U16 || size == 4;
@@ -367,8 +354,8 @@ static bool make_window(const struct bank_direction *direction, struct bank_span
 
 /* All bands in one direction, two at a time; empty ones are left out. */
 static void add_passes(struct work *work, bool rows, const struct bank_direction *direction,
-                       struct bank_span in, const struct bank_span *spans, const struct place *to,
-                       struct place from)
+                       struct bank_span in, const struct bank_span *spans,
+                       const struct dwt_place *to, struct dwt_place from)
 {
     struct task task = {.rows = rows, .in = in};
     for (unsigned i = 0; i < direction->n_filters; i++) {
@@ -392,30 +379,30 @@ static void add_passes(struct work *work, bool rows, const struct bank_direction
         add_pass(work, &task, from, direction->factor);
 }
 
-static struct place add_scratch(struct work *work, struct filterbank_scratch *scratch,
-                                struct bank_span x, struct bank_span y)
+static struct dwt_place add_scratch(struct work *work, struct filterbank_scratch *scratch,
+                                    struct bank_span x, struct bank_span y)
 {
     struct plane like = {.channels = filterbank_channels(work->plane),
                          .type = filterbank_type(work->config)};
     unsigned index = filterbank_scratch_add(work->plan, scratch, like, x, y);
-    return (struct place){work->plan->out_of_memory ? OPERAND_IN : scratch->operand, index};
+    return (struct dwt_place){work->plan->out_of_memory ? OPERAND_IN : scratch->operand, index};
 }
 
 /* The place of band (i, j) of a node. */
-static struct place place_of(struct work *work, unsigned index, unsigned i, unsigned j)
+static struct dwt_place place_of(struct work *work, unsigned index, unsigned i, unsigned j)
 {
     const struct filterbank_node *node = &work->tree.nodes[index];
     char name[PLANE_NAME_MAX];
     if (i + j == 0 && !node->ends)
         return work->first[index] = add_scratch(work, &work->inner, node->x[0], node->y[0]);
-    struct place place = {OPERAND_OUT, 0};
+    struct dwt_place place = {OPERAND_OUT, 0};
     int found = -1;
     /* the first sequence with this node may continue where another one ends */
     for (unsigned s = node->sequence; s < work->config->n_sequences && found < 0; s++)
         if (work->tree.path[s][node->level - 1] == (int)index &&
             filterbank_name(work->config, work->plane->name, s, node->level, i, j, name))
             found = frame_find_plane(work->plan->out, name);
-    place.index = found < 0 ? 0 : (unsigned)found;
+    place.plane = found < 0 ? 0 : (unsigned)found;
     if (i + j == 0)
         work->first[index] = place;
     return place;
@@ -424,11 +411,12 @@ static struct place place_of(struct work *work, unsigned index, unsigned i, unsi
 /* Both directions of a level in one pass, as dwt has it for GPUs with local memory: two filters for
  * every other sample, the same along rows and down columns. */
 static bool add_both(struct work *work, const struct filterbank_node *node, unsigned index,
-                     struct place from, struct bank_span in_x, struct bank_span in_y)
+                     struct dwt_place from, struct bank_span in_x, struct bank_span in_y)
 {
     const struct bank_direction *x = &node->bank->x, *y = &node->bank->y;
     const struct device_profile *profile = work->plan->profile;
-    const struct plane source = *plane_at(work, from); /* a copy: place_of may move the planes */
+    const struct plane source =
+        *dwt_plane(work->plan, from); /* a copy: place_of may move the planes */
     struct window along, down;
     if (profile->form != FORM_VECTOR || profile->local_memory < 32768 || profile->generic ||
         x->n_filters != 2 || y->n_filters != 2 || x->factor != 2 || y->factor != 2 ||
@@ -437,11 +425,12 @@ static bool add_both(struct work *work, const struct filterbank_node *node, unsi
         !make_window(x, in_x, node->x, &along) ||
         !make_window(y, in_y, node->y, &down) || memcmp(&along, &down, sizeof down) != 0)
         return false;
-    struct place to[4]; /* low and high along the rows of what is low down the columns, and high */
+    struct dwt_place
+        to[4]; /* low and high along the rows of what is low down the columns, and high */
     bool aligned = true;
     for (unsigned b = 0; b < 4; b++) {
         to[b] = place_of(work, index, b % 2, b / 2);
-        aligned &= pass_is_aligned(plane_at(work, to[b]));
+        aligned &= pass_is_aligned(dwt_plane(work->plan, to[b]));
     }
     const struct dwt_window window = {along.at, along.n_taps, along.taps[0], along.taps[1]};
     uint32_t width[2] = {(uint32_t)node->x[0].length, (uint32_t)node->x[1].length};
@@ -455,10 +444,10 @@ static bool add_both(struct work *work, const struct filterbank_node *node, unsi
     pass_name(pass, "bank");
     snprintf(pass->place, sizeof pass->place, "level %u, both", work->level);
     pass->bytes_read = plane_bytes(&source);
-    pass_plane(pass, from.operand, from.index);
+    dwt_pass_place(pass, from);
     for (unsigned b = 0; b < 4; b++) {
-        pass->bytes_written += plane_bytes(plane_at(work, to[b]));
-        pass_plane(pass, to[b].operand, to[b].index);
+        pass->bytes_written += plane_bytes(dwt_plane(work->plan, to[b]));
+        dwt_pass_place(pass, to[b]);
     }
     pass_ints(pass, rows, source.width, source.height, width[0], width[1], height[0], height[1],
               kernel_border(work->config));
@@ -487,21 +476,20 @@ static int64_t reach(const struct bank_direction *direction, struct bank_span in
 
 /* Makes a node's signal with what stands outside, where that is a sum of samples (dwt has the
  * kernel). */
-static struct place add_outside(struct work *work, const struct filterbank_node *node,
-                                struct place from, struct bank_span *in_x, struct bank_span *in_y)
+static struct dwt_place add_outside(struct work *work, const struct filterbank_node *node,
+                                    struct dwt_place from, struct bank_span *in_x,
+                                    struct bank_span *in_y)
 {
-    const struct plane source = *plane_at(work, from);
+    const struct plane source = *dwt_plane(work->plan, from);
     const struct dwt_config config = {.mode = work->config->border};
     const struct dwt_layout layout = {.type = filterbank_type(work->config),
                                       .channels = filterbank_channels(work->plane)};
     const struct dwt_level level = {.width = source.width, .height = source.height};
-    const struct dwt_analysis outside = {.task = {.config = &config,
-                                                  .plan = work->plan,
-                                                  .layout = &layout,
-                                                  .level = &level},
-                                         .in = {from.operand, from.index},
-                                         .in_type = source.type,
-                                         .in_channels = source.channels};
+    const struct dwt_analysis outside = {
+        .task = {.config = &config, .plan = work->plan, .layout = &layout, .level = &level},
+        .in = from,
+        .in_type = source.type,
+        .in_channels = source.channels};
     uint32_t before_x, before_y = 0;
     int64_t end_x = reach(&node->bank->x, *in_x, node->x, &before_x), end_y = in_y->length - 1;
     if (work->tree.dims == 2)
@@ -509,10 +497,10 @@ static struct place add_outside(struct work *work, const struct filterbank_node 
     *in_x = (struct bank_span){before_x + end_x + 1, in_x->zero + before_x};
     *in_y = (struct bank_span){before_y + end_y + 1, in_y->zero + before_y};
     filterbank_scratch_rewind(&work->outside);
-    struct place to = add_scratch(work, &work->outside, *in_x, *in_y);
+    struct dwt_place to = add_scratch(work, &work->outside, *in_x, *in_y);
     if (!work->plan->out_of_memory)
-        dwt_add_outside(&outside, (struct dwt_place){to.operand, to.index}, before_x, before_y,
-                        (uint32_t)in_x->length, (uint32_t)in_y->length);
+        dwt_add_outside(&outside, to, before_x, before_y, (uint32_t)in_x->length,
+                        (uint32_t)in_y->length);
     return to;
 }
 
@@ -520,9 +508,9 @@ static void add_node(struct work *work, unsigned index)
 {
     const struct filterbank_node *node = &work->tree.nodes[index];
     const struct bank_direction *x = &node->bank->x, *y = &node->bank->y;
-    struct place from = node->parent < 0 ? (struct place){OPERAND_IN, work->plane_index}
-                                         : work->first[node->parent];
-    struct place rows[BANK_FILTERS_MAX] = {0}, to[BANK_FILTERS_MAX] = {0};
+    struct dwt_place from = node->parent < 0 ? (struct dwt_place){OPERAND_IN, work->plane_index}
+                                             : work->first[node->parent];
+    struct dwt_place rows[BANK_FILTERS_MAX] = {0}, to[BANK_FILTERS_MAX] = {0};
     struct bank_span in_x = node->in_x, in_y = node->in_y;
     work->level = node->level;
     if (wavelet_mode_sums(work->config->border))
@@ -556,7 +544,7 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     const struct filterbank_config *config = config_;
     struct filterbank_taps taps = {0};
     struct work work = {.config = config, .plan = plan, .taps = &taps};
-    int result = filterbank_check_device(config, "analysis", plan->profile, fault);
+    int result = dwt_check_device(plan, config->precision, fault);
     if (result != 0)
         return result;
     for (size_t p = 0; p < plan->in->n_planes; p++) {

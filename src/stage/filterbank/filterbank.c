@@ -26,8 +26,8 @@ const struct param_choice filterbank_borders[] = {
 };
 
 const struct param_choice filterbank_precisions[] = {
-    {"single", FILTERBANK_SINGLE},
-    {"double", FILTERBANK_DOUBLE},
+    {"single", DWT_SINGLE},
+    {"double", DWT_DOUBLE},
     {NULL, 0},
 };
 
@@ -226,27 +226,17 @@ bool filterbank_name(const struct filterbank_config *config, const char *plane, 
 
 enum sample_type filterbank_type(const struct filterbank_config *config)
 {
-    return config->precision == FILTERBANK_DOUBLE ? SAMPLE_F64 : SAMPLE_F32;
+    return config->precision == DWT_DOUBLE ? SAMPLE_F64 : SAMPLE_F32;
 }
 
 int filterbank_check_type(const struct filterbank_config *config, const char *stage,
                           enum sample_type type, struct fault *fault)
 {
-    if (config->precision == FILTERBANK_DOUBLE || (type != SAMPLE_I32 && type != SAMPLE_F64))
+    if (config->precision == DWT_DOUBLE || (type != SAMPLE_I32 && type != SAMPLE_F64))
         return 0;
     return fault_set(fault, FAULT_SHAPE,
                      "%s: %s samples need precision=double (or convert:f32 before it)", stage,
                      sample_name(type));
-}
-
-int filterbank_check_device(const struct filterbank_config *config, const char *stage,
-                            const struct device_profile *profile, struct fault *fault)
-{
-    if (config->precision != FILTERBANK_DOUBLE || profile->has_fp64)
-        return 0;
-    return fault_set(fault, FAULT_NO_DEVICE,
-                     "%s: precision=double needs fp64, which this device has not (%s)", stage,
-                     profile->name);
 }
 
 uint32_t filterbank_channels(const struct plane *plane)
@@ -280,7 +270,7 @@ static double growth_of(const struct bank_direction *direction)
 struct tolerance filterbank_tolerance(const struct filterbank_config *config, enum sample_type type)
 {
     double range = sample_is_integer(type) ? sample_max(type) : 1000, gain = 1;
-    double unit = config->precision == FILTERBANK_DOUBLE ? 1e-15 : 5e-7;
+    double unit = config->precision == DWT_DOUBLE ? 1e-15 : 5e-7;
     for (unsigned s = 0; s < config->n_sequences; s++) {
         double product = 1;
         for (unsigned i = 0; i < config->cascade[s].n_levels; i++) {
@@ -321,7 +311,7 @@ void filterbank_taps_store(struct filterbank_taps *taps, const struct filterbank
 {
     if (taps->failed) {
         plan->out_of_memory = true;
-    } else if (taps->n > 0 && config->precision == FILTERBANK_DOUBLE) {
+    } else if (taps->n > 0 && config->precision == DWT_DOUBLE) {
         stage_plan_table(plan, taps->data, taps->n * sizeof *taps->data);
     } else if (taps->n > 0) {
         /* narrowed in place: each number is in front of its source */

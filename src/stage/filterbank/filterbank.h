@@ -5,16 +5,12 @@
 
 #include "bank/definitions.h"
 #include "image/frame.h"
+#include "stage/dwt/dwt.h"
 #include "stage/dwt/wavelet.h"
 #include "stage/stage.h"
 
 #define FILTERBANK_LEVELS_MAX    16
 #define FILTERBANK_SEQUENCES_MAX 8
-
-enum filterbank_precision {
-    FILTERBANK_SINGLE,
-    FILTERBANK_DOUBLE,
-};
 
 /* A sequence: the bank for each level. */
 struct filterbank_sequence {
@@ -27,7 +23,7 @@ struct filterbank_config {
     int64_t levels; /* for `analysis` how many there are; for `synthesis` how many are undone */
     char sequence[PARAM_WORDS_MAX], sequences[PARAM_WORDS_MAX];
     int border;    /* enum wavelet_mode, without jpeg2000 */
-    int precision; /* enum filterbank_precision */
+    int precision; /* DWT_SINGLE or DWT_DOUBLE */
     int64_t dims;
     bool crop; /* these are for `synthesis`: what planes without origins came from */
     char size[PARAM_WORD_MAX];
@@ -101,10 +97,6 @@ enum sample_type filterbank_type(const struct filterbank_config *config);
 /* FAULT_SHAPE for a sample type for which the precision is not enough. */
 int filterbank_check_type(const struct filterbank_config *config, const char *stage,
                           enum sample_type type, struct fault *fault);
-
-/* FAULT_NO_DEVICE if the precision is double and the device has no fp64. */
-int filterbank_check_device(const struct filterbank_config *config, const char *stage,
-                            const struct device_profile *profile, struct fault *fault);
 
 /* Channels without alpha. */
 uint32_t filterbank_channels(const struct plane *plane);

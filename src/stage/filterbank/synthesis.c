@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "stage/common.h"
+#include "stage/dwt/dwt_level.h"
 
 #define AT(member) offsetof(struct filterbank_config, member)
 static const struct param params[] = {
@@ -85,11 +86,7 @@ struct run {
 
 static const struct plane *plane_at(const struct run *run, const struct place *place)
 {
-    if (place->operand == OPERAND_IN)
-        return &run->plan->in->planes[place->index];
-    if (place->operand == OPERAND_OUT)
-        return &run->plan->out->planes[place->index];
-    return &run->plan->scratch[place->operand - OPERAND_SCRATCH].planes[place->index];
+    return dwt_plane(run->plan, (struct dwt_place){place->operand, place->index});
 }
 
 /* A plane for sums. */
@@ -373,7 +370,7 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
         plan->warning = "these planes do not say what they came from, so their zeros alone align "
                         "them; size=WIDTHxHEIGHT of the original does it right";
     config.precision = work.cascades[0].precision;
-    result = filterbank_check_device(&config, "synthesis", plan->profile, fault);
+    result = dwt_check_device(plan, config.precision, fault);
     struct run run = {
         .config = &config, .plan = plan, .taps = &taps, .sum = filterbank_type(&config)};
     for (size_t i = 0; i < work.n && result == 0; i++)

@@ -33,7 +33,7 @@ struct synthesis_level {
 struct synthesis_cascade {
     unsigned dims;
     bool cyclic; /* bands have one period, and go on */
-    enum filterbank_precision precision;
+    enum dwt_precision precision;
     unsigned n_levels;
     struct synthesis_level *levels; /* owned */
     struct plane out;               /* without a position in memory */

@@ -286,10 +286,10 @@ static int add_cascade(struct synthesis_work *work, const struct source *source,
         return no_memory(fault);
     work->cascades = cascades;
     struct synthesis_cascade *cascade = &cascades[work->n++];
-    *cascade = (struct synthesis_cascade){.dims = (unsigned)source->config.dims,
-                                          .cyclic = cyclic,
-                                          .precision =
-                                              (enum filterbank_precision)source->config.precision};
+    *cascade =
+        (struct synthesis_cascade){.dims = (unsigned)source->config.dims,
+                                   .cyclic = cyclic,
+                                   .precision = (enum dwt_precision)source->config.precision};
     unsigned n = source->levels ? source->levels : depth;
     cascade->levels = calloc(n + 1, sizeof *cascade->levels);
     if (!cascade->levels)
