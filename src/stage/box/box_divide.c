@@ -20,7 +20,7 @@ static bool find_multiplier(struct box_divider *divider, unsigned bits, uint64_t
         if (multiplier >> bits || excess * largest >= power)
             continue;
         divider->multiplier = (uint32_t)multiplier;
-        divider->shift = shift;
+        divider->drop = shift;
         return true;
     }
     return false;

@@ -8,15 +8,15 @@
 /* A way to compute floor(t / area) for every t that can be a sum of `area` samples plus area/2. */
 struct box_divider {
     enum {
-        BOX_DIVIDE_SHORT,   /* (t · multiplier) >> (16 + shift); sums of 16 bits */
-        BOX_DIVIDE_HIGH,    /* (t · multiplier) >> (32 + shift) */
+        BOX_DIVIDE_SHORT,   /* (t · multiplier) >> (16 + drop); sums of 16 bits */
+        BOX_DIVIDE_HIGH,    /* (t · multiplier) >> (32 + drop) */
         BOX_DIVIDE_CORRECT, /* trunc((float)t · factor), or one more, as the remainder tells */
         BOX_DIVIDE_REST, /* for a sum that changes from row to row: quotient and rest, in 16 bits,
                             change with it */
     } kind;
     unsigned sum_bits; /* bits that hold every t: 16, 32 or 64 */
     uint32_t area, multiplier;
-    int shift;
+    int drop; /* further bits of the product that are left out */
     float factor;
     uint32_t raised; /* for REST: areas that are added before the division */
     bool saturates;  /* numerators may exceed 16 bits */

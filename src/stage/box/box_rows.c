@@ -41,7 +41,7 @@ static void add_integers(const struct box_task *task)
     box_add_window(pass, task, bands.rows);
     pass_uint(pass, divider.area);
     pass_uint(pass, divider.multiplier);
-    pass_int(pass, divider.shift);
+    pass_int(pass, divider.drop);
     pass_float(pass, divider.factor);
     pass_uint(pass, divider.raised);
 }

@@ -100,7 +100,7 @@ static void add_divider(struct pass *pass, uint32_t area, uint32_t size, bool co
     } else if (divider.kind == BOX_DIVIDE_HIGH) {
         pass_define(pass, "DIVIDE_HIGH", "1");
         pass_uint(pass, divider.multiplier);
-        pass_int(pass, divider.shift);
+        pass_int(pass, divider.drop);
         numbers = "uint multiplier, int drop", names = "multiplier, drop";
     } else {
         divider = box_divider_general(8 * size, area);
