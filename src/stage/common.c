@@ -250,6 +250,17 @@ int stage_compute(const struct stage *stage, const void *config, const struct pi
     return 0;
 }
 
+int stage_compute_new(const struct stage *stage, const void *config, const struct picture *in,
+                      struct picture *out, struct fault *fault)
+{
+    struct frame frame = {0};
+    int result = stage_find_shape(stage, config, &in->frame, FRAME_ALIGNMENT, &frame, fault);
+    if (result == 0 && !picture_create(out, &frame))
+        result = fault_set(fault, FAULT_MEMORY, "no memory for a picture");
+    frame_finish(&frame);
+    return result != 0 ? result : stage_compute(stage, config, in, out, fault);
+}
+
 struct tolerance stage_tolerance(const struct stage *stage, const void *config, enum sample_type in,
                                  enum sample_type out)
 {

@@ -37,7 +37,7 @@ struct pass *pass_begin(struct stage_plan *plan, const char *source, const char 
                         enum kernel_form form, uint32_t span, uint32_t grid_width,
                         uint32_t grid_height)
 {
-    static _Thread_local struct pass nowhere;
+    static _Thread_local struct pass nowhere; /* where there is no memory: callers go on */
     struct pass *pass = &nowhere, *passes = plan->passes;
     unsigned n = plan->n_passes;
     if ((n & (n - 1)) == 0) /* there is room for as many passes as the next power of two */

@@ -175,9 +175,12 @@ struct stage_reach stage_find_reach(const struct stage *stage, const void *confi
  * columns away. */
 int64_t stage_find_margin(const struct stage *stage, const void *config);
 
-/* Computes `out` from `in` by the stage's definition. */
+/* Computes `out` from `in` by the stage's definition; _new makes `out`, an empty picture, first,
+ * which the caller destroys in any case. */
 int stage_compute(const struct stage *stage, const void *config, const struct picture *in,
                   struct picture *out, struct fault *fault);
+int stage_compute_new(const struct stage *stage, const void *config, const struct picture *in,
+                      struct picture *out, struct fault *fault);
 
 struct tolerance stage_tolerance(const struct stage *stage, const void *config, enum sample_type in,
                                  enum sample_type out);

@@ -12,8 +12,6 @@
 #include "stage/common.h"
 #include "stage/count.h"
 
-extern const struct stage stage_box;
-
 static const struct param params[] = {
     PARAM(REAL_OR_CHOICE, "t", offsetof(struct threshold_config, t),
           "the threshold; otsu finds the one that parts the samples' values best, local takes the "

@@ -139,23 +139,9 @@ static int local_reference(const struct threshold_config *config, const struct p
     struct box_config box;
     uint32_t inset = config->border == BORDER_CROP ? (uint32_t)config->radius : 0;
     threshold_means(config, &box);
-    int result = FAULT_MEMORY;
-    if (make_levels(in, &levels)) {
-        struct frame frame = {0};
-        bool made = true;
-        for (size_t i = 0; i < out->frame.n_planes && made; i++) {
-            struct plane plane = out->frame.planes[i];
-            plane.type = levels.frame.planes[i].type;
-            made = frame_add_plane(&frame, &plane, FRAME_ALIGNMENT);
-        }
-        if (made && picture_create(&means, &frame)) {
-            fault_clear(fault);
-            result = box_reference(&box, &levels, &means, fault);
-        }
-        frame_finish(&frame);
-    }
-    if (result == FAULT_MEMORY)
-        fault_set(fault, FAULT_MEMORY, "no memory for means");
+    int result = make_levels(in, &levels)
+                     ? stage_compute_new(&stage_box, &box, &levels, &means, fault)
+                     : fault_set(fault, FAULT_MEMORY, "no memory for levels");
     for (size_t i = 0; i < out->frame.n_planes && result == 0; i++) {
         const struct plane *p = &out->frame.planes[i];
         double high = config->high.choice == THRESHOLD_MAX ? plane_white(p) : config->high.value;

@@ -49,6 +49,8 @@ struct box_memory {
 void box_add_means(struct stage_plan *plan, struct box_memory *memory,
                    const struct box_config *config, const struct view *in, const struct view *out);
 
+extern const struct stage stage_box;
+
 /* The definition, in plain C. */
 stage_reference box_reference;
 

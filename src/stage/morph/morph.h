@@ -29,6 +29,8 @@ struct morph_config {
     int border;     /* enum border */
 };
 
+extern const struct stage stage_erode;
+
 /* The definition, in plain C. */
 stage_reference morph_reference;
 

@@ -1,10 +1,10 @@
 /* Erosion and dilation by their definition: each sample from all of its window. */
-#include "stage/common.h"
 #include "stage/morph/morph.h"
 
-static void compute_plane(const struct morph_config *config, enum morph_kind kind,
-                          const struct picture *in, size_t i, struct picture *out)
+static void compute_plane(const struct morph_config *config, const struct picture *in, size_t i,
+                          struct picture *out)
 {
+    enum morph_kind kind = (enum morph_kind)config->stage;
     const struct plane *to = &out->frame.planes[i];
     bool crop = config->border == BORDER_CROP;
     enum border border = crop ? BORDER_EDGE : (enum border)config->border;
@@ -30,29 +30,18 @@ int morph_reference(const void *config_, const struct picture *in, struct pictur
                     struct fault *fault)
 {
     const struct morph_config *config = config_;
-    enum morph_kind kind = (enum morph_kind)(config->stage % 2);
-    bool twice = config->stage >= MORPH_OPEN;
-    struct picture half = {0};
-    struct frame frame = {0};
-    int result = 0;
-    if (twice) {
-        for (size_t i = 0; i < in->frame.n_planes && result == 0; i++) {
-            struct plane plane = in->frame.planes[i];
-            stage_window_size("", (enum border)config->border, (uint32_t)config->width,
-                              (uint32_t)config->height, &plane, NULL);
-            result = stage_add_plane(&frame, &plane, FRAME_ALIGNMENT, fault);
-        }
-        if (result == 0 && !picture_create(&half, &frame))
-            result = fault_set(fault, FAULT_MEMORY, "no memory for a picture");
-        frame_finish(&frame);
-    }
-    const struct picture *from = twice ? &half : in;
-    for (size_t i = 0; i < in->frame.n_planes && result == 0; i++) {
-        if (twice)
-            compute_plane(config, kind, in, i, &half);
-        compute_plane(config, twice ? !kind : kind, from, i, out);
-    }
-    if (twice)
+    if (config->stage >= MORPH_OPEN) {
+        struct morph_config first = *config, second = *config;
+        struct picture half = {0};
+        first.stage = config->stage % 2;
+        second.stage = !first.stage;
+        int result = stage_compute_new(&stage_erode, &first, in, &half, fault);
+        if (result == 0)
+            result = morph_reference(&second, &half, out, fault);
         picture_destroy(&half);
-    return result;
+        return result;
+    }
+    for (size_t i = 0; i < in->frame.n_planes; i++)
+        compute_plane(config, in, i, out);
+    return 0;
 }
