@@ -63,8 +63,12 @@
 /* The place of which `row` is, by its end in `field`. */
 inline __global const int *FN(place_of)(PLACES_IN, int field, int row)
 {
-    int low = 0;
-    for (int high = n_places - 1; low < high;) {
+    int low = 0, high = 0; /* the first planes have most rows */
+    while (high < n_places - 1 && row >= PLACE_AT(high)[field]) {
+        low = high + 1;
+        high = min(2 * high + 1, n_places - 1);
+    }
+    while (low < high) {
         int middle = (low + high) / 2;
         if (row < PLACE_AT(middle)[field])
             high = middle;
@@ -94,6 +98,17 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), PLACES_IN)
             KEYS(y, 0)[x] = x % 4 < RANK ? 0 : (samples - (x % 4 == RANK)) / 2;
     }
 }
+
+#pragma kernel pick pick_together
+/* Behind the last bits, where the median times a factor is the threshold of a plane: stores those of the transform's planes,
+ * of n_all in all. Otherwise that is 0. */
+#define UNIVERSAL_IN int n_all, __global const WORK *restrict factors, __global WORK *restrict limits
+#define STORE_UNIVERSAL(first, step)                                                               \
+    for (int i = first; i < n_all; i += step) {                                                    \
+        int value = PLACE_AT(i)[VALUE] + c;                                                        \
+        if (PLACE_AT(i)[STATE_ROW] == place[STATE_ROW] && !PLACE_AT(i)[IS_COPIED])                 \
+            limits[value] = MEDIAN(place[STATE_ROW], c) * factors[value];                          \
+    }
 
 #pragma kernel count_together
 /* The grid counts work-items, and bands for each channel. Runs of one value are added at once. */
@@ -145,7 +160,7 @@ KERNEL(GRID, __global const SRC *restrict src, PLANE_OUT(int, state), PLACES_IN,
  * next bits. */
 #define EACH (BINS / ITEMS)
 __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
-KERNEL(GRID, PLANE_OUT(int, state), PLACES_IN, int bits)
+KERNEL(GRID, PLANE_OUT(int, state), PLACES_IN, UNIVERSAL_IN, int bits)
 {
     __local int sums[ITEMS];
     int item = (int)get_local_id(0), c = GRID_Y % C;
@@ -170,6 +185,7 @@ KERNEL(GRID, PLANE_OUT(int, state), PLACES_IN, int bits)
     }
     for (int i = item; i < 2 * BINS; i += ITEMS)
         COUNTS(c, i / BINS, 0)[i % BINS] = 0;
+    STORE_UNIVERSAL(item, ITEMS)
 }
 
 #pragma kernel count steps
@@ -203,7 +219,7 @@ __kernel void KERNEL(GRID, __global const SRC *restrict src, PLANE_OUT(int, stat
 
 #pragma kernel pick
 /* The grid counts channels, and transforms. Clears the counts for the next 8 bits. */
-__kernel void KERNEL(GRID, PLANE_OUT(int, state), PLACES_IN)
+__kernel void KERNEL(GRID, PLANE_OUT(int, state), PLACES_IN, UNIVERSAL_IN)
 {
     POSITION(c, y)
     __global const int *place = PLACE_AT(y);
@@ -226,6 +242,7 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), PLACES_IN)
     }
     for (int i = 0; i < 2 * 256 * place[PARTS]; i++)
         COUNTS(c, i & 1, i >> 9)[i >> 1 & 255] = 0;
+    STORE_UNIVERSAL(0, 1)
 }
 
 #pragma kernel steps steps_together least
@@ -401,17 +418,6 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), PLANE_OUT(WORK, sums), PLACES_
         sum = FN(add)(FN(add)(sum, SUMS_OF(band)[c].x), SUMS_OF(band)[c].y);
     WORK variance = (sum.x + sum.y) / (WORK)(place[WIDTH] / C * place[HEIGHT]) - sigma * sigma;
     limits[place[VALUE] + c] = sigma == 0 ? 0 : variance > 0 ? sigma * sigma / sqrt(variance) : INFINITY;
-}
-
-#pragma kernel universal
-/* The same where the median times a factor is the threshold. */
-__kernel void KERNEL(GRID, PLANE_OUT(int, state), PLACES_IN, __global const WORK *restrict factors,
-                     __global WORK *restrict limits)
-{
-    POSITION(c, y)
-    __global const int *place = PLACE_AT(y);
-    if (!place[IS_COPIED])
-        limits[place[VALUE] + c] = MEDIAN(place[STATE_ROW], c) * factors[place[VALUE] + c];
 }
 
 #pragma kernel apply

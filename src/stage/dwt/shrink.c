@@ -358,8 +358,9 @@ static void pass_places(struct pass *pass, const struct cut *cut, const struct g
     pass_ints(pass, g->at, (int32_t)n);
 }
 
-/* Stores the two middle magnitudes of each transform's finest details in the state. */
-static void add_median(const struct shrinking *s, const struct group *g)
+/* Stores the two middle magnitudes of each transform's finest details in the state, and thresholds
+ * that follow from these alone. */
+static void add_median(const struct shrinking *s, const struct group *g, unsigned limits)
 {
     int step = s->together ? BITS_TOGETHER : BITS;
     bool counts_all = s->config->threshold.choice == SHRINK_SURE;
@@ -391,6 +392,10 @@ static void add_median(const struct shrinking *s, const struct group *g)
         pass->bytes_read = UINT64_C(8) * g->channels * g->parts[1] * bins;
         pass_plane(pass, s->state, 0);
         pass_places(pass, &s->cut, g, g->noisy);
+        bool stores = left == 0 && s->config->threshold.choice == SHRINK_UNIVERSAL;
+        pass_int(pass, stores ? (int32_t)g->places : 0);
+        pass_buffer(pass, s->values);
+        pass_buffer(pass, limits);
         if (s->together)
             pass_int(pass, bits);
     }
@@ -436,25 +441,26 @@ static unsigned add_limits(const struct shrinking *s)
 {
     unsigned limits = stage_plan_scratch(s->plan, shrink_value_at((unsigned)s->plan->in->n_planes),
                                          1, 1, work_type(s));
-    static const char *const parts[] = {
-        [SHRINK_UNIVERSAL] = "universal", [SHRINK_BAYES] = "limit", [SHRINK_SURE] = "least"};
     int choice = s->config->threshold.choice;
     const struct cut *cut = choice == SHRINK_BAYES ? &s->columns_cut : &s->cut;
     for (size_t i = 0; i < cut->n_groups; i++) {
         const struct group *g = &cut->groups[i];
         if (g->bands[0] == 0)
             continue;
-        add_median(s, &s->cut.groups[i]);
-        if (choice == SHRINK_BAYES)
+        add_median(s, &s->cut.groups[i], limits);
+        if (choice == SHRINK_UNIVERSAL)
+            continue;
+        bool bayes = choice == SHRINK_BAYES;
+        if (bayes)
             add_squares(s, g);
-        if (choice == SHRINK_SURE)
+        else
             add_steps(s, g);
-        struct pass *pass = begin(s, g, parts[choice], s->form, 1, g->channels, g->places);
-        pass->work = choice == SHRINK_BAYES  ? 32.0 * g->bands[0] / g->places + 32
-                     : choice == SHRINK_SURE ? 4.0 * SHRINK_STEPS * (g->parts[0] / g->places + 5)
-                                             : 32;
+        struct pass *pass =
+            begin(s, g, bayes ? "limit" : "least", s->form, 1, g->channels, g->places);
+        pass->work = bayes ? 32.0 * g->bands[0] / g->places + 32
+                           : 4.0 * SHRINK_STEPS * (g->parts[0] / g->places + 5);
         pass_plane(pass, s->state, 0);
-        if (choice == SHRINK_BAYES)
+        if (bayes)
             pass_plane(pass, s->sums, 0);
         pass_places(pass, cut, g, g->places);
         pass_buffer(pass, s->values);
