@@ -1,9 +1,10 @@
 /* gain on integers is rne(N/D) with N = in·P + R, exactly (stage/quotient.h). Planning takes the
- * first of two ways that is exact:
+ * first of three ways that is exact:
  *
+ * - 8-bit samples with small N and D: the quotient in 16-bit lanes, but for bytes on GPUs
  * - 8 and 16 bits: in·by + offset in f32, if that rounds to the exact result for every value of the
  *   type, which is tried here;
- * - the quotient in 16, 32 or 64 bits. Samples are first limited to those whose results do not
+ * - the quotient in 32 or 64 bits. Samples are first limited to those whose results do not
  * saturate, and one more on either side, which keeps N below 2^63 for any factor and offset.
  *
  * A generic kernel takes its numbers as arguments: in f32 where that is exact, otherwise in 64
@@ -155,7 +156,10 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
     if (!quotient_plan(&quotient, a < b ? a : b, a < b ? b : a, line.r, (uint64_t)line.d, type,
                        type))
         return fault_set(fault, FAULT_INTERNAL, "gain: a numerator beyond 64 bits");
-    if (is_exact_in_f32(&line, type, gain, offset))
+    bool in_words =
+        type == SAMPLE_U8 && function->plan && function->plan->profile->form == FORM_VECTOR;
+    bool may_be_f32 = quotient.bits > 16 || function->generic || in_words;
+    if (may_be_f32 && is_exact_in_f32(&line, type, gain, offset))
         define_f32(function, config);
     else if (function->generic && quotient_make_generic(&quotient, 64))
         define_generic(function, &quotient, &line, first, last);
