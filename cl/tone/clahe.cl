@@ -58,26 +58,30 @@ GROUPED __kernel void KERNEL(GRID, __global int *restrict state, int limit, floa
                              int tables_apart)
 {
     IN_GRID(SPAN_BEGIN, GRID_Y)
-    SHARED int sums[ITEMS];
+    SHARED ulong sums[ITEMS];
     int group = SPAN_BEGIN / ITEMS, item = SPAN_BEGIN % ITEMS, tile = GRID_Y, begin = group * 256 + item * EACH;
     __global int *counts = state + tile * bands * apart;
     __global SRC *table = (__global SRC *)(state + tables_at + tile * tables_apart);
     int above = 0, within = 0, front = 0;
     for (int v = begin; v < begin + EACH; v++) {
+        int count = counts[v];
         for (int band = 1; ITEMS > 1 && band < bands; band++)
-            counts[v] += counts[band * apart + v];
-        above += max(counts[v] - limit, 0);
-        within += min(counts[v], limit);
+            count += counts[band * apart + v];
+        above += max(count - limit, 0);
+        within += min(count, limit);
+        if (ITEMS > 1)
+            counts[v] = count;
     }
-    SUM_UP(sums, above);
-    above = GROUPS == 1 ? SUM_OF_ALL(sums) : 0;
+    /* two sums at once */
+    ulong up_to = SUM_UP_WIDE(sums, (ulong)(uint)above << 32 | (ulong)(uint)within);
+    above = GROUPS == 1 ? (int)(SUM_OF_ALL(sums) >> 32) : 0;
     for (int g = 0; GROUPS > 1 && g < GROUPS; g++) {
         above += counts[ABOVE_AT + g];
         front += g < group ? counts[WITHIN_AT + g] : 0;
     }
     int each = above / BINS, rest = above % BINS, step = rest > 0 ? BINS / rest : BINS;
     int given = min((begin + step - 1) / step, rest);
-    int sum = front + SUM_UP(sums, within) - within + each * begin + given;
+    int sum = front + (int)(uint)up_to - within + each * begin + given;
     for (int v = begin; v < begin + EACH; v++) {
         int one = given < rest && v % step == 0 ? 1 : 0;
         given += one;

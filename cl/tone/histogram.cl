@@ -10,20 +10,23 @@
 GROUPED __kernel void KERNEL(GRID, __global int *restrict state)
 {
     IN_GRID(SPAN_BEGIN, GRID_Y)
+    SHARED ulong both[ITEMS];
     SHARED int sums[ITEMS], place;
     int group = SPAN_BEGIN / ITEMS, item = SPAN_BEGIN % ITEMS, begin = group * 256 + item * EACH;
     __global int *counts = state + COUNTS_AT;
-    int front = 0, all = 0, own = 0;
-    for (int i = item; i < GROUPS; i += ITEMS) {
-        all += state[SUMS_AT + i];
-        front += i < group ? state[SUMS_AT + i] : 0;
+    int front = 0, all = 0, first = 0, own = 0;
+    if (GROUPS == 1) {
+        all = state[SUMS_AT];
+    } else {
+        for (int i = item; i < GROUPS; i += ITEMS) {
+            all += state[SUMS_AT + i];
+            front += i < group ? state[SUMS_AT + i] : 0;
+        }
+        SUM_UP_WIDE(both, (ulong)(uint)all << 32 | (ulong)(uint)front);
+        all = (int)(SUM_OF_ALL(both) >> 32), front = (int)(uint)SUM_OF_ALL(both);
+        first = min(FN(first_counted)(state + SUMS_AT, GROUPS, 1, &place, item), GROUPS - 1) * 256;
     }
-    int first = min(FN(first_counted)(state + SUMS_AT, GROUPS, 1, &place, item), GROUPS - 1) * 256;
     int least = counts[first + min(FN(first_counted)(counts + first, 256, 1, &place, item), 255)];
-    SUM_UP(sums, all);
-    all = SUM_OF_ALL(sums);
-    SUM_UP(sums, front);
-    front = SUM_OF_ALL(sums);
     for (int v = begin; v < begin + EACH; v++)
         own += counts[v];
     int below = front + SUM_UP(sums, own) - own;
@@ -44,16 +47,18 @@ inline int FN(first_beyond)(__global const int *counts, int n, int step, int *sh
     for (int i = begin; i < end; i++)
         own += counts[i * step];
     int below = SUM_UP(sums, own) - own;
-    for (int i = begin; i < end && below <= *share; i++) {
-        below += counts[i * step];
-        first = below > *share ? i : n;
+    for (int i = begin; i < end && first == n; i++) {
+        if (below <= *share && below + counts[i * step] > *share)
+            first = i;
+        else
+            below += counts[i * step];
     }
-    first = LEAST_OF(place, first);
-    below = 0;
-    for (int i = begin; i < min(end, first); i++)
-        below += counts[i * step];
-    SUM_UP(sums, below);
-    *share -= SUM_OF_ALL(sums);
+    own = first;
+    first = LEAST_OF(place, own);
+    if (own == first && first < n) /* whose place it is */
+        sums[0] = *share - below;
+    BARRIER
+    *share = sums[0];
     return first;
 }
 
@@ -63,7 +68,9 @@ inline int FN(bins_within)(__global const int *state, bool backwards, int share,
 {
     int step = backwards ? -1 : 1;
     __global const int *counts = state + COUNTS_AT + (backwards ? BINS - 1 : 0);
-    int group = FN(first_beyond)(state + SUMS_AT + (backwards ? GROUPS - 1 : 0), GROUPS, step, &share, sums, place, item);
+    int group = 0;
+    if (GROUPS > 1)
+        group = FN(first_beyond)(state + SUMS_AT + (backwards ? GROUPS - 1 : 0), GROUPS, step, &share, sums, place, item);
     if (group == GROUPS)
         return BINS;
     return group * 256 + FN(first_beyond)(counts + group * 256 * step, 256, step, &share, sums, place, item);
