@@ -82,25 +82,16 @@ inline ACC FN(sum_bordered)(SOURCE, int lane, int channel, int begin, int end, i
 
 /* DO(k, digit) for each of RESULTS results, which one store writes: k is a decimal number, `digit` the same in
  * hexadecimal, as vectors name their lanes. */
-#if RESULTS == 2
-#define EACH_RESULT(DO)    DO(0, 0) DO(1, 1)
-#define EACH_BACKWARDS(DO) DO(1, 1) DO(0, 0)
-#elif RESULTS == 4
-#define EACH_RESULT(DO)    DO(0, 0) DO(1, 1) DO(2, 2) DO(3, 3)
-#define EACH_BACKWARDS(DO) DO(3, 3) DO(2, 2) DO(1, 1) DO(0, 0)
-#elif RESULTS == 8
-#define EACH_RESULT(DO)                                                                            \
-    DO(0, 0) DO(1, 1) DO(2, 2) DO(3, 3) DO(4, 4) DO(5, 5) DO(6, 6) DO(7, 7)
-#define EACH_BACKWARDS(DO)                                                                         \
-    DO(7, 7) DO(6, 6) DO(5, 5) DO(4, 4) DO(3, 3) DO(2, 2) DO(1, 1) DO(0, 0)
-#else
-#define EACH_RESULT(DO)                                                                            \
-    DO(0, 0) DO(1, 1) DO(2, 2) DO(3, 3) DO(4, 4) DO(5, 5) DO(6, 6) DO(7, 7) DO(8, 8) DO(9, 9)      \
-        DO(10, a) DO(11, b) DO(12, c) DO(13, d) DO(14, e) DO(15, f)
-#define EACH_BACKWARDS(DO)                                                                         \
-    DO(15, f) DO(14, e) DO(13, d) DO(12, c) DO(11, b) DO(10, a) DO(9, 9) DO(8, 8) DO(7, 7)         \
-        DO(6, 6) DO(5, 5) DO(4, 4) DO(3, 3) DO(2, 2) DO(1, 1) DO(0, 0)
-#endif
+#define EACH_2(DO)  DO(0, 0) DO(1, 1)
+#define EACH_4(DO)  EACH_2(DO) DO(2, 2) DO(3, 3)
+#define EACH_8(DO)  EACH_4(DO) DO(4, 4) DO(5, 5) DO(6, 6) DO(7, 7)
+#define EACH_16(DO) EACH_8(DO) DO(8, 8) DO(9, 9) DO(10, a) DO(11, b) DO(12, c) DO(13, d) DO(14, e) DO(15, f)
+#define BACK_2(DO)  DO(1, 1) DO(0, 0)
+#define BACK_4(DO)  DO(3, 3) DO(2, 2) BACK_2(DO)
+#define BACK_8(DO)  DO(7, 7) DO(6, 6) DO(5, 5) DO(4, 4) BACK_4(DO)
+#define BACK_16(DO) DO(15, f) DO(14, e) DO(13, d) DO(12, c) DO(11, b) DO(10, a) DO(9, 9) DO(8, 8) BACK_8(DO)
+#define EACH_RESULT    CAT(EACH_, RESULTS)
+#define EACH_BACKWARDS CAT(BACK_, RESULTS)
 #define RESULT_TYPE CAT(DST, RESULTS)
 
 /* Writes the results r of positions p and following, as far as they are before `end`. WIDE: rows are aligned to whole

@@ -26,15 +26,15 @@ inline uint4 FN(weights_at)(__global const int *table, uint at)
 }
 
 #pragma kernel across
-/* Along rows, in ROWS rows; each load has four steps of one channel, or one step of pixels of three. The first sample is a
+/* Along rows, in ROWS rows; a load has four steps of one channel, or one step of pixels of three. The first sample is a
  * multiple of four. The grid counts pairs, and groups of rows; scratch memory has room for all pairs and for all rows of
  * the last group. Sums are below 2^24, so f32 is exact. A result is floor(sum / 256 + 1/2): with 1/512 in addition none
  * lies half way between two whole numbers, and adding ROUNDER leaves the nearest in the lowest bits. */
+#define STEPS (CH == 1 ? 4 : 1) /* of a load */
 inline float4 FN(reals)(uint v, uint w)
 {
     return (float4)((float)FN(first_of)(v), (float)FN(second_of)(v), (float)FN(first_of)(w), (float)FN(second_of)(w));
 }
-#define IN_64THS(sum) (ushort)as_uint(fma(sum, 1.0f / 256, 1.0f / 512) + ROUNDER)
 
 inline float FN(add)(float sum, float4 v, float4 w)
 {
@@ -44,9 +44,8 @@ inline float FN(add)(float sum, float4 v, float4 w)
     return fma(v.s3, w.s3, sum);
 }
 
-#if CH == 3
-/* The 12 bytes at `at` of a row whose last 16 begin `back` bytes in front of them; 0: no earlier than they. */
-inline uint4 FN(twelve)(__global const uchar *at, uint back)
+/* The words at `at` of a row whose last 16 bytes begin `back` bytes in front of them; 0: no earlier than they. */
+inline uint4 FN(words)(__global const uchar *at, uint back)
 {
     uint4 v = UNALIGNED_IN(uint, 4, at - back);
     if (back == 0)
@@ -55,31 +54,17 @@ inline uint4 FN(twelve)(__global const uchar *at, uint back)
     return back & 8u ? v.zwww : v;
 }
 
-/* One channel of four pixels. */
-inline float4 FN(red)(uint4 v)
+/* Channel c of four pixels: of three channels those of 12 bytes, of one those of word `step`. */
+inline float4 FN(channel)(uint4 v, int step, int c)
 {
-    return (float4)(byte_as_float(v.s0, 0), byte_as_float(v.s0, 3), byte_as_float(v.s1, 2), byte_as_float(v.s2, 1));
+    if (CH == 1)
+        return floats_of(step == 0 ? v.s0 : step == 1 ? v.s1 : step == 2 ? v.s2 : v.s3);
+    return c == 0   ? (float4)(byte_as_float(v.s0, 0), byte_as_float(v.s0, 3), byte_as_float(v.s1, 2), byte_as_float(v.s2, 1))
+           : c == 1 ? (float4)(byte_as_float(v.s0, 1), byte_as_float(v.s1, 0), byte_as_float(v.s1, 3), byte_as_float(v.s2, 2))
+                    : (float4)(byte_as_float(v.s0, 2), byte_as_float(v.s1, 1), byte_as_float(v.s2, 0), byte_as_float(v.s2, 3));
 }
-
-inline float4 FN(green)(uint4 v)
-{
-    return (float4)(byte_as_float(v.s0, 1), byte_as_float(v.s1, 0), byte_as_float(v.s1, 3), byte_as_float(v.s2, 2));
-}
-
-inline float4 FN(blue)(uint4 v)
-{
-    return (float4)(byte_as_float(v.s0, 2), byte_as_float(v.s1, 1), byte_as_float(v.s2, 0), byte_as_float(v.s2, 3));
-}
-
-inline uint FN(two_in_64ths)(float a, float b)
-{
-    return (uint)IN_64THS(a) | (uint)IN_64THS(b) << 16;
-}
-
-inline float2 FN(add_pair)(float2 sums, float4 v, float4 first, float4 second)
-{
-    return (float2)(FN(add)(sums.s0, v, first), FN(add)(sums.s1, v, second));
-}
+#define IN_64THS(sum)        (ushort)as_uint(fma(sum, 1.0f / 256, 1.0f / 512) + ROUNDER)
+#define TWO_IN_64THS(a, b)   ((uint)IN_64THS(a) | (uint)IN_64THS(b) << 16)
 
 /* `bytes` of a row may be read, a multiple of 16. */
 __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
@@ -88,108 +73,65 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
     int row = GRID_Y * ROWS, pair = SPAN_BEGIN;
     IN_GRID(pair, GRID_Y)
     uint weights = 4u * (uint)(at + n) + 16u * (uint)pair;
-    int place = table[at + pair] * 3;
+    int place = table[at + pair] * CH;
     uint from = (uint)(src_offset + row * src_stride + place), last = from + (uint)((rows - 1 - row) * src_stride);
     uint in[ROWS];
-    float2 reds[ROWS], greens[ROWS], blues[ROWS];
+    float2 sums[ROWS * CH];
     UNROLLED for (int r = 0; r < ROWS; r++)
     {
         in[r] = from;
         from = min(from + (uint)src_stride, last);
-        reds[r] = greens[r] = blues[r] = 0;
+        UNROLLED for (int c = 0; c < CH; c++)
+            sums[CH * r + c] = 0;
     }
-    for (int k = 0; k < steps; k++, place += 12, weights += 16u * (uint)n) {
-        uint4 w = FN(weights_at)(table, weights);
-        float4 first = FN(reals)(w.s0, w.s1), second = FN(reals)(w.s2, w.s3);
-        uint back = (uint)max(place + 16 - bytes, 0);
+    for (int k = 0; k < steps; k += STEPS, place += 4 * STEPS * CH) {
+        uint back = CH == 1 ? 0u : (uint)max(place + 16 - bytes, 0);
+        uint4 words[ROWS];
         UNROLLED for (int r = 0; r < ROWS; r++)
         {
-            uint4 v = FN(twelve)(src_base + in[r], back);
-            in[r] += 12u;
-            reds[r] = FN(add_pair)(reds[r], FN(red)(v), first, second);
-            greens[r] = FN(add_pair)(greens[r], FN(green)(v), first, second);
-            blues[r] = FN(add_pair)(blues[r], FN(blue)(v), first, second);
+            words[r] = FN(words)(src_base + in[r], back);
+            in[r] += (uint)(4 * STEPS * CH);
+        }
+        UNROLLED for (int s = 0; s < STEPS; s++)
+        {
+            uint4 w = FN(weights_at)(table, weights);
+            float4 first = FN(reals)(w.s0, w.s1), second = FN(reals)(w.s2, w.s3);
+            weights += 16u * (uint)n;
+            UNROLLED for (int r = 0; r < ROWS; r++)
+                UNROLLED for (int c = 0; c < CH; c++) {
+                    float4 v = FN(channel)(words[r], s, c);
+                    float2 sum = sums[CH * r + c];
+                    sums[CH * r + c] = (float2)(FN(add)(sum.s0, v, first), FN(add)(sum.s1, v, second));
+                }
         }
     }
-    uint to = (uint)(middle_offset + row * middle_stride + 6 * pair - 3 * ALONE) * 2u;
+    uint to = (uint)(middle_offset + row * middle_stride + (2 * pair - ALONE) * CH) * 2u;
     UNROLLED for (int r = 0; r < ROWS; r++)
     {
         __global uchar *out = (__global uchar *)middle_base;
-        float2 red = reds[r], green = greens[r], blue = blues[r];
-        if (!ALONE) {
-            UNALIGNED_OUT(uint, 2, out + to) =
-                (uint2)(FN(two_in_64ths)(red.s0, green.s0), FN(two_in_64ths)(blue.s0, red.s1));
-            *(__global uint *)(out + (to + 8u)) = FN(two_in_64ths)(green.s1, blue.s1);
+        float2 red = sums[CH * r], green = sums[CH * r + CH / 2], blue = sums[CH * r + CH - 1];
+        if (CH == 1 && !ALONE) {
+            *(__global ushort2 *)(out + to) = (ushort2)(IN_64THS(red.s0), IN_64THS(red.s1));
+        } else if (CH == 1) {
+            if (pair > 0)
+                *(__global ushort *)(out + to) = IN_64THS(red.s0);
+            *(__global ushort *)(out + (to + 2u)) = IN_64THS(red.s1);
+        } else if (!ALONE) {
+            UNALIGNED_OUT(uint, 2, out + to) = (uint2)(TWO_IN_64THS(red.s0, green.s0), TWO_IN_64THS(blue.s0, red.s1));
+            *(__global uint *)(out + (to + 8u)) = TWO_IN_64THS(green.s1, blue.s1);
         } else {
             if (pair > 0) {
                 *(__global ushort *)(out + to) = IN_64THS(red.s0);
                 UNALIGNED_OUT(uint, 2, out + (to + 2u)) =
-                    (uint2)(FN(two_in_64ths)(green.s0, blue.s0), FN(two_in_64ths)(red.s1, green.s1));
+                    (uint2)(TWO_IN_64THS(green.s0, blue.s0), TWO_IN_64THS(red.s1, green.s1));
             } else {
-                *(__global uint *)(out + (to + 6u)) = FN(two_in_64ths)(red.s1, green.s1);
+                *(__global uint *)(out + (to + 6u)) = TWO_IN_64THS(red.s1, green.s1);
             }
             *(__global ushort *)(out + (to + 10u)) = IN_64THS(blue.s1);
         }
         to += 2u * (uint)middle_stride;
     }
 }
-#else
-#define ADD_STEP(part)                                                                             \
-    {                                                                                              \
-        uint4 w = FN(weights_at)(table, weights);                                                  \
-        float4 first = FN(reals)(w.s0, w.s1), second = FN(reals)(w.s2, w.s3);                      \
-        weights += 16u * (uint)n;                                                                  \
-        UNROLLED for (int r = 0; r < ROWS; r++)                                                    \
-        {                                                                                          \
-            float4 v = floats_of(words[r].part);                                                   \
-            sums[r].s0 = FN(add)(sums[r].s0, v, first);                                            \
-            sums[r].s1 = FN(add)(sums[r].s1, v, second);                                           \
-        }                                                                                          \
-    }
-
-__kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
-                     __global const int *restrict table, int at, int n, int steps, int rows)
-{
-    int row = GRID_Y * ROWS, pair = SPAN_BEGIN;
-    IN_GRID(pair, GRID_Y)
-    uint weights = 4u * (uint)(at + n) + 16u * (uint)pair;
-    uint from = (uint)(src_offset + row * src_stride + table[at + pair]), in[ROWS];
-    uint last = from + (uint)((rows - 1 - row) * src_stride);
-    float2 sums[ROWS];
-    UNROLLED for (int r = 0; r < ROWS; r++)
-    {
-        in[r] = from;
-        from = min(from + (uint)src_stride, last);
-        sums[r] = 0;
-    }
-    for (int k = 0; k < steps; k += 4) {
-        uint4 words[ROWS];
-        UNROLLED for (int r = 0; r < ROWS; r++)
-        {
-            words[r] = UNALIGNED_IN(uint, 4, src_base + in[r]);
-            in[r] += 16u;
-        }
-        ADD_STEP(s0)
-        ADD_STEP(s1)
-        ADD_STEP(s2)
-        ADD_STEP(s3)
-    }
-    uint to = (uint)(middle_offset + row * middle_stride + 2 * pair - ALONE) * 2u;
-    UNROLLED for (int r = 0; r < ROWS; r++)
-    {
-        __global uchar *out = (__global uchar *)middle_base;
-        ushort first = IN_64THS(sums[r].s0), second = IN_64THS(sums[r].s1);
-        if (!ALONE) {
-            *(__global ushort2 *)(out + to) = (ushort2)(first, second);
-        } else {
-            if (pair > 0)
-                *(__global ushort *)(out + to) = first;
-            *(__global ushort *)(out + (to + 2u)) = second;
-        }
-        to += 2u * (uint)middle_stride;
-    }
-}
-#endif
 
 #pragma kernel down
 /* Down columns, of LANES samples, over the rows that were made along rows. The first of them belongs to row `row` of

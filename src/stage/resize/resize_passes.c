@@ -226,7 +226,7 @@ static void add_pairs_across(struct task *task, const struct sums *sums)
 {
     const struct plane *source = &sums->source.plane;
     const struct resize_taps *taps = &sums->x;
-    bool grey = source->channels == 1, alone = sums->alone;
+    bool alone = sums->alone;
     uint32_t end = pair_end(source), steps = pair_steps(sums, alone);
     struct pass *pass = pass_begin(task->plan, "resize_pairs", "across", FORM_SCALAR, 1,
                                    resize_table_pair_count(taps, alone),
@@ -241,9 +241,7 @@ static void add_pairs_across(struct task *task, const struct sums *sums)
     pass_set_rows(pass, PAIR_ROWS, 0, 0, BORDER_EDGE, 0);
     pass_buffer(pass, task->table_operand);
     pass_axis(pass, resize_table_pairs(&task->table, taps, steps, 4, alone, end));
-    pass_int(pass, (int32_t)source->height);
-    if (!grey)
-        pass_int(pass, (int32_t)stage_round_up(source->width * source->channels, 16));
+    pass_ints(pass, source->height, stage_round_up(source->width * source->channels, 16));
 }
 
 /* Along rows on GPUs by words. With one channel, one load has four steps, and must stay within the
