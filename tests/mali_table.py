@@ -182,15 +182,16 @@ def words_of_count(state, kernel):
 
 def words_of_resize(args, kernel, work):
     """Where each sum begins, and how many samples it adds (cl/resize/resize_across.cl), which is here what the plan takes
-    it for: that of lanczos3. Sums of pixels with alpha have two such parts."""
+    it for: that of lanczos3. Sums have two such parts, of which one may be empty."""
     words, begin = {}, address_of(args[0]['memory'])
     pixel = re.search(r'_c([1-4])', kernel)
     whole_pixels = pixel and (kernel.startswith('resize_across') or '_c4_' in kernel)
     samples = round(work / (int(pixel[1]) if whole_pixels else 1)) - RESIZE_OTHER
-    for at, n in [args[1:3], args[4:6]][:2 if '_c4_' in kernel and len(args) > 6 else 1]:
+    steps = kernel.startswith(('resize_wide', 'resize_pairs'))
+    for at, n in [args[1:3]] if steps else [args[1:3], args[4:6]]:
         results = 2 if kernel.startswith('resize_pairs') else 1
         words.update((begin + 4 * (at + i), RESIZED * results * i) for i in range(n))
-        if not kernel.startswith(('resize_wide', 'resize_pairs')):
+        if not steps:
             words.update((begin + 4 * (at + n + i), samples) for i in range(n))
     return words
 

@@ -13,45 +13,36 @@
 #include "resize_table.cl"
 #define ROWS 16
 
-#ifdef FIXED
-#define COLUMN      int16
-#define PER_COLUMN  2
-#define WEIGHT_ALONG      int /* along rows: for a pair */
+#if FIXED
+#define COLUMN       int16
+#define PER_COLUMN   2
+#define WEIGHT_ALONG int /* along rows: for a pair */
 #else
-#define COLUMN      float16
-#define PER_COLUMN  1
-#define WEIGHT_ALONG      float
+#define COLUMN       float16
+#define PER_COLUMN   1
+#define WEIGHT_ALONG float
 #endif
-
-#ifdef EXACT_ALPHA
-#define SUMS_OF_PIXEL (CH + 1)
-#else
-#define SUMS_OF_PIXEL CH
-#endif
+#define BY_TYPE inline __attribute__((overloadable)) /* of several functions, that for the argument's type */
 
 /* The sums of eight pixels are SUMS_OF_PIXEL * 8 vectors: pixel by pixel, or with alpha channel by channel. MIDDLE_AT is where
  * sum i of the pixels from x on is stored. */
-#ifdef WITH_ALPHA
-#define NEXT_PIXEL      1
-#define NEXT_CHANNEL    8
-#define MIDDLE_AT(x, i) ((x) + (i) % 8 + (i) / 8 * pitch)
-#else
-#define NEXT_PIXEL      CH
-#define NEXT_CHANNEL    1
-#define MIDDLE_AT(x, i) ((x) * CH + (i))
-#endif
+#define SUMS_OF_PIXEL   (CH + EXACT_ALPHA)
+#define NEXT_PIXEL      (ALPHA ? 1 : CH)
+#define NEXT_CHANNEL    (ALPHA ? 8 : 1)
+#define MIDDLE_AT(x, i) (ALPHA ? (x) + (i) % 8 + (i) / 8 * pitch : (x) * CH + (i))
 
-/* TO_WORD makes a word of PER_WORD sums in a row. */
-#if defined(FIXED) && defined(SRC_IS_uchar)
-#define PER_WORD   2
-#define TO_WORD(s) (as_uint16((s)[0] >> 8) & 65535 | as_uint16((s)[1] >> 8) << 16)
-#elif defined(FIXED)
-#define PER_WORD   1
-#define TO_WORD(s) as_uint16((s)[0] >> 8)
-#else
-#define PER_WORD   1
-#define TO_WORD(s) as_uint16((s)[0])
-#endif
+/* A word of PER_WORD sums in a row. */
+#define PER_WORD (4 / (int)sizeof(MIDDLE))
+BY_TYPE uint16 FN(word)(const int16 *s)
+{
+    uint16 first = as_uint16(s[0] >> 8);
+    return PER_WORD == 1 ? first : (first & 65535) | as_uint16(s[PER_WORD - 1] >> 8) << 16;
+}
+
+BY_TYPE uint16 FN(word)(const float16 *s)
+{
+    return as_uint16(s[0]);
+}
 
 /* Transposes four matrices of 4 × 4 lanes: lane 4 k + i of vector j becomes lane 4 k + j of vector i. */
 #define LOW(a, b)                                                                                  \
@@ -79,57 +70,36 @@ inline void FN(turn)(uint16 *v)
  * each row at position k. */
 #define LOADED  (16 / (int)sizeof(SRC))
 #define COLUMNS (BLOCK / PER_COLUMN)
-#ifdef FIXED
-#define BLOCK (LOADED / (2 * CH) * 2 * CH)
-#else
-#define BLOCK LOADED
-#endif
-#ifdef SRC_IS_float
-#define SAMPLE_OF_ROWS(k) as_float16(words[k])
-#elif defined(SRC_IS_uchar)
-#define SAMPLE_OF_ROWS(k) (words[(k) / 4] >> 8 * ((k) % 4) & 255)
-#else
-#define SAMPLE_OF_ROWS(k) (words[(k) / 2] >> 16 * ((k) % 2) & 65535)
-#endif
-#if defined(WITH_ALPHA) && !defined(SRC_IS_float)
-#define VALUE(k) convert_float16(as_int16(SAMPLE_OF_ROWS(k)))
-#else
-#define VALUE(k) SAMPLE_OF_ROWS(k)
-#endif
+#define BLOCK   (FIXED ? LOADED / (2 * CH) * 2 * CH : LOADED)
+#define SAMPLE_OF_ROWS(k)                                                                          \
+    (sizeof(SRC) == 1   ? words[(k) / 4] >> 8 * ((k) % 4) & 255                                     \
+     : sizeof(SRC) == 2 ? words[(k) / 2 % 4] >> 16 * ((k) % 2) & 65535                              \
+                        : words[(k) % 4])
+#define VALUE(k)                                                                                   \
+    (IS_REAL(SRC) ? as_float16(SAMPLE_OF_ROWS(k)) : convert_float16(as_int16(SAMPLE_OF_ROWS(k))))
 typedef uint4 __attribute__((aligned(1))) FN(four_words);
 
 /* PAIR_PRODUCTS(a, w) is a0 * w0 + a1 * w1 of the pair in each lane. x86 has an instruction for that (LLVM 15 by itself makes
  * four). On other processors a column holds the first samples of all pairs, then the second ones.
  * Samples of u16 are made signed by subtracting 2^15. As the sum of weights is 2^14, 2^29 is added to the sums. */
-#ifdef FIXED
-#ifdef SRC_IS_uchar
-#define HALF    ((1 << 7))
-#define PAIR(k) (SAMPLE_OF_ROWS(k) | SAMPLE_OF_ROWS((k) + CH) << 16)
-#else
-#define HALF    ((1 << 29) + (1 << 7))
-#define PAIR(k) ((SAMPLE_OF_ROWS(k) | SAMPLE_OF_ROWS((k) + CH) << 16) ^ 0x80008000u)
-#endif
-#if defined(__SSE2__) && defined(__has_builtin)
-#if __has_builtin(__builtin_ia32_pmaddwd128)
-#define HAS_PAIRS
-#endif
-#endif
-#if defined(HAS_PAIRS) && defined(__AVX512BW__)
-#define PART           int16
-#define PRODUCTS(a, w) __builtin_ia32_pmaddwd512(a, w)
-#define PAIR_PRODUCTS(a, w)    FN(pairs)(a, w)
-#elif defined(HAS_PAIRS) && defined(__AVX2__)
-#define PART           int8
-#define PRODUCTS(a, w) __builtin_ia32_pmaddwd256(a, w)
-#define PAIR_PRODUCTS(a, w)    (int16)(FN(pairs)((a).lo, w), FN(pairs)((a).hi, w))
-#elif defined(HAS_PAIRS)
+#define HALF    ((sizeof(SRC) == 1 ? 0 : 1 << 29) + (1 << 7))
+#define PAIR(k) ((SAMPLE_OF_ROWS(k) | SAMPLE_OF_ROWS((k) + CH) << 16) ^ (sizeof(SRC) == 1 ? 0u : 0x80008000u))
+#if defined(__AVX512BW__)
+#define PART                int16
+#define PRODUCTS(a, w)      __builtin_ia32_pmaddwd512(a, w)
+#define PAIR_PRODUCTS(a, w) FN(pairs)(a, w)
+#elif defined(__AVX2__)
+#define PART                int8
+#define PRODUCTS(a, w)      __builtin_ia32_pmaddwd256(a, w)
+#define PAIR_PRODUCTS(a, w) (int16)(FN(pairs)((a).lo, w), FN(pairs)((a).hi, w))
+#elif defined(__SSE2__)
 #define PART           int4
 #define PRODUCTS(a, w) __builtin_ia32_pmaddwd128(a, w)
-#define PAIR_PRODUCTS(a, w)                                                                                \
+#define PAIR_PRODUCTS(a, w)                                                                        \
     (int16)(FN(pairs)((a).s0123, w), FN(pairs)((a).s4567, w), FN(pairs)((a).s89ab, w),             \
             FN(pairs)((a).scdef, w))
 #endif
-#ifdef HAS_PAIRS
+#ifdef PART
 #define AS_COLUMN(v) as_int16(v)
 typedef short __attribute__((vector_size(sizeof(PART)))) FN(shorts);
 inline PART FN(pairs)(PART a, int w)
@@ -138,10 +108,9 @@ inline PART FN(pairs)(PART a, int w)
 }
 #else
 #define AS_COLUMN(v) (int16)(as_int8(convert_short16(v)), as_int8(convert_short16(v >> 16)))
-#define PAIR_PRODUCTS(a, w)                                                                                \
+#define PAIR_PRODUCTS(a, w)                                                                        \
     (convert_int16(as_short16((a).lo)) * (int16)(as_short2(w).s0) +                                \
      convert_int16(as_short16((a).hi)) * (int16)(as_short2(w).s1))
-#endif
 #endif
 
 /* Converts a block of rows that are `stride` samples apart. */
@@ -153,12 +122,10 @@ inline void FN(columns)(__global const SRC *in, int stride, __global COLUMN *to)
         words[i] = (uint16)(FOUR_WORDS(i), FOUR_WORDS(i + 4), FOUR_WORDS(i + 8), FOUR_WORDS(i + 12));
     FN(turn)(words);
     UNROLLED for (int k = 0; k < COLUMNS; k++) {
-#ifdef FIXED
+#if FIXED
         to[k] = AS_COLUMN(PAIR(k / CH * 2 * CH + k % CH));
-#elif defined(WITH_ALPHA)
-        to[k] = k % CH < CH - 1 ? VALUE(k) * VALUE(k / CH * CH + CH - 1) : VALUE(k);
 #else
-        to[k] = VALUE(k);
+        to[k] = ALPHA && k % CH < CH - 1 ? VALUE(k) * VALUE(k / CH * CH + CH - 1) : VALUE(k);
 #endif
     }
 }
@@ -173,8 +140,7 @@ inline void FN(copy)(__global const SRC *in, int stride, int width, int last, __
 
 /* The sums of one pixel of the result in sixteen rows, a vector for each channel. `columns` and `weights` are the
  * pixel's first ones. */
-#ifdef FIXED
-inline void FN(sum)(__global const COLUMN *columns, __global const int *weights, int count,
+BY_TYPE void FN(sum)(__global const int16 *columns, __global const int *weights, int count,
                     int16 *sums)
 {
     int16 sum[CH];
@@ -186,8 +152,8 @@ inline void FN(sum)(__global const COLUMN *columns, __global const int *weights,
     UNROLLED for (int c = 0; c < CH; c++)
         sums[c] = sum[c];
 }
-#else
-inline void FN(sum)(__global const COLUMN *columns, __global const float *weights, int count,
+
+BY_TYPE void FN(sum)(__global const float16 *columns, __global const float *weights, int count,
                     float16 *sums)
 {
     float16 total[CH], lost[CH];
@@ -206,7 +172,6 @@ inline void FN(sum)(__global const COLUMN *columns, __global const float *weight
     UNROLLED for (int c = 0; c < CH; c++)
         sums[c * NEXT_CHANNEL] = total[c];
 }
-#endif
 
 /* What a group of rows needs: an axis of the table, and scratch memory for `capacity` columns and for a block that is
  * copied. */
@@ -251,19 +216,19 @@ VECTORS_OF_512_BITS CALLED inline void FN(across)(struct FN(line) a, __global co
             FN(sum)(a.columns + first,
                     (__global const WEIGHT_ALONG *)(table + a.axis.at + 2 * a.axis.n) + pixel * a.axis.taps, count,
                     sums + i * NEXT_PIXEL);
-#ifdef EXACT_ALPHA
-            __global const short *fixed = FN(fixed_weights)(table, a.fixed, pixel);
-            int16 alpha = 1 << 7;
-            for (int k = 0; k < count; k++)
-                alpha += convert_int16(a.columns[first + k * CH + CH - 1]) * (int16)(fixed[k]);
-            sums[i + CH * 8] = as_float16(alpha >> 8);
-#endif
+            if (EXACT_ALPHA) {
+                __global const short *fixed = FN(fixed_weights)(table, a.fixed, pixel);
+                int16 alpha = 1 << 7;
+                for (int k = 0; k < count; k++)
+                    alpha += convert_int16(a.columns[first + k * CH + CH - 1]) * (int16)(fixed[k]);
+                sums[i + CH * 8] = CAT(as_, COLUMN)(alpha >> 8);
+            }
         }
         int pitch = a.pitch;
         UNROLLED for (int i = 0; i < 8 * SUMS_OF_PIXEL; i += 4 * PER_WORD) {
             uint16 words[4];
             UNROLLED for (int k = 0; k < 4; k++)
-                words[k] = TO_WORD(sums + i + k * PER_WORD);
+                words[k] = FN(word)(sums + i + k * PER_WORD);
             FN(turn)(words);
             __global MIDDLE *to = out + MIDDLE_AT(x, i);
             UNROLLED for (int k = 0; k < 4; k++) {
@@ -278,7 +243,7 @@ VECTORS_OF_512_BITS CALLED inline void FN(across)(struct FN(line) a, __global co
 
 /* Down columns: AT_ONCE samples of a row of the result, or pixels if there is alpha. `in` is in the first row of sums.
  * Of integers a result is sat((sum + 2^19) >> 20). */
-#if defined(FIXED) && defined(SRC_IS_uchar)
+#if FIXED && defined(SRC_IS_uchar)
 #define AT_ONCE 32
 /* Two rows at a time; the last weight may be 0. A word has an even sample and the odd one behind it. */
 inline void FN(down)(__global const short *in, int stride, __global const short *weights, int count,
@@ -297,6 +262,14 @@ inline void FN(down)(__global const short *in, int stride, __global const short 
 }
 #else
 #define AT_ONCE 16
+inline void FN(down)(__global const MIDDLE *in, int stride, __global const WEIGHT *weights, int count, V(SRC) *results)
+{
+#if FIXED
+    results[0] = FN(exact_down)(in, stride, weights, count);
+#elif !ALPHA
+    results[0] = FN(real_down)(in, stride, weights, count);
+#endif
+}
 #endif
 
 /* Scratch memory has `size` vectors for each item. The result has `pixels` by `lines` pixels, the source `width`
@@ -307,13 +280,10 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
                      __global const int *restrict table, AXIS(x), AXIS(y))
 {
     IN_GRID(SPAN_BEGIN, GRID_Y)
-    struct FN(axis) down = {y_at, y_n, y_taps};
-    struct FN(line) line = {.table = table, .axis = {x_at, x_n, x_taps}, .width = width, .pixels = pixels,
+    const struct FN(axis) fixed = FIXED_AXIS(x), real = REAL_AXIS(x), fixed_down = FIXED_AXIS(y), real_down = REAL_AXIS(y);
+    const struct FN(axis) down = FIXED ? fixed_down : real_down;
+    struct FN(line) line = {.table = table, .axis = FIXED ? fixed : real, .fixed = fixed, .width = width, .pixels = pixels,
                             .pitch = pitch, .capacity = capacity, .columns = scratch + OWN_Y * size};
-#ifdef EXACT_ALPHA
-    struct FN(axis) fixed = {x_fixed_at, x_fixed_n, x_fixed_taps}, fixed_down = {y_fixed_at, y_fixed_n, y_fixed_taps};
-    line.fixed = fixed;
-#endif
     __global MIDDLE *middle = (__global MIDDLE *)(line.columns + capacity + COPIED);
     int y = GRID_Y * band, end = min(y + band, lines);
     /* There are sums of the source's rows base … done - 1. */
@@ -330,7 +300,7 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
             FN(across)(line, ROW(src, done), src_stride, height - 1 - done,
                        middle + (done - base) * stride, stride);
         }
-        __global const WEIGHT *weights = (__global const WEIGHT *)(table + y_at + 2 * y_n) + y * y_taps;
+        __global const WEIGHT *weights = (__global const WEIGHT *)(table + down.at + 2 * down.n) + y * down.taps;
         __global const MIDDLE *in = middle + (first - base) * stride;
         __global SRC *out = ROW(dst, y);
 #ifdef WITH_ALPHA
@@ -341,17 +311,15 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
                 float16 v = FN(real_down)(in + x + c * pitch, stride, weights, count);
                 results[c] = CONVERT(SRC, FN(colour)(v, alpha));
             }
-#ifdef EXACT_ALPHA
+#ifndef SRC_IS_float
             results[CH - 1] = FN(exact_down)((__global const int *)in + x + CH * pitch, stride,
                                              FN(fixed_weights)(table, fixed_down, y), count);
 #else
             results[CH - 1] = alpha;
-#endif
-#if CH == 4 && defined(SRC_IS_float)
-            if (x + AT_ONCE <= pixels) {
+            if (CH == 4 && x + AT_ONCE <= pixels) {
                 uint16 words[4];
                 UNROLLED for (int c = 0; c < 4; c++)
-                    words[c] = as_uint16(results[c]);
+                    words[c] = as_uint16(results[c % CH]);
                 FN(turn)(words);
                 UNROLLED for (int i = 0; i < 4; i++) {
                     UNALIGNED_OUT(uint, 4, out + (x + i) * 4) = words[i].s0123;
@@ -369,13 +337,7 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
 #else
         for (int x = 0; x < pixels * CH; x += AT_ONCE) {
             V(SRC) results[AT_ONCE / 16] __attribute__((aligned(64)));
-#ifndef FIXED
-            results[0] = FN(real_down)(in + x, stride, weights, count);
-#elif defined(SRC_IS_uchar)
             FN(down)(in + x, stride, weights, count, results);
-#else
-            results[0] = FN(exact_down)(in + x, stride, weights, count);
-#endif
             if (x + AT_ONCE <= pixels * CH)
                 for (int i = 0; i < AT_ONCE; i += 16)
                     UNALIGNED_OUT(SRC, 16, out + x + i) = results[i / 16];

@@ -6,27 +6,24 @@ __kernel void KERNEL(GRID, PLANE_IN(MIDDLE, middle), PLANE_OUT(SRC, dst), __glob
                      int row, int pitch)
 {
     POSITION(x, y)
-    struct FN(axis) axis = {y_at, y_n, y_taps};
+    const struct FN(axis) fixed = FIXED_AXIS(y), real = REAL_AXIS(y), axis = FIXED ? fixed : real;
     int count = FN(count)(table, axis, y);
     __global const MIDDLE *in = ROW(middle, FN(first)(table, axis, y) - row) + x;
     __global SRC *out = ROW(dst, y);
-#if defined(FIXED)
-    out[x] = FN(exact_down)(in, middle_stride, FN(fixed_weights)(table, axis, y), count);
-#elif defined(REAL)
-    out[x] = FN(real_down)(in, middle_stride, FN(real_weights)(table, axis, y), count);
+#if FIXED
+    out[x] = FN(exact_down)(in, middle_stride, FN(fixed_weights)(table, fixed, y), count);
 #else
-    __global const float *weights = FN(real_weights)(table, axis, y);
-    float alpha = FN(real_down)(in + (CH - 1) * pitch, middle_stride, weights, count);
-    for (int c = 0; c < CH - 1; c++) {
+    __global const float *weights = FN(real_weights)(table, real, y);
+    float last = FN(real_down)(in + (ALPHA ? (CH - 1) * pitch : 0), middle_stride, weights, count);
+    if (!EXACT_ALPHA)
+        out[ALPHA ? x * CH + CH - 1 : x] = last;
+    for (int c = 0; ALPHA && c < CH - 1; c++) {
         float v = FN(real_down)(in + c * pitch, middle_stride, weights, count);
-        out[x * CH + c] = CAT(convert_, SRC)(FN(colour)(v, alpha));
+        out[x * CH + c] = CAT(convert_, SRC)(FN(colour)(v, last));
     }
-#ifdef EXACT_ALPHA
-    struct FN(axis) fixed = {y_fixed_at, y_fixed_n, y_fixed_taps};
+#ifndef SRC_IS_float
     out[x * CH + CH - 1] = FN(exact_down)((__global const int *)in + CH * pitch, middle_stride,
                                           FN(fixed_weights)(table, fixed, y), count);
-#else
-    out[x * CH + CH - 1] = alpha;
 #endif
 #endif
 }

@@ -1,23 +1,22 @@
 /* The table of resize, and its sums, for all of its kernels but `pairs`, `wide` and `matrix`. For each of n sums of an axis
  * the table holds, from index `at` on, the first source pixel, then the number of pixels, then `taps` weights:
  *
- *     FIXED       integers, exact
- *     REAL        f32
- *     WITH_ALPHA  colours times alpha, in f32; then alpha, in f32; then, for integers (EXACT_ALPHA), alpha as with FIXED */
+ *     FIXED       integers without alpha, exact
+ *     WITH_ALPHA  colours times alpha, in f32; then alpha, in f32; then, for integers (EXACT_ALPHA), alpha as with FIXED
+ *     otherwise   f32 */
 #include <round.cl>
+#include <types.cl>
 #define CLAMPS
 #include "weighted.cl"
 struct FN(axis) {
     int at, n, taps;
 };
 
-/* An axis as arguments of a kernel; with EXACT_ALPHA there are two, of which the first one has exact weights. */
-#if defined(WITH_ALPHA) && !defined(SRC_IS_float)
-#define EXACT_ALPHA
+/* An axis as arguments of a kernel: with exact weights, and in f32; of what is not used n is 0. EXACT_ALPHA: both are. */
+#define EXACT_ALPHA (ALPHA && sizeof(SRC) < sizeof(float))
 #define AXIS(a) int a##_fixed_at, int a##_fixed_n, int a##_fixed_taps, int a##_at, int a##_n, int a##_taps
-#else
-#define AXIS(a) int a##_at, int a##_n, int a##_taps
-#endif
+#define FIXED_AXIS(a) {a##_fixed_at, a##_fixed_n, a##_fixed_taps}
+#define REAL_AXIS(a)  {a##_at, a##_n, a##_taps}
 
 inline int FN(first)(__global const int *table, struct FN(axis) a, int x)
 {
@@ -64,8 +63,8 @@ inline V(float) FN(real_down)(__global const float *in, int stride, __global con
 }
 
 #ifndef SRC_IS_float
-#if defined(FIXED) && defined(SRC_IS_uchar)
-#define EXACT short
+#if FIXED
+#define EXACT MIDDLE
 #else
 #define EXACT int
 #endif
@@ -80,7 +79,6 @@ inline V(SRC) FN(exact_down)(__global const EXACT *in, int stride, __global cons
 }
 #endif
 
-#ifdef WITH_ALPHA
 /* The colour of sums c that have been multiplied by alpha, for alpha's sums a: 0 where there is none. Of integers
  * sat(rne(c / a)), rounded once: a rounded estimate is corrected by its remainder, which is exact because it has no more
  * bits than a. */
@@ -96,4 +94,3 @@ inline V(float) FN(colour)(V(float) c, V(float) a)
 #endif
     return a > none ? v : none;
 }
-#endif

@@ -61,16 +61,19 @@ static void pass_axis(struct pass *pass, struct resize_part part)
     pass_ints(pass, part.at, part.n, part.taps);
 }
 
-/* Adds the weights of an axis as arguments: fixed ones for integers, then real ones if they are
+/* Adds the weights of an axis as arguments: fixed ones for integers, and real ones if they are
  * needed. */
 static void pass_weights(struct task *task, struct pass *pass, const struct resize_taps *taps,
                          const struct sums *sums, bool pairs)
 {
-    bool fixed = sums->arithmetic == FIXED;
+    bool is_fixed = sums->arithmetic == FIXED;
+    struct resize_part fixed = {0}, real = {0};
     if (sample_is_integer(sums->plane.type))
-        pass_axis(pass, resize_table_fixed(&task->table, taps, fixed && pairs));
-    if (!fixed)
-        pass_axis(pass, resize_table_real(&task->table, taps));
+        fixed = resize_table_fixed(&task->table, taps, is_fixed && pairs);
+    if (!is_fixed)
+        real = resize_table_real(&task->table, taps);
+    pass_axis(pass, fixed);
+    pass_axis(pass, real);
 }
 
 /* Between the two directions. If alpha is an integer, a pixel has its exact sum as one more word.
@@ -88,11 +91,12 @@ static uint32_t middle_channels(const struct sums *sums)
 
 static void describe_pass(struct pass *pass, const struct sums *sums)
 {
-    static const char *const names[] = {"FIXED", "REAL", "WITH_ALPHA"};
     pass_define_type(pass, "SRC", sums->plane.type);
     pass_channels(pass, sums->plane.channels, sums->plane.channels);
-    pass_define(pass, names[sums->arithmetic], "1");
+    pass_define(pass, "FIXED", "%d", sums->arithmetic == FIXED);
     if (sums->arithmetic == ALPHA)
+        pass_define(pass, "WITH_ALPHA", "1");
+    if (sample_is_integer(sums->plane.type))
         pass_define(pass, "SRC_MAX", "%.1ff", sample_max(sums->plane.type));
     pass_name(pass, kernel_form_name(pass->form));
 }
@@ -341,8 +345,6 @@ static void add_across(struct task *task, const struct sums *sums)
     pass_buffer(pass, task->table_operand);
     pass_weights(task, pass, &sums->x, sums, false);
     pass_int(pass, (int32_t)sums->middle.plane.width);
-    if (sums->arithmetic == ALPHA)
-        pass->lanes = 4; /* sums of a pixel */
 }
 
 static void add_down(struct task *task, const struct sums *sums)
