@@ -95,13 +95,11 @@ inline uint FN(channel_of)(uint v, uint w, uint x, int c)
 
 inline uint3 FN(interleaved)(uint3 v)
 {
-#if CH == 1
-    return v;
-#else
+    if (CH == 1)
+        return v;
     return (uint3)(permute(permute(v.s0, v.s1, 0x1040u), v.s2, 0x3410u),
                    permute(permute(v.s1, v.s0, 0x2601u), v.s2, 0x3250u),
                    permute(permute(v.s0, v.s1, 0x0730u), v.s2, 0x7216u));
-#endif
 }
 
 /* Stores four pixels, or as many as `count` says if that is less. */

@@ -13,19 +13,10 @@
 #define MARGIN (16 * STEPS - 8)
 #define WORDS  (2 * STEPS) /* of each column in a window; in one, four work-items share 16 rows */
 
-/* Eight pixels as they lie in memory; those of a channel. */
-#if CH == 1
-#define PIXELS uint2
-#else
-#define PIXELS uint8
-#endif
-inline uint2 FN(channel)(PIXELS v, int c)
+/* The samples of a channel of eight pixels as they lie in memory. */
+inline uint2 FN(channel)(uint8 v, int c)
 {
-#if CH == 1
-    return v;
-#else
-    return (uint2)(FN(channel_of)(v.s0, v.s1, v.s2, c), FN(channel_of)(v.s3, v.s4, v.s5, c));
-#endif
+    return CH == 1 ? v.s01 : (uint2)(FN(channel_of)(v.s0, v.s1, v.s2, c), FN(channel_of)(v.s3, v.s4, v.s5, c));
 }
 
 /* Four samples one by one, for strips at a row's ends: from the one of number i on behind the beginning of pixel x. */
@@ -40,20 +31,15 @@ inline uint FN(gathered)(__global const uchar *row, int x, int i, int width, int
     return word;
 }
 
-inline PIXELS FN(pixels)(__global const uchar *row, int x, int width, int border, bool inside)
+inline uint8 FN(pixels)(__global const uchar *row, int x, int width, int border, bool inside)
 {
 #define GATHERED(i) FN(gathered)(row, x, i, width, border)
-#if CH == 1
+    __global const uint2 *words = (__global const uint2 *)(row + x * CH);
+    if (CH == 1)
+        return (uint8)(inside ? *words : (uint2)(GATHERED(0), GATHERED(4)), 0, 0, 0, 0, 0, 0);
     if (inside)
-        return *(__global const uint2 *)(row + x);
-    return (uint2)(GATHERED(0), GATHERED(4));
-#else
-    if (inside) {
-        __global const uint2 *words = (__global const uint2 *)(row + x * CH);
         return (uint8)(words[0], words[1], words[2], 0, 0);
-    }
     return (uint8)(GATHERED(0), GATHERED(4), GATHERED(8), GATHERED(12), GATHERED(16), GATHERED(20), 0, 0);
-#endif
 }
 
 /* Sums down columns of 16 rows and eight columns, one byte of each in the result's bits 20 to 27. */
@@ -105,7 +91,7 @@ FN(strip)(__global const uchar *src_base, int src_offset, int src_stride, __glob
     }
     int y = top - 16 * (WORDS - 1), column = x + 4 * quad;
     uint lower[2 * CH][WORDS], upper[2 * CH][WORDS]; /* of each channel, of columns as `down` takes them */
-    PIXELS next[2][STEPS], now[2][STEPS];
+    uint8 next[2][STEPS], now[2][STEPS];
 #define LOAD_TURN(from)                                                                                 \
     UNROLLED_ON_GPUS for (int e = 0; e < 2; e++) {                                                           \
         int source_y = (from) + MARGIN + 8 * e + row;                                              \

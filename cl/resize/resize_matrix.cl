@@ -10,39 +10,27 @@
 #define ITEMS (32 * ACROSS * DOWN)
 #define RESULTS  (2 * CH * TILES) /* of four numbers, by each work-item */
 
-#if CH == 1
-#define EIGHTS 4 /* times eight rows: as registers allow */
-#else
-#define EIGHTS 2
-#endif
+#define EIGHTS (CH == 1 ? 4 : 2) /* times eight rows: as registers allow */
 
-/* 16 pixels as they lie in memory; word i of channel c. */
-#if CH == 1
-#define PIXELS uint4
-#else
-#define PIXELS uint16
-#endif
-inline uint FN(word)(PIXELS v, int c, int i)
-{
-#if CH == 1
-    return i == 0 ? v.s0 : i == 1 ? v.s1 : i == 2 ? v.s2 : v.s3;
-#else
-    return i == 0   ? FN(channel_of)(v.s0, v.s1, v.s2, c)
-           : i == 1 ? FN(channel_of)(v.s3, v.s4, v.s5, c)
-           : i == 2 ? FN(channel_of)(v.s6, v.s7, v.s8, c)
-                    : FN(channel_of)(v.s9, v.sa, v.sb, c);
-#endif
-}
-
-/* From byte `at` of a row on, as far as there are bytes; what follows is weighted by 0. */
-inline PIXELS FN(pixels)(__global const uchar *row, int at, int last)
-{
+/* 16 pixels as they lie in memory, from byte `at` of a row on, as far as there are bytes, since what follows is weighted by
+ * 0; and word i of channel c. */
 #define SIXTEEN(i) *(__global const uint4 *)(row + min(at + 16 * (i), last))
 #if CH == 1
-    return SIXTEEN(0);
+#define PIXELS          uint4
+#define SIXTEEN_PIXELS  SIXTEEN(0)
+#define WORD_OF(v, c, i) ((i) == 0 ? (v).s0 : (i) == 1 ? (v).s1 : (i) == 2 ? (v).s2 : (v).s3)
 #else
-    return (uint16)(SIXTEEN(0), SIXTEEN(1), SIXTEEN(2), 0, 0, 0, 0);
+#define PIXELS         uint16
+#define SIXTEEN_PIXELS (uint16)(SIXTEEN(0), SIXTEEN(1), SIXTEEN(2), 0, 0, 0, 0)
+#define WORD_OF(v, c, i)                                                                            \
+    ((i) == 0   ? FN(channel_of)((v).s0, (v).s1, (v).s2, c)                                        \
+     : (i) == 1 ? FN(channel_of)((v).s3, (v).s4, (v).s5, c)                                        \
+     : (i) == 2 ? FN(channel_of)((v).s6, (v).s7, (v).s8, c)                                        \
+                : FN(channel_of)((v).s9, (v).sa, (v).sb, c))
 #endif
+inline PIXELS FN(pixels)(__global const uchar *row, int at, int last)
+{
+    return SIXTEEN_PIXELS;
 }
 
 /* The grid counts work-items for strips in x, and TILES times 16 rows in y. The table has, from x_at on, the first pixel
@@ -77,27 +65,21 @@ KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), __global const int *re
                     more[e][c] = 0;
                 }
             }
-#if CH == 1 /* loaded a turn ahead, for which three channels have no registers */
-            PIXELS next[EIGHTS];
-            UNROLLED_ON_GPUS for (int e = 0; e < EIGHTS; e++)
+            const bool ahead = CH == 1; /* loaded a turn ahead, for which three channels have no registers */
+            PIXELS next[EIGHTS], v[EIGHTS];
+            UNROLLED_ON_GPUS for (int e = 0; ahead && e < EIGHTS; e++)
                 next[e] = FN(pixels)(in[e], begin, last);
             for (int pair = 0; pair < pairs; pair++) {
-                PIXELS v[EIGHTS];
                 UNROLLED_ON_GPUS for (int e = 0; e < EIGHTS; e++) {
-                    v[e] = next[e];
-                    next[e] = FN(pixels)(in[e], begin + 64 * CH * (pair + 1), last);
+                    v[e] = ahead ? next[e] : FN(pixels)(in[e], begin + 64 * CH * pair, last);
+                    if (ahead)
+                        next[e] = FN(pixels)(in[e], begin + 64 * CH * (pair + 1), last);
                 }
-#else
-            for (int pair = 0; pair < pairs; pair++) {
-                PIXELS v[EIGHTS];
-                UNROLLED_ON_GPUS for (int e = 0; e < EIGHTS; e++)
-                    v[e] = FN(pixels)(in[e], begin + 64 * CH * pair, last);
-#endif
                 UNROLLED_ON_GPUS for (int s = 0; s < 2; s++) {
                     uint4 w = along[128 * pair + 64 * s], w_upper = along[128 * pair + 64 * s + 32];
                     UNROLLED_ON_GPUS for (int e = 0; e < EIGHTS; e++)
                         UNROLLED_ON_GPUS for (int c = 0; c < CH; c++) {
-                            uint2 samples = (uint2)(FN(word)(v[e], c, 2 * s), FN(word)(v[e], c, 2 * s + 1));
+                            uint2 samples = (uint2)(WORD_OF(v[e], c, 2 * s), WORD_OF(v[e], c, 2 * s + 1));
                             sums[e][c] = FN(add_uu)(sums[e][c], w, samples MATRIX_ARGUMENTS);
                             more[e][c] = FN(add_su)(more[e][c], w_upper, samples MATRIX_ARGUMENTS);
                         }
