@@ -20,7 +20,7 @@
 #define FLIPPED (FLIP * 0x80808080u)
 
 /* Sample i of 16. */
-#define SAMPLE(v, i) (SUM)(((i) < 4 ? (v).s0 : (i) < 8 ? (v).s1 : (i) < 12 ? (v).s2 : (v).s3) >> 8 * ((i) % 4) & 255u)
+#define BYTE_IN(v, i) (SUM)(((i) < 4 ? (v).s0 : (i) < 8 ? (v).s1 : (i) < 12 ? (v).s2 : (v).s3) >> 8 * ((i) % 4) & 255u)
 
 /* Sums of a pixel's channels, and starts, of which there are four if there are several channels. */
 #define SUMS   CAT(SUM, 4)
@@ -78,9 +78,9 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(START, starts), int w
             return;
         uint4 in = ENTERING(line), out = LEAVING(line);
         UNROLLED for (int i = 0; i < CHUNK; i++)
-            sum[i % CH] += SAMPLE(in, RIGHT + i);
+            sum[i % CH] += BYTE_IN(in, RIGHT + i);
         UNROLLED for (int i = 0; i < CHUNK; i++)
-            sum[i % CH] -= SAMPLE(out, LEFT + i);
+            sum[i % CH] -= BYTE_IN(out, LEFT + i);
     }
 }
 
@@ -96,10 +96,10 @@ inline SUMS FN(starts_at)(__global const START *p)
 inline uint FN(means)(SUMS sums, uint area, float factor)
 {
 #define IN_BITS(sum) as_uint(fma((float)(sum), factor, ROUNDER))
-#define MEAN(sum)    floor_quotient_uint((uint)(sum) + area / 2, area, factor)
+#define QUOTIENT(sum)    floor_quotient_uint((uint)(sum) + area / 2, area, factor)
     return IS_REAL(SUM)
                ? last_bytes(IN_BITS(sums.s0), IN_BITS(sums.s1), IN_BITS(sums.s2), IN_BITS(sums.s3))
-               : MEAN(sums.s0) | MEAN(sums.s1) << 8 | MEAN(sums.s2) << 16 | MEAN(sums.s3) << 24;
+               : QUOTIENT(sums.s0) | QUOTIENT(sums.s1) << 8 | QUOTIENT(sums.s2) << 16 | QUOTIENT(sums.s3) << 24;
 }
 
 /* Row `at` of the bordered source enters the window (SIGN +) or leaves it (-). */
@@ -114,7 +114,7 @@ inline uint FN(means)(SUMS sums, uint area, float factor)
         }                                                                                          \
         first SIGN##= row < 0 ? (SUMS)(SUM)(FLIP * 128 * (left + 1 + right)) : FN(starts_at)(ROW(starts, row) + chunk * STARTS); \
         UNROLLED for (int i = 0; i < CHUNK; i++)                                                   \
-            slopes[i] SIGN##= SAMPLE(r, RIGHT + i) - SAMPLE(l, LEFT + i);                          \
+            slopes[i] SIGN##= BYTE_IN(r, RIGHT + i) - BYTE_IN(l, LEFT + i);                          \
     }
 #define ALPHA_BYTES (ALPHA == 2 ? 0xff00ff00u : 0xff000000u)
 

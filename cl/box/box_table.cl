@@ -239,7 +239,7 @@ inline uint FN(sum)(PLANE_IN(uint, table), int channel, int x, int y, int width,
 }
 
 /* Means. The grid counts samples; SPAN is 4 where rows are aligned for so many. */
-#define MEAN(sum) (floor_quotient_uint((sum) + bias, area, factor) - (uint)LOWEST)
+#define QUOTIENT(sum) (floor_quotient_uint((sum) + bias, area, factor) - (uint)LOWEST)
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(uint, table), PLANE_OUT(SRC, dst), int width, int height,
                      int out_width, int out_height, int band, int left, int right, int top, int bottom, int border,
                      int centre_x, int centre_y, uint area, float factor, uint bias)
@@ -253,7 +253,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(uint, table), PLANE_OUT(
         __global const uint *under = ROW(table, y + bottom + 1), *over = ROW(table, y - top);
         uint4 sums = UNALIGNED_IN(uint, 4, under + behind) - UNALIGNED_IN(uint, 4, under + before) -
                      UNALIGNED_IN(uint, 4, over + behind) + UNALIGNED_IN(uint, 4, over + before);
-        uint4 v = (uint4)(MEAN(sums.s0), MEAN(sums.s1), MEAN(sums.s2), MEAN(sums.s3));
+        uint4 v = (uint4)(QUOTIENT(sums.s0), QUOTIENT(sums.s1), QUOTIENT(sums.s2), QUOTIENT(sums.s3));
         if (ALPHA == 2)
             v.s1 = (uint)in[1];
         if (ALPHA)
@@ -269,6 +269,6 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_IN(uint, table), PLANE_OUT(
     }
     for (int end = SPAN_END(i); i < end; i++, in++, out++)
         *out = IS_ALPHA(ALPHA, i) ? *in
-                                  : (SRC)MEAN(FN(sum)(table_base, table_offset, table_stride, i % CH, i / CH, y, width,
+                                  : (SRC)QUOTIENT(FN(sum)(table_base, table_offset, table_stride, i % CH, i / CH, y, width,
                                                       height, left, right, top, bottom, border));
 }
