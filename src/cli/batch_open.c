@@ -19,12 +19,6 @@
 #include "base/name.h"
 #include "chain/chain.h"
 
-static const struct param_choice exists_choices[] = {{"overwrite", EXISTS_RULE_OVERWRITE},
-                                                     {"skip", EXISTS_RULE_SKIP},
-                                                     {"number", EXISTS_RULE_NUMBER},
-                                                     {"fail", EXISTS_RULE_FAIL},
-                                                     {NULL, 0}};
-
 #define AT(member)   offsetof(struct batch_options, member)
 #define WISH(member) offsetof(struct batch_wish, member)
 
@@ -63,7 +57,9 @@ const struct options_row cli_batch_options[] = {
     OPTION(0, "RULE", CHOICE, "on-exists", AT(on_exists),
            "when a result's name is taken: replace that file, leave the input out, call the "
            "result photo-1.png, or fail",
-           .choices = exists_choices, DEFAULT("overwrite")),
+           CHOICES({"overwrite", EXISTS_RULE_OVERWRITE}, {"skip", EXISTS_RULE_SKIP},
+                   {"number", EXISTS_RULE_NUMBER}, {"fail", EXISTS_RULE_FAIL}),
+           DEFAULT("overwrite")),
     {0},
 };
 

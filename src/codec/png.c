@@ -449,14 +449,12 @@ static int fit_png(const void *config_, struct plane *plane, struct fault *fault
     return fit_type("png", FIT_8_OR_16, plane, fault);
 }
 
-static const struct param_choice bits_choices[] = {{"auto", 0}, {"1", 1}, {NULL, 0}};
-
 static const struct param params[] = {
     PARAM(INTEGER, "level", offsetof(struct png_config, level),
           "of compression: 0 none, 1 fast, 9 small", RANGE(0, 9), DEFAULT("1")),
     PARAM(CHOICE, "bits", offsetof(struct png_config, bits),
           "1: black and white, which are all that the picture may have; auto: as its samples have",
-          .choices = bits_choices, DEFAULT("auto")),
+          CHOICES({"auto", 0}, {"1", 1}), DEFAULT("auto")),
     META_PARAM,
     PICTURE_PARAMS,
     {0},

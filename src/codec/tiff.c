@@ -885,8 +885,6 @@ static const struct param_choice compressions[] = {{"none", COMPRESSION_NONE},
                                                    {"packbits", COMPRESSION_PACKBITS},
                                                    {NULL, 0}};
 
-static const struct param_choice bits_choices[] = {{"auto", 0}, {"1", 1}, {NULL, 0}};
-
 static const struct param params[] = {
     PARAM(CHOICE, "compression", offsetof(struct tiff_config, compression),
           "of the samples; deflate and lzw store differences of neighbours",
@@ -895,7 +893,7 @@ static const struct param params[] = {
           RANGE(1, 9), DEFAULT("1")),
     PARAM(CHOICE, "bits", offsetof(struct tiff_config, bits),
           "1: black and white, which are all that the picture may have; auto: as its samples have",
-          .choices = bits_choices, DEFAULT("auto")),
+          CHOICES({"auto", 0}, {"1", 1}), DEFAULT("auto")),
     PARAM(FLAG, "pages", offsetof(struct picture_config, pages),
           "1 writes all planes into one file, each as a page; 0 a file for each", DEFAULT("0")),
     META_PARAM,

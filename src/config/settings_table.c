@@ -53,9 +53,6 @@ static int parse_fallback(const char *text, void *to, struct fault *fault)
                      "'%.60s': there are native, cpu, reference, none", text);
 }
 
-static const struct param_choice sandbox_choices[] = {
-    {"auto", SANDBOX_AUTO}, {"required", SANDBOX_REQUIRED}, {"off", SANDBOX_OFF}, {NULL, 0}};
-
 static const struct setting device_settings[] = {
     {PARAM(TEXT, "select", AT(device),
            "auto (a GPU, else native), gpu, native (this processor), cpu (this processor by "
@@ -77,7 +74,8 @@ static const struct setting device_settings[] = {
     {PARAM(CHOICE, "sandbox", AT(sandbox),
            "the worker's sandbox: as much as the kernel supports (auto); the whole one, or no "
            "worker is started (required); none (off)",
-           .choices = sandbox_choices, DEFAULT("auto")),
+           CHOICES({"auto", SANDBOX_AUTO}, {"required", SANDBOX_REQUIRED}, {"off", SANDBOX_OFF}),
+           DEFAULT("auto")),
      .option = "sandbox", .value_name = "MODE", .of_worker = true},
     {{0}},
 };
@@ -127,21 +125,15 @@ static const struct setting limit_settings[] = {
     {{0}},
 };
 
-static const struct param_choice levels[] = {{"error", LOG_LEVEL_ERROR},
-                                             {"warning", LOG_LEVEL_WARNING},
-                                             {"info", LOG_LEVEL_INFO},
-                                             {"debug", LOG_LEVEL_DEBUG},
-                                             {NULL, 0}};
-
-static const struct param_choice log_formats[] = {
-    {"text", LOG_FORMAT_TEXT}, {"json", LOG_FORMAT_JSON}, {NULL, 0}};
-
 static const struct setting log_settings[] = {
-    {PARAM(CHOICE, "level", AT(log_level), "what is logged", .choices = levels, DEFAULT("info")),
+    {PARAM(CHOICE, "level", AT(log_level), "what is logged",
+           CHOICES({"error", LOG_LEVEL_ERROR}, {"warning", LOG_LEVEL_WARNING},
+                   {"info", LOG_LEVEL_INFO}, {"debug", LOG_LEVEL_DEBUG}),
+           DEFAULT("info")),
      .of_worker = true},
     {PARAM(CHOICE, "format", AT(log_format),
            "lines of text, or a JSON object on each line (also where stderr is the journal)",
-           .choices = log_formats, DEFAULT("text")),
+           CHOICES({"text", LOG_FORMAT_TEXT}, {"json", LOG_FORMAT_JSON}), DEFAULT("text")),
      .option = "log-format", .value_name = "FORMAT", .of_worker = true},
     {{0}},
 };
@@ -190,19 +182,6 @@ const struct param settings_retention[] = {
     PARAM(DURATION, "age", offsetof(struct retention, age), NULL, RANGE(0, 10000 * 86400e9)),
     {0},
 };
-
-static const struct param_choice exists_choices[] = {
-    {"number", EXISTS_NUMBER}, {"overwrite", EXISTS_OVERWRITE}, {"fail", EXISTS_FAIL}, {NULL, 0}};
-static const struct param_choice originals_choices[] = {
-    {"done", ORIGINALS_DONE}, {"delete", ORIGINALS_DELETE}, {"keep", ORIGINALS_KEEP}, {NULL, 0}};
-static const struct param_choice claim_choices[] = {
-    {"rename", CLAIM_RENAME}, {"none", CLAIM_NONE}, {NULL, 0}};
-static const struct param_choice sync_choices[] = {
-    {"each", SYNC_EACH}, {"batch", SYNC_BATCH}, {"off", SYNC_OFF}, {NULL, 0}};
-static const struct param_choice report_choices[] = {
-    {"none", REPORT_NONE}, {"file", REPORT_FILE}, {NULL, 0}};
-static const struct param_choice mode_choices[] = {
-    {"auto", MODE_AUTO}, {"inotify", MODE_INOTIFY}, {"poll", MODE_POLL}, {NULL, 0}};
 
 static int parse_name(const char *text, void *to, struct fault *fault)
 {
@@ -316,13 +295,17 @@ static const struct setting watch_table[] = {
     {PARAM(TEXT, "folder", WATCH_AT(folder),
            "folder for the results below `output`, which is made"),
      .option = "folder", .value_name = "DIR", .parse = parse_folder},
-    {PARAM(CHOICE, "on_exists", WATCH_AT(on_exists),
-           "when the result's name is taken: photo-1.png, replace it, or fail the file",
-           .choices = exists_choices, DEFAULT("number")),
+    {PARAM(
+         CHOICE, "on_exists", WATCH_AT(on_exists),
+         "when the result's name is taken: photo-1.png, replace it, or fail the file",
+         CHOICES({"number", EXISTS_NUMBER}, {"overwrite", EXISTS_OVERWRITE}, {"fail", EXISTS_FAIL}),
+         DEFAULT("number")),
      .option = "on-exists", .value_name = "RULE"},
-    {PARAM(CHOICE, "originals", WATCH_AT(originals),
-           "what happens to originals: they are moved to done, deleted, or kept in the folder",
-           .choices = originals_choices, DEFAULT("done")),
+    {PARAM(
+         CHOICE, "originals", WATCH_AT(originals),
+         "what happens to originals: they are moved to done, deleted, or kept in the folder",
+         CHOICES({"done", ORIGINALS_DONE}, {"delete", ORIGINALS_DELETE}, {"keep", ORIGINALS_KEEP}),
+         DEFAULT("done")),
      .option = "originals", .value_name = "RULE"},
     {PARAM(WORDS, "done", WATCH_AT(done),
            "how much of .sluice/done is kept, the newest files; everything by default"),
@@ -332,7 +315,7 @@ static const struct setting watch_table[] = {
      .parse = parse_retention, .allowed = RETENTION},
     {PARAM(CHOICE, "report", WATCH_AT(report),
            "file: the report of each job lies beside its results, as NAME.report.json",
-           .choices = report_choices, DEFAULT("none")),
+           CHOICES({"none", REPORT_NONE}, {"file", REPORT_FILE}), DEFAULT("none")),
      .option = "report", .value_name = "WHERE"},
     {PARAM(TEXT, "on_done", WATCH_AT(on_done),
            "program that is told of each file that is done, with fixed arguments behind blanks (no "
@@ -347,12 +330,12 @@ static const struct setting watch_table[] = {
     {PARAM(CHOICE, "claim", WATCH_AT(claim),
            "how files are taken; none for a folder that must not be written to (originals stay "
            "there, and only one daemon may watch it)",
-           .choices = claim_choices, DEFAULT("rename")),
+           CHOICES({"rename", CLAIM_RENAME}, {"none", CLAIM_NONE}), DEFAULT("rename")),
      .option = "claim", .value_name = "RULE"},
     {PARAM(CHOICE, "sync", WATCH_AT(sync),
            "whether results are synced to the disk before they count; batch is an older word for "
            "each",
-           .choices = sync_choices, DEFAULT("each")),
+           CHOICES({"each", SYNC_EACH}, {"batch", SYNC_BATCH}, {"off", SYNC_OFF}), DEFAULT("each")),
      .option = "sync", .value_name = "RULE"},
     {PARAM(DURATION, "settle", WATCH_AT(settle),
            "time for which nobody may have opened or changed a file that was closed after "
@@ -372,7 +355,8 @@ static const struct setting watch_table[] = {
            "take pictures from the folders below, too; they are read every 2s", DEFAULT("0"))},
     {PARAM(CHOICE, "mode", WATCH_AT(mode),
            "how new files are noticed; auto polls network and FUSE file systems",
-           .choices = mode_choices, DEFAULT("auto")),
+           CHOICES({"auto", MODE_AUTO}, {"inotify", MODE_INOTIFY}, {"poll", MODE_POLL}),
+           DEFAULT("auto")),
      .option = "mode", .value_name = "MODE"},
     {{0}},
 };
