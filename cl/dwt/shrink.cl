@@ -19,18 +19,17 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
-#if defined(SRC_IS_int)
-#define KEY            uint
+#ifdef WORK_IS_double
+#define KEY ulong
+#else
+#define KEY uint
+#endif
+#ifdef SRC_IS_int
 #define KEY_OF(v)      abs(v)
 #define MAGNITUDE(key) ((WORK)(key))
-#elif defined(WORK_IS_double)
-#define KEY            ulong
-#define KEY_OF(v)      (as_ulong(v) & 0x7fffffffffffffffUL)
-#define MAGNITUDE(key) as_double(key)
 #else
-#define KEY            uint
-#define KEY_OF(v)      (as_uint(v) & 0x7fffffffu)
-#define MAGNITUDE(key) as_float(key)
+#define KEY_OF(v)      (CAT(as_, KEY)(v) & (KEY)-1 >> 1) /* without the sign */
+#define MAGNITUDE(key) CAT(as_, WORK)(key)
 #endif
 #define PREFIX      0
 #define RANK        2
@@ -266,7 +265,6 @@ inline int FN(step_at)(WORK size, WORK step, WORK inverse)
     k -= k > 0 && size <= (WORK)k * step;
     return k + (k < RISK_STEPS && size > (WORK)(k + 1) * step);
 }
-#define INVERSE(step)  ((step) > 0 ? 1 / (step) : 0)
 #define STEP_AT(v)     FN(step_at)(fabs((WORK)(v)), step, inverse)
 
 #pragma kernel steps_together
@@ -278,7 +276,7 @@ KERNEL(GRID, __global const SRC *restrict src, PLANE_OUT(int, state), PLACES_IN,
     __local int counts[RISK_STEPS];
     int item = (int)get_local_id(0), c = GRID_Y % C, band = GRID_Y / C;
     __global const int *place = OF_ROW(BANDS_END, band);
-    WORK step = STEP_OF(c), inverse = INVERSE(step);
+    WORK step = STEP_OF(c), inverse = step > 0 ? 1 / step : 0;
     for (int i = item; i < RISK_STEPS; i += ITEMS)
         counts[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -304,7 +302,7 @@ __kernel void KERNEL(GRID, __global const SRC *restrict src, PLANE_OUT(int, stat
     __global const int *place = OF_ROW(BANDS_END, band);
     int end = min(begin + SPAN, place[WIDTH]), part = (band - place[BANDS_AT]) % place[PARTS];
     for (int c = 0; c < C; c++) {
-        WORK step = STEP_OF(c), inverse = INVERSE(step);
+        WORK step = STEP_OF(c), inverse = step > 0 ? 1 / step : 0;
         __global int *counts = COUNTS(c, 0, part);
         EACH_ROW_OF_BAND(y) {
             for (int x = begin + c; x < end; x += C) {
