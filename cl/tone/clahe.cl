@@ -178,8 +178,8 @@ VECTORS_OF_512_BITS inline ushort32 FN(look_up)(const table_part *t, ushort32 v)
     table_part tables[16];                                                                         \
     for (int i = 0; i < 16; i++)                                                                   \
         tables[i] = ((__global const any_table_part *)joined)[i];
-#define AT_ONCE 16
-#define PLACES  (float16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#define COLOURS_AT_ONCE 16
+#define PLACES          (float16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #define ALL(part)                                                                                  \
     part(0), part(1), part(2), part(3), part(4), part(5), part(6), part(7), part(8), part(9), part(10), part(11),           \
         part(12), part(13), part(14), part(15)
@@ -191,7 +191,7 @@ VECTORS_OF_512_BITS inline ushort32 FN(look_up)(const table_part *t, ushort32 v)
 #define HALVES            0
 #define UNDER_BIT         16
 #define BEGIN_TABLES
-#define AT_ONCE           8
+#define COLOURS_AT_ONCE   8
 #define PLACES            (float8)(0, 1, 2, 3, 4, 5, 6, 7)
 #define ALL(part)         part(0), part(1), part(2), part(3), part(4), part(5), part(6), part(7)
 #define LOOK_UP_TONE      uint8 over = LOOK_UP_8(uint, joined, tone), under = over;
@@ -266,18 +266,18 @@ inline void FN(wide)(WIDE_PARAMETERS)
 #endif
 #pragma kernel colours
 /* A pixel is a word. Its change is added to each byte, or taken off. */
-#define PIXELS_AT_ONCE AT_ONCE
+#define PIXELS_AT_ONCE COLOURS_AT_ONCE
 #define AS_WORDS_3  __builtin_shufflevector(v, v, ALL(PART_OF_WORDS))
 #define AS_WORDS_4  v
 #define AS_PIXELS_3 __builtin_shufflevector(bytes, bytes, ALL(PART_OF_BYTES))
 #define AS_PIXELS_4 bytes
 #define PART_OF_WORDS(k) 3 * (k), 3 * (k) + 1, 3 * (k) + 2, -1
 #define PART_OF_BYTES(k) 4 * (k), 4 * (k) + 1, 4 * (k) + 2
-typedef CAT(uint, AT_ONCE) FN(words);
-typedef CAT(int, AT_ONCE) FN(ints);
-typedef CAT(float, AT_ONCE) FN(floats);
-typedef uchar FN(bytes) __attribute__((ext_vector_type(4 * AT_ONCE)));
-typedef uchar FN(pixels) __attribute__((ext_vector_type(CH * AT_ONCE), aligned(1)));
+typedef CAT(uint, COLOURS_AT_ONCE) FN(words);
+typedef CAT(int, COLOURS_AT_ONCE) FN(ints);
+typedef CAT(float, COLOURS_AT_ONCE) FN(floats);
+typedef uchar FN(bytes) __attribute__((ext_vector_type(4 * COLOURS_AT_ONCE)));
+typedef uchar FN(pixels) __attribute__((ext_vector_type(CH * COLOURS_AT_ONCE), aligned(1)));
 #define BYTE(word, bit) ((word) >> (FN(words))(bit) & (FN(words))(255))
 
 VECTORS_OF_512_BITS inline void FN(wide)(WIDE_PARAMETERS)
@@ -291,14 +291,14 @@ VECTORS_OF_512_BITS inline void FN(wide)(WIDE_PARAMETERS)
         FN(words) tone = (BYTE(w, 0) * 19595u + BYTE(w, 8) * 38470u + BYTE(w, 16) * 7471u + 32768u) >> 16u;
         FN(floats) right = place * by_width - 0.5f - (float)start, left = 1.0f - right;
         LOOK_UP_TONE
-        FN(words) become = BLENDED(AT_ONCE, over, 0, under, UNDER_BIT);
+        FN(words) become = BLENDED(COLOURS_AT_ONCE, over, 0, under, UNDER_BIT);
         FN(ints) change = __builtin_astype(BYTE(become, 0) - tone, FN(ints)), none = 0;
         FN(bytes) more = __builtin_astype(max(change, none) * 0x010101, FN(bytes));
         FN(bytes) less = __builtin_astype(max(-change, none) * 0x010101, FN(bytes));
         bytes += more < ~bytes ? more : ~bytes;
         bytes -= less < bytes ? less : bytes;
         *(__global FN(pixels) *)(out + x * CH) = CAT(AS_PIXELS_, CH);
-        step = min(AT_ONCE, end - AT_ONCE - x);
+        step = min(COLOURS_AT_ONCE, end - COLOURS_AT_ONCE - x);
     }
 }
 #pragma kernel bytes
