@@ -265,6 +265,15 @@ static void choose_sample(const char *told)
     free(words);
 }
 
+/* Whether the test has the program to run for the 1st, 3rd, 6th, 10th, … time. */
+static bool is_turn(struct program *program)
+{
+    unsigned turn = 0, step = 0;
+    for (program->turns++; turn < program->turns; turn += ++step) {
+    }
+    return turn == program->turns;
+}
+
 static bool sample_leaves_out(const char *told, uint64_t text)
 {
     static bool chosen;
@@ -275,10 +284,18 @@ static bool sample_leaves_out(const char *told, uint64_t text)
     struct program *program = find(text);
     if (!program || !program->runs || strncmp(told, "few", 3) != 0)
         return program && !program->runs;
-    unsigned turn = 0, step = 0;
-    for (program->turns++; turn < program->turns; turn += ++step) {
+    return !is_turn(program);
+}
+
+/* All programs run, so none need be listed. */
+static bool thin_leaves_out(uint64_t text)
+{
+    struct program *program = find(text);
+    if (!program && n_programs < PROGRAMS_MAX) {
+        program = &programs[n_programs++];
+        *program = (struct program){.text = text, .runs = true};
     }
-    return turn != program->turns;
+    return program && !is_turn(program);
 }
 
 bool programs_lists(void)
@@ -309,7 +326,9 @@ bool programs_leaves_out(const struct plan *plan)
     sscanf(told, "%8[^:]", mode);
     if (strcmp(mode, "pairs") == 0 || strcmp(mode, "few") == 0 || strcmp(mode, "choices") == 0)
         return sample_leaves_out(told, text);
-    fprintf(stderr, "HARNESS_PROGRAMS=%s: expected pairs, few or choices\n", told);
+    if (strcmp(mode, "thin") == 0)
+        return thin_leaves_out(text);
+    fprintf(stderr, "HARNESS_PROGRAMS=%s: expected pairs, few, choices or thin\n", told);
     abort();
 }
 

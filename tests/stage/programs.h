@@ -9,6 +9,7 @@
  * picture alone, for a device that is very slow. HARNESS_PROGRAMS=choices: as few as hold every
  * choice, not every two: the ordinary run has no time for more. Behind any, :TEST:… leaves out what
  * the samples of these other tests hold, each of which leaves out those before it.
+ * HARNESS_PROGRAMS=thin: all programs, with these pictures alone; sanitizers' share of the ordinary run.
  * Unset, or with SLUICE_TEST_ALL=1: all programs. References run for what the device runs. */
 #ifndef SLUICE_TESTS_STAGE_PROGRAMS_H
 #define SLUICE_TESTS_STAGE_PROGRAMS_H
