@@ -22,6 +22,11 @@
 /* Sample i of 16. */
 #define BYTE_IN(v, i) (SUM)(((i) < 4 ? (v).s0 : (i) < 8 ? (v).s1 : (i) < 12 ? (v).s2 : (v).s3) >> 8 * ((i) % 4) & 255u)
 
+/* DO(i, i as vectors name it) for each sample of a chunk: what is kept from row to row is a vector, since Mesa's compiler
+ * copies the elements of an array once more. */
+#define EACH_SAMPLE(DO)                                                                            \
+    DO(0, 0) DO(1, 1) DO(2, 2) DO(3, 3) DO(4, 4) DO(5, 5) DO(6, 6) DO(7, 7) DO(8, 8) DO(9, 9) DO(10, a) DO(11, b)
+
 /* Sums of a pixel's channels, and starts, of which there are four if there are several channels. */
 #define SUMS   CAT(SUM, 4)
 #define STARTS (CH == 1 ? 1 : 4)
@@ -103,7 +108,9 @@ inline uint FN(means)(SUMS sums, uint area, float factor)
 }
 
 /* Row `at` of the bordered source enters the window (SIGN +) or leaves it (-). */
-#define ROW_MOVES(SIGN, at)                                                                        \
+#define ENTERS(i, digit) slopes.s##digit += BYTE_IN(r, RIGHT + i) - BYTE_IN(l, LEFT + i);
+#define LEAVES(i, digit) slopes.s##digit -= BYTE_IN(r, RIGHT + i) - BYTE_IN(l, LEFT + i);
+#define ROW_MOVES(SIGN, MOVES, at)                                                                        \
     {                                                                                              \
         int row = border_near(at, height, border);                                                 \
         __global const uchar *line = ROW(src, max(row, 0));                                        \
@@ -113,8 +120,7 @@ inline uint FN(means)(SUMS sums, uint area, float factor)
             l = LEAVING(line);                                                                     \
         }                                                                                          \
         first SIGN##= row < 0 ? (SUMS)(SUM)(FLIP * 128 * (left + 1 + right)) : FN(starts_at)(ROW(starts, row) + chunk * STARTS); \
-        UNROLLED for (int i = 0; i < CHUNK; i++)                                                   \
-            slopes[i] SIGN##= BYTE_IN(r, RIGHT + i) - BYTE_IN(l, LEFT + i);                          \
+        EACH_SAMPLE(MOVES)                                                                         \
     }
 #define ALPHA_BYTES (ALPHA == 2 ? 0xff00ff00u : 0xff000000u)
 
@@ -127,21 +133,17 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_IN(START, starts), PLANE_
     IN_GRID(chunk, GRID_Y)
     int n = out_width * CH;
     SUMS first = 0;
-    SUM slopes[CHUNK];
-    UNROLLED for (int i = 0; i < CHUNK; i++)
-        slopes[i] = 0;
+    CAT(SUM, 16) slopes = 0;
     for (int at = y - top; at <= y + bottom; at++)
-        ROW_MOVES(+, at)
+        ROW_MOVES(+, ENTERS, at)
     for (;;) {
-        SUM sum[4], sums[CHUNK]; /* (Mesa's compiler keeps an array with an initialiser in memory.) */
+        SUM sum[4]; /* (Mesa's compiler keeps an array with an initialiser in memory.) */
+        CAT(SUM, 16) sums;
         sum[0] = first.s0, sum[1] = first.s1, sum[2] = first.s2, sum[3] = first.s3;
-        UNROLLED for (int i = 0; i < CHUNK; i++) {
-            sums[i] = sum[i % CH];
-            sum[i % CH] += slopes[i];
-        }
-        uint4 v = (uint4)(FN(means)((SUMS)(sums[0], sums[1], sums[2], sums[3]), area, factor),
-                          FN(means)((SUMS)(sums[4], sums[5], sums[6], sums[7]), area, factor),
-                          FN(means)((SUMS)(sums[8], sums[9], sums[10], sums[11]), area, factor), 0u) ^ FLIPPED;
+#define NEXT_SUM(i, digit) sums.s##digit = sum[i % CH], sum[i % CH] += slopes.s##digit;
+        EACH_SAMPLE(NEXT_SUM)
+        uint4 v = (uint4)(FN(means)(sums.s0123, area, factor), FN(means)(sums.s4567, area, factor),
+                          FN(means)(sums.s89ab, area, factor), 0u) ^ FLIPPED;
         __global uchar *to = dst_base + (uint)(dst_offset + y * dst_stride + x);
         if (x + CHUNK <= n) {
             if (ALPHA)
@@ -157,7 +159,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_IN(START, starts), PLANE_
         }
         if (++y == end)
             return;
-        ROW_MOVES(+, y + bottom)
-        ROW_MOVES(-, y - 1 - top)
+        ROW_MOVES(+, ENTERS, y + bottom)
+        ROW_MOVES(-, LEAVES, y - 1 - top)
     }
 }

@@ -85,26 +85,26 @@ typedef uint4 __attribute__((aligned(1))) FN(four_words);
 #define HALF    ((sizeof(SRC) == 1 ? 0 : 1 << 29) + (1 << 7))
 #define PAIR(k) ((SAMPLE_OF_ROWS(k) | SAMPLE_OF_ROWS((k) + CH) << 16) ^ (sizeof(SRC) == 1 ? 0u : 0x80008000u))
 #if defined(__AVX512BW__)
-#define PART                int16
+#define PAIR_WORDS                int16
 #define PRODUCTS(a, w)      __builtin_ia32_pmaddwd512(a, w)
 #define PAIR_PRODUCTS(a, w) FN(pairs)(a, w)
 #elif defined(__AVX2__)
-#define PART                int8
+#define PAIR_WORDS                int8
 #define PRODUCTS(a, w)      __builtin_ia32_pmaddwd256(a, w)
 #define PAIR_PRODUCTS(a, w) (int16)(FN(pairs)((a).lo, w), FN(pairs)((a).hi, w))
 #elif defined(__SSE2__)
-#define PART           int4
+#define PAIR_WORDS           int4
 #define PRODUCTS(a, w) __builtin_ia32_pmaddwd128(a, w)
 #define PAIR_PRODUCTS(a, w)                                                                        \
     (int16)(FN(pairs)((a).s0123, w), FN(pairs)((a).s4567, w), FN(pairs)((a).s89ab, w),             \
             FN(pairs)((a).scdef, w))
 #endif
-#ifdef PART
+#ifdef PAIR_WORDS
 #define AS_COLUMN(v) as_int16(v)
-typedef short __attribute__((vector_size(sizeof(PART)))) FN(shorts);
-inline PART FN(pairs)(PART a, int w)
+typedef short __attribute__((vector_size(sizeof(PAIR_WORDS)))) FN(shorts);
+inline PAIR_WORDS FN(pairs)(PAIR_WORDS a, int w)
 {
-    return __builtin_astype(PRODUCTS(__builtin_astype(a, FN(shorts)), __builtin_astype((PART)(w), FN(shorts))), PART);
+    return __builtin_astype(PRODUCTS(__builtin_astype(a, FN(shorts)), __builtin_astype((PAIR_WORDS)(w), FN(shorts))), PAIR_WORDS);
 }
 #else
 #define AS_COLUMN(v) (int16)(as_int8(convert_short16(v)), as_int8(convert_short16(v >> 16)))
@@ -241,10 +241,10 @@ VECTORS_OF_512_BITS CALLED inline void FN(across)(struct FN(line) a, __global co
     }
 }
 
-/* Down columns: AT_ONCE samples of a row of the result, or pixels if there is alpha. `in` is in the first row of sums.
+/* Down columns: DOWN_AT_ONCE samples of a row of the result, or pixels if there is alpha. `in` is in the first row of sums.
  * Of integers a result is sat((sum + 2^19) >> 20). */
 #if FIXED && defined(SRC_IS_uchar)
-#define AT_ONCE 32
+#define DOWN_AT_ONCE 32
 /* Two rows at a time; the last weight may be 0. A word has an even sample and the odd one behind it. */
 inline void FN(down)(__global const short *in, int stride, __global const short *weights, int count,
                      uchar16 *results)
@@ -261,7 +261,7 @@ inline void FN(down)(__global const short *in, int stride, __global const short 
     *(ushort16 *)results = convert_ushort16(even | odd << 8);
 }
 #else
-#define AT_ONCE 16
+#define DOWN_AT_ONCE 16
 inline void FN(down)(__global const MIDDLE *in, int stride, __global const WEIGHT *weights, int count, V(SRC) *results)
 {
 #if FIXED
@@ -304,7 +304,7 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
         __global const MIDDLE *in = middle + (first - base) * stride;
         __global SRC *out = ROW(dst, y);
 #ifdef WITH_ALPHA
-        for (int x = 0; x < pixels; x += AT_ONCE) {
+        for (int x = 0; x < pixels; x += DOWN_AT_ONCE) {
             V(SRC) results[CH];
             float16 alpha = FN(real_down)(in + x + (CH - 1) * pitch, stride, weights, count);
             for (int c = 0; c < CH - 1; c++) {
@@ -316,7 +316,7 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
                                              FN(fixed_weights)(table, fixed_down, y), count);
 #else
             results[CH - 1] = alpha;
-            if (CH == 4 && x + AT_ONCE <= pixels) {
+            if (CH == 4 && x + DOWN_AT_ONCE <= pixels) {
                 uint16 words[4];
                 UNROLLED for (int c = 0; c < 4; c++)
                     words[c] = as_uint16(results[c % CH]);
@@ -330,16 +330,16 @@ VECTORS_OF_512_BITS __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC
                 continue;
             }
 #endif
-            for (int i = 0; i < min(AT_ONCE, pixels - x); i++)
+            for (int i = 0; i < min(DOWN_AT_ONCE, pixels - x); i++)
                 for (int c = 0; c < CH; c++)
                     out[(x + i) * CH + c] = ((SRC *)&results[c])[i];
         }
 #else
-        for (int x = 0; x < pixels * CH; x += AT_ONCE) {
-            V(SRC) results[AT_ONCE / 16] __attribute__((aligned(64)));
+        for (int x = 0; x < pixels * CH; x += DOWN_AT_ONCE) {
+            V(SRC) results[DOWN_AT_ONCE / 16] __attribute__((aligned(64)));
             FN(down)(in + x, stride, weights, count, results);
-            if (x + AT_ONCE <= pixels * CH)
-                for (int i = 0; i < AT_ONCE; i += 16)
+            if (x + DOWN_AT_ONCE <= pixels * CH)
+                for (int i = 0; i < DOWN_AT_ONCE; i += 16)
                     UNALIGNED_OUT(SRC, 16, out + x + i) = results[i / 16];
             else
                 for (int i = 0; x + i < pixels * CH; i++)
