@@ -102,7 +102,8 @@ static void write_pair(FILE *list, uint64_t in, uint64_t a, uint64_t b)
     fprintf(list, " %llx", (unsigned long long)hash_bytes(HASH_INIT, pair, sizeof pair));
 }
 
-/* Each choice with the stage, and in a template each with each other and with the class. */
+/* Each choice with the stage, and in a template each with each other and with the class. Singly: each
+ * choice with the template and what it computes of pixels, and the stage with the class. */
 static void write_pairs(FILE *list, const struct pass *pass, const struct device_profile *profile,
                         bool singly)
 {
@@ -110,11 +111,13 @@ static void write_pairs(FILE *list, const struct pass *pass, const struct device
     size_t n = choices_of(pass, choices);
     uint64_t template = hash_bytes(HASH_INIT, pass->source, strlen(pass->source));
     uint64_t stage = hash_bytes(HASH_INIT, pass->stage, strlen(pass->stage));
+    const char *pixels = strstr(pass->defines, "PIXEL_SOURCE ");
+    uint64_t computes = hash_bytes(template, pixels, pixels ? strcspn(pixels, "\n") : 0);
     uint64_t class = hash_bytes(HASH_INIT + profile->generic, profile->name, strlen(profile->name));
     write_pair(list, template, class, class);
     write_pair(list, stage, class, class);
     for (size_t i = 0; i < n; i++) {
-        write_pair(list, stage, choices[i], choices[i]);
+        write_pair(list, singly ? computes : stage, choices[i], choices[i]);
         for (size_t k = i + 1; k < n && !singly; k++)
             write_pair(list, template, choices[i], choices[k]);
     }

@@ -7,7 +7,7 @@
  * where the template asks for its value. A second process of the test lists the programs first, and
  * runs none. HARNESS_PROGRAMS=few: the same programs, but each runs its 1st, 3rd, 6th, 10th, …
  * picture alone, for a device that is very slow. HARNESS_PROGRAMS=choices: as few as hold every
- * choice, not every two: the ordinary run has no time for more. Behind any, :TEST:… leaves out what
+ * choice of a template, not every two, and every stage in every class: the ordinary run has no time for more. Behind any, :TEST:… leaves out what
  * the samples of these other tests hold, each of which leaves out those before it.
  * HARNESS_PROGRAMS=thin: all programs, with these pictures alone; sanitizers' share of the ordinary run.
  * Unset, or with SLUICE_TEST_ALL=1: all programs. References run for what the device runs. */
