@@ -37,8 +37,7 @@
 #define TIMES(k, a) ((float)(k) * (a))
 #define LEAST    fmin
 #define LARGEST  fmax
-#define ABS fabs
-#define MEAN(a, n) (FN(nearest)(a, n) - ROUNDER)
+#define ABS      fabs
 #define LIMITED(a) clamp(a, (float)DST_LEAST, (float)DST_MOST)
 #pragma kernel
 
@@ -52,18 +51,26 @@ inline REALS FN(nearest)(REALS a, int n)
         m = fabs(rest) == (REALS)((float)(n / 2)) && (BITS_OF(m) & 1) ? m + (rest > (REALS)(0.0f) ? one : -one) : m;
     return m;
 }
+#define MEAN(a, n) FN(mean)(a, n)
+#pragma kernel columns
+inline N FN(mean)(N a, int n)
+{
+    return FN(nearest)(a, n) - ROUNDER;
+}
 #pragma kernel samples
 #ifdef SRC_IS_float
 #define LEAST       fmin
 #define LARGEST     fmax
-#define ABS    fabs
-#define MEAN(a, n)  ((a) * (1.0f / (float)(n)))
+#define ABS         fabs
 #define LIMITED(a)  (a)
+inline N FN(mean)(N a, int n)
+{
+    return a * (1.0f / (float)n);
+}
 #else
 #define LEAST       min
 #define LARGEST     max
-#define ABS(a) max(a, -(a))
-#define MEAN(a, n)  FN(mean)(a, n)
+#define ABS(a)      max(a, -(a))
 #define LIMITED(a)  clamp(a, (N)(WORK)DST_LEAST, (N)(WORK)DST_MOST)
 
 inline N FN(mean)(N a, int n)
@@ -121,7 +128,6 @@ inline N FN(mean)(N a, int n)
 }
 #define LEAST      FN(lesser)
 #define LARGEST    FN(larger)
-#define ABS   FN(absolute)
-#define MEAN(a, n) FN(mean)(a, n)
+#define ABS        FN(absolute)
 #define LIMITED(a) FN(limited)(a)
 #pragma kernel

@@ -4,9 +4,9 @@
  *     HIGH, WIDE, TOP, LEFT, RIGHT   the window's size, and how far it reaches from the result's own pixel
  *     WORK, N, ONE                   the type of numbers, of a vector of them, and of a single one
  *     ADD_LINE(j, AT)                takes row j into the numbers `first` and `second`; AT(i) is the sample at column i
- *     RESULT(first, second), SECOND  the result of two N, a V(DST); that of the second plane, if there are two
+ *     VALUE_OF(first, second), SECOND_OF  the result of two N, a V(DST); that of the second plane, if there are two
  *
- * and may have vectors of its own: WHOLE_VECTOR computes AT_ONCE results at x, from rows that begin at R(j), and stores them.
+ * and may have vectors of its own: WHOLE_VECTOR computes SAMPLES_AT_ONCE results at x, from rows that begin at R(j), and stores them.
  *
  * `step` is the number of channels, as an argument. With a constant LLVM would keep loaded samples for the next pixel, and then
  * could not vectorise the loop over single ones (with PoCL 3.1: 17 ms instead of 2.3 ms). */
@@ -33,27 +33,27 @@
 /* The sample of column i, for a vector: a whole vector of that place, or the two that hold it. */
 #pragma form VECTOR
 #define SHIFT(i)   (((i) * CH) + 8 * LANES) /* counted from 8 vectors in front */
-#define PART(j, i, k) ((__global const V(SRC) *)(R(j) + x))[SHIFT(i) / LANES - 8 + (k)]
-#define LOADED(j, i)  VECTOR_SHIFT(LANES, SHIFT(i) % LANES, SRC, PART(j, i, 0), PART(j, i, 1))
+#define PLACED(j, i, k) ((__global const V(SRC) *)(R(j) + x))[SHIFT(i) / LANES - 8 + (k)]
+#define LOADED(j, i)  VECTOR_SHIFT(LANES, SHIFT(i) % LANES, SRC, PLACED(j, i, 0), PLACED(j, i, 1))
 #define STORE(v, p) *(__global V(OUT) *)(p) = v
 #pragma form ROWS
 #define LOADED(j, i) UNALIGNED_IN(SRC, LANES, R(j) + x + (i) * CH)
 #define STORE(v, p) UNALIGNED_OUT(OUT, LANES, p) = v
 #pragma form
 #ifndef WHOLE_VECTOR
-#define AT_ONCE LANES
+#define SAMPLES_AT_ONCE LANES
 #define NUMBER(i) CONVERT(WORK, LOADED(j, i))
 #define WHOLE_VECTOR                                                                               \
     N first = 0, second = 0;                                                                       \
     EACH_LINE(NUMBER)                                                                              \
-    V(DST) v = RESULT(first, second);                                                              \
+    V(DST) v = VALUE_OF(first, second);                                                              \
     TAKE_ALPHA(ALPHA, v, LOADED(TOP, 0));                                                          \
     STORE_BOTH(v, first, second)
 #endif
 #define STORE_BOTH(v, first, second)                                                               \
     STORE(THEN(v), out + x);                                                                       \
     if (PLANES == 2)                                                                               \
-        STORE(SECOND(first, second), out2 + x);
+        STORE(SECOND_OF(first, second), out2 + x);
 /* What is loaded, or a zero in its place: not FETCH, because what one of several lines loads under a condition, none of the
  * others has. */
 #define FETCHED(i)                                                                                 \
@@ -64,10 +64,10 @@ inline ONE FN(fetched)(ONE v, bool is_zero)
 }
 #define POINTED(i) (ONE)(R(j) + own)[(i) * step]
 #define ONE_RESULT(own)                                                                            \
-    DST v = FIRST(RESULT((N)(WORK)first, (N)(WORK)second));                                        \
+    DST v = FIRST(VALUE_OF((N)(WORK)first, (N)(WORK)second));                                        \
     out[x] = THEN_ONE(IS_ALPHA(ALPHA, x) ? (DST)(own) : v);                                        \
     if (PLANES == 2)                                                                               \
-        out2[x] = FIRST(SECOND((N)(WORK)first, (N)(WORK)second));
+        out2[x] = FIRST(SECOND_OF((N)(WORK)first, (N)(WORK)second));
 
 /* The grid counts samples of the result, of which a pixel has DST_CH. Pixel (0, 0) has the source's (centre_x, centre_y) in
  * its window's middle. */
@@ -93,10 +93,10 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
 #ifdef FORM_ROWS
 #if LANES + 0
     int begin = x;
-    if (inner + AT_ONCE > inner_end)
+    if (inner + SAMPLES_AT_ONCE > inner_end)
         inner = inner_end = end;
-    for (x = inner; x < inner_end; x += AT_ONCE) {
-        x = min(x, inner_end - AT_ONCE);
+    for (x = inner; x < inner_end; x += SAMPLES_AT_ONCE) {
+        x = min(x, inner_end - SAMPLES_AT_ONCE);
         WHOLE_VECTOR
     }
     x = begin;

@@ -26,8 +26,8 @@ inline N FN(value)(N first, N second)
     return VALUE;
 }
 #pragma kernel samples
-#define RESULT(first, second) CONVERT(DST, FN(value)(first, second))
-#define SECOND(first, second) RESULT(first, second)
+#define VALUE_OF(first, second)  CONVERT(DST, FN(value)(first, second))
+#define SECOND_OF(first, second) VALUE_OF(first, second)
 #include "samples.cl"
 #pragma kernel words
 #include "bytes.cl"

@@ -12,8 +12,8 @@
         first = first + (WORK)2 * (AT(1) - AT(-1));                                                \
     else                                                                                           \
         first = first + AT(1) - AT(-1), second = second - AT(-1) - (WORK)2 * AT(0) - AT(1);
-#define RESULT(dx, dy) FN(result)(dx, dy GIVEN)
-#define SECOND(dx, dy) FN(eighth)(dy)
+#define VALUE_OF(dx, dy) FN(result)(dx, dy GIVEN)
+#define SECOND_OF(dx, dy) FN(eighth)(dy)
 
 inline V(DST) FN(eighth)(V(WORK) g)
 {
@@ -159,14 +159,14 @@ inline N FN(slope)(V(SRC) top, V(SRC) bottom)
     N dx = VECTOR_AFTER(LANES, CH, WORK, smooth, behind) - VECTOR_BEFORE(LANES, CH, WORK, before, smooth); \
     N dy = VECTOR_BEFORE(LANES, CH, WORK, slope_before, slope) + (WORK)2 * slope +                 \
            VECTOR_AFTER(LANES, CH, WORK, slope, slope_behind);                                     \
-    V(DST) v = RESULT(dx, dy);                                                                     \
+    V(DST) v = VALUE_OF(dx, dy);                                                                     \
     TAKE_ALPHA(ALPHA, v, r1);                                                                      \
     STORE_BOTH(v, dx, dy)
 #endif
 #pragma form
 #ifdef PAIRS
 #include "sobel_pairs.cl"
-#define AT_ONCE (2 * LANES)
+#define SAMPLES_AT_ONCE (2 * LANES)
 /* The next row is fetched: the processor's own prefetching ends with each page. What lies behind a ring may be another
  * thread's. */
 #define WHOLE_VECTOR                                                                               \
