@@ -10,7 +10,7 @@
 #ifdef ACROSS
 #define T(j, at, k) h = fma(at(v), (float)(k), h);
 #define D(j, k)     s##j = fma(h, (float)(k), s##j);
-#define ENTER(v)                                                                                   \
+#define ADD_TAPS                                                                                   \
     float4 h = 0;                                                                                  \
     ACROSS                                                                                         \
     DOWNS
@@ -20,14 +20,15 @@
 #else
 #define T(j, at, k) s##j = fma(at(v), (float)(k), s##j);
 #endif
-#define ENTER(v)    TAPS
+#define ADD_TAPS    TAPS
 #endif
+#define ENTER(v) ADD_TAPS
 #define LEAVE(v) s6 = s5, s5 = s4, s4 = s3, s3 = s2, s2 = s1, s1 = s0, s0 = START;
 #ifdef DST_IS_float
 #include "fir_divide.cl"
-#define RESULT (DIVIDE(CAT(s, LAST)) ADD_BIAS)
+#define OF_SUM(s) (DIVIDE(s) ADD_BIAS)
 #else
-#define RESULT BYTES(FN(quotient)(CAT(s, LAST)))
+#define OF_SUM(s) BYTES(FN(quotient)(s))
 
 /* The sum divided by the divisor, rounded to nearest: see define_quotient in src/stage/fir/fir_packed.c. HALF is half
  * of an even divisor; then ties are corrected to even numbers. */
@@ -44,4 +45,5 @@ inline float4 FN(quotient)(float4 s)
 #endif
 }
 #endif
+#define RESULT OF_SUM(CAT(s, LAST))
 #include "columns.cl"
