@@ -109,9 +109,8 @@ class Bench(unittest.TestCase):
         self.assertTrue(rows[0]['name'].startswith('luminance,box:'))
         variants = [row['variant'] for row in rows]
         self.assertEqual(len(set(variants)), len(variants), variants)
-        self.assertLessEqual({'method=separable', 'method=sat', 'reference'}, set(variants))
-        by_variant = {row['variant']: row for row in rows}
-        self.assertIn('method=sat', by_variant['method=sat']['name'])
+        # Both of box's methods are one kernel on processors, which is timed once.
+        self.assertEqual(set(variants), {'rows', 'reference'})
         # The bytes that must move do not depend on the way.
         self.assertEqual({row['bytes'] for row in rows}, {64 * 48 * 4})
 

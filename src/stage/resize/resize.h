@@ -62,7 +62,7 @@ bool resize_axis_moves(const struct resize_axis *axis);
 struct resize_tap {
     uint32_t first, count;
     double *weights;
-    int32_t *fixed;
+    int16_t *fixed;
 };
 
 /* Those of all n samples of the result. */

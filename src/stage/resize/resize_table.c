@@ -73,7 +73,7 @@ struct resize_part resize_table_fixed(struct resize_table *table, const struct r
         uint32_t odd = pairs ? tap->first % 2 : 0;
         int16_t *weights = (int16_t *)(to + 2 * (size_t)part.n + (size_t)words * i) + odd;
         for (uint32_t k = 0; k < tap->count; k++)
-            weights[k] = (int16_t)tap->fixed[k];
+            weights[k] = tap->fixed[k];
         if (pairs) {
             to[i] = (int32_t)(tap->first / 2);
             to[part.n + i] = (int32_t)((odd + tap->count + 1) / 2);
@@ -101,7 +101,7 @@ struct resize_part resize_table_steps(struct resize_table *table, const struct r
         to[i] = (int32_t)begin;
         for (uint32_t k = 0, place = tap->first - begin; k < tap->count; k++, place++) {
             int32_t *step = to + part.n + 2 * ((size_t)(place / 4) * part.n + i);
-            ((int16_t *)step)[place % 4] = (int16_t)tap->fixed[k];
+            ((int16_t *)step)[place % 4] = tap->fixed[k];
         }
     }
     return part;
@@ -161,7 +161,7 @@ struct resize_part resize_table_pairs(struct resize_table *table, const struct r
             int32_t *step = to + part.n + 4 * (size_t)i + 2 * ((k + alone) % 2);
             for (uint32_t j = 0, place = tap->first - first; j < tap->count; j++, place++)
                 ((int16_t *)(step + 4 * (size_t)part.n * (place / 4)))[place % 4] =
-                    (int16_t)tap->fixed[j];
+                    tap->fixed[j];
         }
     }
     return part;
@@ -189,7 +189,7 @@ uint32_t resize_table_matrix_steps(const struct resize_taps *taps, uint32_t resu
 
 /* Sets the weights of result i of its matrices, whose first sample is `begin`. */
 static void set_matrix_row(uint32_t *matrices, uint32_t tiles, uint32_t i, bool along, uint32_t at,
-                           const int32_t *fixed, uint32_t count)
+                           const int16_t *fixed, uint32_t count)
 {
     for (uint32_t k = 0; k < count; k++, at++) {
         uint32_t step = at / 32, row = i % 16, column = matrix_column_of(at % 32);

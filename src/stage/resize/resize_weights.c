@@ -99,7 +99,7 @@ static void weigh(const struct resize_axis *axis, uint32_t x, const struct resiz
     for (uint32_t k = 0; k < tap->count; k++) {
         running += tap->weights[k] /= sum;
         double now = floor(16384 * running + 0.5);
-        tap->fixed[k] = (int32_t)(now - before);
+        tap->fixed[k] = (int16_t)(now - before);
         before = now;
     }
 }
@@ -114,11 +114,11 @@ bool resize_taps_make(struct resize_taps *taps, const struct resize_axis *axis)
         taps->largest = count > taps->largest ? count : taps->largest;
     }
     /* One block: the taps, then the weights of all, then the fixed ones. */
-    taps->at = malloc(axis->count * sizeof *taps->at + all * (sizeof(double) + sizeof(int32_t)));
+    taps->at = malloc(axis->count * sizeof *taps->at + all * (sizeof(double) + sizeof(int16_t)));
     if (!taps->at)
         return false;
     double *weights = (double *)(taps->at + axis->count);
-    int32_t *fixed = (int32_t *)(weights + all);
+    int16_t *fixed = (int16_t *)(weights + all);
     for (uint32_t i = 0; i < axis->count; i++) {
         struct resize_tap *tap = &taps->at[i];
         *tap = (struct resize_tap){.weights = weights, .fixed = fixed};
