@@ -37,6 +37,11 @@ static int check_work(const struct stage *stage, struct stage_plan *work, int re
 {
     if (result == 0 && work->out_of_memory)
         result = no_memory(fault);
+    if (result == 0 && work->too_large && work->n_tables == STAGE_TABLES_MAX)
+        result = fault_set(fault, FAULT_LIMIT,
+                           "%s: the picture has planes of more kinds than the stage may have "
+                           "tables, which are %d; fewer levels in front, or fewer planes by only=",
+                           stage->name, STAGE_TABLES_MAX);
     bool too_large = work->too_large;
     for (unsigned i = 0; i < work->n_passes; i++)
         too_large |= work->passes[i].too_large;

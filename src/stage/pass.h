@@ -16,7 +16,7 @@
 #define PASS_NAME_MAX     96
 #define PASS_DEFINES_MAX  1536
 #define STAGE_SCRATCH_MAX 8
-#define STAGE_TABLES_MAX  12
+#define STAGE_TABLES_MAX  128
 
 /* A span longer than any row, so that kernels do not depend on a picture's width. */
 #define PASS_WHOLE_ROW (1u << 30)

@@ -84,6 +84,29 @@ static void test_levels_at_once(void **state)
     plan_destroy(&plan);
 }
 
+/* Each plane of a transform may need a table of its own. */
+static void test_tables_of_many_planes(void **state)
+{
+    struct plan_options options = {.profile = device_profile_by_name("gpu")};
+    struct fault fault = FAULT_INIT;
+    struct frame frame = {0};
+    struct plane plane = {.width = 640, .height = 480, .channels = 1};
+    struct plan *plan = plan_for("dwt:haar:levels=6,convert:type=u16,statistics:across=1:down=2",
+                                 640, 480, 1, SAMPLE_U8, &options);
+    (void)state;
+    assert_int_equal(plan->steps[plan->n_steps - 1].work.n_tables, 3 * 6 + 1);
+    plan_destroy(&plan);
+    assert_int_equal(chain_parse(&chain,
+                                 "dwt:haar:levels=4,dwt:haar:levels=4,convert:type=u16,"
+                                 "statistics:across=1:down=2",
+                                 &fault),
+                     0);
+    assert_true(frame_add_plane(&frame, &plane, FRAME_ALIGNMENT));
+    assert_int_equal(plan_create(&plan, &chain, &frame, &options, &fault), FAULT_LIMIT);
+    assert_non_null(strstr(fault.text, "statistics: the picture has planes of more kinds than"));
+    frame_finish(&frame);
+}
+
 /* A short chain may ask for any number of planes: ten of each with every dwt. */
 static void test_too_many_planes(void **state)
 {
@@ -385,6 +408,7 @@ int main(void)
         cmocka_unit_test(test_nothing_to_do),
         cmocka_unit_test(test_launches_are_split),
         cmocka_unit_test(test_wide_fir_is_split),
+        cmocka_unit_test(test_tables_of_many_planes),
         cmocka_unit_test(test_too_many_planes),
         cmocka_unit_test(test_levels_at_once),
         cmocka_unit_test(test_sink),
