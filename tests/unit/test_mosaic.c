@@ -9,20 +9,25 @@
 #include "on_device.h"
 #include "stage/sink/mosaic.h"
 
-/* A frame of planes of dwt; samples are counted on from plane to plane. */
+/* A frame of planes of dwt, of a picture of that size; samples are counted on from plane to plane. */
 struct band {
     const char *name;
     uint32_t width, height;
 };
 
 static struct picture make_bands(const struct band *bands, size_t count, enum sample_type type,
-                                 enum sample_type from, const char *mode, const double *samples)
+                                 enum sample_type from, uint32_t width, uint32_t height,
+                                 const char *mode, const double *samples)
 {
     struct frame frame = {0};
-    struct frame_origin origin = {.stage = "dwt", .count = count, .plane = {.type = from}};
+    struct frame_origin origin = {
+        .stage = "dwt",
+        .count = count,
+        .plane = {.type = from, .width = width, .height = height, .channels = 1}};
     struct picture picture;
-    snprintf(origin.parameters, sizeof origin.parameters, ":wavelet=x:levels=1:mode=%s:more=1",
-             mode);
+    snprintf(origin.parameters, sizeof origin.parameters, ":wavelet=%s:levels=%s:mode=%s",
+             strcmp(mode, "jpeg2000") == 0 ? "cdf53" : "haar",
+             strchr(bands[0].name, '2') ? "2" : "1", mode);
     for (size_t i = 0; i < count; i++) {
         struct plane plane = {
             .width = bands[i].width, .height = bands[i].height, .channels = 1, .type = type};
@@ -104,9 +109,9 @@ static void test_jpeg2000(void **state)
     static const double out[] = {10, 12, 128, 0, 255, 0, 130, 255, 255};
     static const double twice[] = {10, 12, 129, 0, 255, 0, 131, 255, 255};
     (void)state;
-    struct picture picture = make_bands(odd, 4, SAMPLE_F32, SAMPLE_U8, "jpeg2000", in);
+    struct picture picture = make_bands(odd, 4, SAMPLE_F32, SAMPLE_U8, 3, 3, "jpeg2000", in);
     check(&picture, 1, 3, 3, SAMPLE_U8, out);
-    picture = make_bands(odd, 4, SAMPLE_F32, SAMPLE_F32, "jpeg2000", in);
+    picture = make_bands(odd, 4, SAMPLE_F32, SAMPLE_F32, 3, 3, "jpeg2000", in);
     check(&picture, 2, 3, 3, SAMPLE_U8, twice);
 }
 
@@ -117,15 +122,15 @@ static void test_types(void **state)
     static const double in_8[] = {-128, 0, 127, -1, 1, 2, 3, 4, -5};
     static const double moved[] = {0, 128, 129, 255, 127, 130, 131, 132, 123};
     (void)state;
-    struct picture picture = make_bands(odd, 4, SAMPLE_I32, SAMPLE_U16, "jpeg2000", in);
+    struct picture picture = make_bands(odd, 4, SAMPLE_I32, SAMPLE_U16, 3, 3, "jpeg2000", in);
     check(&picture, 1, 3, 3, SAMPLE_U16, deep);
-    picture = make_bands(odd, 4, SAMPLE_F64, SAMPLE_U16, "jpeg2000", in);
+    picture = make_bands(odd, 4, SAMPLE_F64, SAMPLE_U16, 3, 3, "jpeg2000", in);
     check(&picture, 1, 3, 3, SAMPLE_U16, deep);
-    picture = make_bands(odd, 4, SAMPLE_F32, SAMPLE_I8, "jpeg2000", in_8);
+    picture = make_bands(odd, 4, SAMPLE_F32, SAMPLE_I8, 3, 3, "jpeg2000", in_8);
     check(&picture, 1, 3, 3, SAMPLE_U8, moved);
     static const double bytes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
     static const double placed[] = {1, 2, 5, 3, 4, 6, 7, 8, 9};
-    picture = make_bands(odd, 4, SAMPLE_U8, SAMPLE_U8, "jpeg2000", bytes); /* pictures already */
+    picture = make_bands(odd, 4, SAMPLE_U8, SAMPLE_U8, 3, 3, "jpeg2000", bytes); /* pictures already */
     check(&picture, 3, 3, 3, SAMPLE_U8, placed);
 }
 
@@ -139,7 +144,7 @@ static void test_periodization(void **state)
     static const double out[] = {100, 10,  129, 130, 135, 136, 137, 131, 132, 133, 134,
                                  128, 128, 128, 138, 139, 140, 128, 141, 142, 143};
     (void)state;
-    struct picture picture = make_bands(bands, 7, SAMPLE_F32, SAMPLE_U8, "periodization", in);
+    struct picture picture = make_bands(bands, 7, SAMPLE_F32, SAMPLE_U8, 5, 1, "periodization", in);
     check(&picture, 1, 7, 3, SAMPLE_U8, out);
 }
 
@@ -149,14 +154,14 @@ static void test_thin(void **state)
     static const struct band bands[] = {{"LL2", 1, 1}, {"LH2", 1, 1}, {"LH1", 1, 2}};
     static const double in[] = {9, 1, 2, 3}, out[] = {9, 129, 130, 131};
     (void)state;
-    struct picture picture = make_bands(bands, 3, SAMPLE_F32, SAMPLE_U8, "jpeg2000", in);
+    struct picture picture = make_bands(bands, 3, SAMPLE_F32, SAMPLE_U8, 1, 4, "jpeg2000", in);
     check(&picture, 1, 1, 4, SAMPLE_U8, out);
 }
 
-static void check_apart(const struct band *bands, size_t count, const char *mode)
+static void check_apart(const struct band *bands, size_t count, uint32_t side, const char *mode)
 {
     static const double in[100];
-    struct picture picture = make_bands(bands, count, SAMPLE_F32, SAMPLE_U8, mode, in);
+    struct picture picture = make_bands(bands, count, SAMPLE_F32, SAMPLE_U8, side, side, mode, in);
     assert_false(mosaic_applies(&picture.frame));
     picture_destroy(&picture);
 }
@@ -164,6 +169,7 @@ static void check_apart(const struct band *bands, size_t count, const char *mode
 /* Modes that expand, and frames that are not the whole of a transform, stay planes. */
 static void test_apart(void **state)
 {
+    static const struct band even[] = {{"LL1", 2, 2}, {"HL1", 2, 2}, {"LH1", 2, 2}, {"HH1", 2, 2}};
     static const struct band no_hh[] = {{"LL1", 2, 2}, {"HL1", 2, 2}, {"LH1", 2, 2}};
     static const struct band no_level[] = {
         {"LL2", 2, 2}, {"HL2", 2, 2}, {"LH2", 2, 2}, {"HH2", 2, 2}, {"more", 1, 1}};
@@ -175,21 +181,21 @@ static void test_apart(void **state)
         {"LL1", 2, 2}, {"LH1", 2, 2}, {"HL1", 2, 2}, {"HH1", 2, 2}};
     static const struct band no_ll[] = {{"HL1", 2, 2}, {"LH1", 2, 2}, {"HH1", 2, 2}};
     (void)state;
-    check_apart(odd, 4, "symmetric");
-    check_apart(odd, 4, "");
-    check_apart(no_hh, 3, "jpeg2000");
-    check_apart(no_level, 5, "jpeg2000");
-    check_apart(other_size, 4, "jpeg2000");
-    check_apart(too_high, 4, "jpeg2000");
-    check_apart(other_order, 4, "jpeg2000");
-    check_apart(no_ll, 3, "jpeg2000");
+    check_apart(even, 4, 4, "symmetric");
+    check_apart(even, 4, 4, "");
+    check_apart(no_hh, 3, 4, "jpeg2000");
+    check_apart(no_level, 5, 8, "jpeg2000");
+    check_apart(other_size, 4, 4, "jpeg2000");
+    check_apart(too_high, 4, 4, "jpeg2000");
+    check_apart(other_order, 4, 4, "jpeg2000");
+    check_apart(no_ll, 3, 4, "jpeg2000");
 }
 
 /* Two transforms and a plane between them. */
 static void test_several(void **state)
 {
     static const double in[100];
-    struct picture one = make_bands(odd, 4, SAMPLE_F32, SAMPLE_U8, "jpeg2000", in);
+    struct picture one = make_bands(odd, 4, SAMPLE_F32, SAMPLE_U8, 3, 3, "jpeg2000", in);
     struct frame frame = {0}, out = {0};
     struct mosaic_cell cells[9];
     struct mosaic_config config = {1};
@@ -198,9 +204,12 @@ static void test_several(void **state)
     struct frame_origin origin = one.frame.origins[0];
     struct fault fault = FAULT_INIT;
     (void)state;
-    for (size_t i = 0; i < 9; i++)
-        assert_true(frame_add_plane(
-            &frame, i == 4 ? &between : &one.frame.planes[i < 4 ? i : i - 5], FRAME_ALIGNMENT));
+    for (size_t i = 0; i < 9; i++) {
+        struct plane plane = i == 4 ? between : one.frame.planes[i < 4 ? i : i - 5];
+        if (i > 4)
+            snprintf(plane.name, sizeof plane.name, "dy.%s", odd[i - 5].name);
+        assert_true(frame_add_plane(&frame, &plane, FRAME_ALIGNMENT));
+    }
     assert_true(frame_add_origin(&frame, &origin));
     origin.first = 5;
     snprintf(origin.plane.name, sizeof origin.plane.name, "dy");

@@ -92,8 +92,9 @@ bool dwt_add_planes(const struct dwt_layout *layout, const char *name, size_t al
                     struct frame *out);
 
 /* Reads origin `index` of a frame of dwt or shrink. FAULT_SHAPE, with the name of `stage`, when
- * that is no origin of dwt, or its planes are not as dwt made them. */
-int dwt_read_origin(const char *stage, const struct frame *frame, size_t index,
+ * that is no origin of dwt, or its planes are not as dwt made them; `converted`: but for their type
+ * and channels, which then are what those of the first one are. */
+int dwt_read_origin(const char *stage, const struct frame *frame, size_t index, bool converted,
                     struct dwt_config *config, struct dwt_layout *layout, struct fault *fault);
 
 /* The same for a frame without origins, by the names of planes only: transform `index` has the

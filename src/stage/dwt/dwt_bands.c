@@ -108,7 +108,7 @@ static int check_plane(const char *stage, const struct plane *is, const struct p
                      sample_name(is->type));
 }
 
-int dwt_read_origin(const char *stage, const struct frame *frame, size_t index,
+int dwt_read_origin(const char *stage, const struct frame *frame, size_t index, bool converted,
                     struct dwt_config *config, struct dwt_layout *layout, struct fault *fault)
 {
     const struct frame_origin *o = &frame->origins[index];
@@ -133,6 +133,10 @@ int dwt_read_origin(const char *stage, const struct frame *frame, size_t index,
         o->count > frame->n_planes - o->first)
         return fault_set(fault, FAULT_SHAPE, "%s: the frame has not all planes that dwt made",
                          stage);
+    if (converted) {
+        layout->type = frame->planes[o->first].type;
+        layout->channels = frame->planes[o->first].channels;
+    }
     int result = 0;
     for (size_t i = 0; i < o->count && result == 0; i++) {
         struct plane expected;
@@ -242,7 +246,7 @@ int dwt_check_frame(const char *stage, const struct frame *frame, struct fault *
     for (size_t i = 0; i < frame->n_origins; i++) {
         struct dwt_config config;
         struct dwt_layout layout;
-        int result = dwt_read_origin(stage, frame, i, &config, &layout, fault);
+        int result = dwt_read_origin(stage, frame, i, false, &config, &layout, fault);
         if (result != 0)
             return result;
         if (frame->origins[i].first != next ||

@@ -118,7 +118,7 @@ int idwt_read(const struct idwt_config *config, const struct frame *in, size_t i
         result = read_named(config, in, index, dwt, layout, original, fault);
     } else {
         *original = in->origins[index].plane;
-        result = dwt_read_origin("idwt", in, index, dwt, layout, fault);
+        result = dwt_read_origin("idwt", in, index, false, dwt, layout, fault);
         for (unsigned i = 0; i < DWT_BANDS * layout->n_levels && result == 0; i++) {
             int *at = &layout->levels[i / DWT_BANDS].plane[i % DWT_BANDS];
             *at += *at < 0 ? 0 : (int)in->origins[index].first;

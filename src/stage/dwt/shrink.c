@@ -255,7 +255,7 @@ static void add_place(struct shrinking *s, struct group *g, const struct cut *cu
 static int read_origin(struct shrinking *s, size_t i, struct fault *fault)
 {
     s->first = s->plan->in->origins[i].first;
-    return dwt_read_origin("shrink", s->plan->in, i, &s->dwt, &s->layout, fault);
+    return dwt_read_origin("shrink", s->plan->in, i, false, &s->dwt, &s->layout, fault);
 }
 
 /* Describes the planes of transforms from g->first on, as long as they have as many channels. */

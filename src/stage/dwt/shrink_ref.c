@@ -161,7 +161,7 @@ int shrink_reference(const void *config, const struct picture *in, struct pictur
 {
     for (size_t i = 0; i < in->frame.n_origins; i++) {
         struct transform t = {.config = config, .first = in->frame.origins[i].first};
-        int result = dwt_read_origin("shrink", &in->frame, i, &t.dwt, &t.layout, fault);
+        int result = dwt_read_origin("shrink", &in->frame, i, false, &t.dwt, &t.layout, fault);
         int finest = t.layout.levels[0].plane[t.layout.finest];
         t.has_noise = finest >= 0;
         for (uint32_t c = 0; c < t.layout.channels && result == 0 && t.has_noise; c++)

@@ -2,186 +2,100 @@
  * from files, so planes that are not a complete transform are left as they are. */
 #include "stage/sink/mosaic.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "stage/common.h"
+#include "stage/dwt/dwt.h"
+#include "stage/dwt/wavelet.h"
 
-#define LEVELS_MAX 30
+/* A transform whose planes form a mosaic. */
+struct transform {
+    const struct frame_origin *origin;
+    struct dwt_config dwt;
+    struct dwt_layout layout;
+};
 
-/* Finds a parameter's value in ":name=value:…"; false: there is none. */
-static bool find_parameter(const char *parameters, const char *name, char *value, size_t size)
+/* Finds the one whose planes begin with that plane. False: there is none. */
+static bool find_transform(const struct frame *in, size_t plane, struct transform *t)
 {
-    size_t length = strlen(name);
-    for (const char *at = strchr(parameters, ':'); at; at = strchr(at + 1, ':')) {
-        if (strncmp(at + 1, name, length) != 0 || at[1 + length] != '=')
-            continue;
-        const char *begin = at + length + 2;
-        size_t n = strcspn(begin, ":");
-        if (n >= size)
-            return false;
-        memcpy(value, begin, n);
-        value[n] = '\0';
-        return true;
+    for (size_t i = 0; i < in->n_origins; i++) {
+        t->origin = &in->origins[i];
+        if (t->origin->first == plane &&
+            dwt_read_origin("mosaic", in, i, true, &t->dwt, &t->layout, NULL) == 0)
+            return !t->dwt.stationary && t->dwt.axis == DWT_BOTH &&
+                   (t->dwt.mode == WAVELET_JPEG2000 || t->dwt.mode == WAVELET_PERIODIZATION) &&
+                   t->origin->plane.width < INT32_MAX - DWT_LEVELS_MAX &&
+                   t->origin->plane.height < INT32_MAX - DWT_LEVELS_MAX;
     }
     return false;
 }
 
-/* The gain of LL for a constant picture: 1, or for orthonormal wavelets √2 for each direction of a
- * level. Returns false for transforms without a mosaic. */
-static bool gain_of_level(const struct frame_origin *origin, double *gain)
+/* The type of the mosaic. */
+static enum sample_type target_type(const struct transform *t)
 {
-    char mode[24], all[4];
-    if (strcmp(origin->stage, "dwt") != 0 ||
-        !find_parameter(origin->parameters, "mode", mode, sizeof mode) ||
-        (find_parameter(origin->parameters, "stationary", all, sizeof all) && all[0] == '1'))
-        return false;
-    *gain = strcmp(mode, "jpeg2000") == 0 ? 1 : 2;
-    return *gain == 1 || strcmp(mode, "periodization") == 0;
-}
-
-/* True for a name that ends in, for instance, "LL3". */
-static bool is_band(const struct plane *plane, const char band[2], unsigned level)
-{
-    size_t length = strlen(plane->name), digits = 0;
-    unsigned value = 0, unit = 1;
-    for (; digits < length && isdigit((unsigned char)plane->name[length - 1 - digits]); digits++) {
-        if (digits == 2)
-            return false;
-        value += unit * (unsigned)(plane->name[length - 1 - digits] - '0');
-        unit *= 10;
-    }
-    return digits > 0 && length >= digits + 2 && value == level &&
-           memcmp(plane->name + length - digits - 2, band, 2) == 0;
-}
-
-/* A walk through the planes of one origin. */
-struct walk {
-    const struct frame *in;
-    const struct frame_origin *origin;
-    size_t at, end;
-    uint32_t width, height;   /* of the part that is arranged so far */
-    struct mosaic_cell *cell; /* for the frame's first plane; NULL: cells are not wanted */
-    struct mosaic_cell low, detail;
-};
-
-static void set_cell(struct walk *w, size_t plane, const struct mosaic_cell *kind, uint32_t x,
-                     uint32_t y, uint32_t width, uint32_t height)
-{
-    if (!w->cell)
-        return;
-    struct mosaic_cell *cell = &w->cell[plane];
-    *cell = *kind;
-    cell->x = x;
-    cell->y = y;
-    cell->width = width;
-    cell->height = height;
-}
-
-/* Takes the next plane if it is that band, and like the others. */
-static const struct plane *take_band(struct walk *w, const char *band, unsigned level)
-{
-    const struct plane *first = &w->in->planes[w->origin->first];
-    const struct plane *plane = &w->in->planes[w->at];
-    if (w->at == w->end || !is_band(plane, band, level) || plane->channels != first->channels ||
-        plane->type != first->type)
-        return NULL;
-    w->at++;
-    return plane;
-}
-
-/* Adds a level around the present part. Bands that are empty because a side has one sample do not
- * exist. */
-static bool add_level(struct walk *w, unsigned level)
-{
-    const struct plane *hl = take_band(w, "HL", level), *lh = take_band(w, "LH", level);
-    const struct plane *hh = hl && lh ? take_band(w, "HH", level) : NULL;
-    uint32_t right = hl ? hl->width : 0, below = lh ? lh->height : 0;
-    if ((hl && hl->height > w->height) || (lh && lh->width > w->width) ||
-        (hl && lh && (!hh || hh->width != right || hh->height != below)) ||
-        right > INT32_MAX - w->width || below > INT32_MAX - w->height)
-        return false;
-    if (hl)
-        set_cell(w, (size_t)(hl - w->in->planes), &w->detail, w->width, 0, right, w->height);
-    if (lh)
-        set_cell(w, (size_t)(lh - w->in->planes), &w->detail, 0, w->height, w->width, below);
-    if (hh)
-        set_cell(w, (size_t)(hh - w->in->planes), &w->detail, w->width, w->height, right, below);
-    w->width += right;
-    w->height += below;
-    return true;
-}
-
-/* The type of the mosaic, for planes of `type` that came from the plane `from`. */
-static enum sample_type target_type(enum sample_type type, const struct plane *from)
-{
-    if (type == SAMPLE_U8 || type == SAMPLE_U16)
-        return type; /* the chain has turned the planes into pictures already */
+    const struct plane *from = &t->origin->plane;
+    if (t->layout.type == SAMPLE_U8 || t->layout.type == SAMPLE_U16)
+        return t->layout.type; /* the chain has turned the planes into pictures already */
     bool wide = from->type == SAMPLE_U16 || from->type == SAMPLE_I16;
     return wide || (!sample_is_integer(from->type) && plane_white(from) > 255) ? SAMPLE_U16
                                                                                : SAMPLE_U8;
 }
 
-static void choose_values(struct walk *w, enum sample_type type, double low, double gain)
+/* What becomes of LL, whose gain for a constant picture is 1, or for orthonormal wavelets √2 for
+ * each direction of a level; and of details. */
+static void choose_values(const struct transform *t, double gain, struct mosaic_cell *low,
+                          struct mosaic_cell *detail)
 {
-    const struct plane *from = &w->origin->plane;
-    enum sample_type target = target_type(type, from);
+    const struct plane *from = &t->origin->plane;
+    enum sample_type target = target_type(t);
     bool is_signed = from->type == SAMPLE_I8 || from->type == SAMPLE_I16;
     double scale = sample_is_integer(from->type) ? 1 : sample_max(target) / plane_white(from);
-    struct mosaic_cell centred = {.copy = type == target,
-                                  .factor = (float)(gain * scale),
-                                  .range = target == SAMPLE_U16 ? SAMPLE_I16 : SAMPLE_I8,
-                                  .middle = target == SAMPLE_U16 ? 32768 : 128};
-    w->detail = w->low = centred;
-    w->low.factor = (float)(scale / low);
+    double gain_of_low = t->dwt.mode == WAVELET_JPEG2000 ? 1 : ldexp(1, (int)t->layout.n_levels);
+    *detail = (struct mosaic_cell){.copy = t->layout.type == target,
+                                   .factor = (float)(gain * scale),
+                                   .range = target == SAMPLE_U16 ? SAMPLE_I16 : SAMPLE_I8,
+                                   .middle = target == SAMPLE_U16 ? 32768 : 128};
+    *low = *detail;
+    low->factor = (float)(scale / gain_of_low);
     if (!is_signed) {
-        w->low.range = target;
-        w->low.middle = 0;
+        low->range = target;
+        low->middle = 0;
     }
 }
 
-/* True when the planes of w->origin form one mosaic; its size, and cells, are then set. */
-static bool walk_origin(struct walk *w, double gain)
+/* Arranges the bands, each level's around those of the coarser ones; sets the mosaic's size. */
+static void arrange(const struct transform *t, double gain, struct mosaic_cell *cells,
+                    uint32_t *width, uint32_t *height)
 {
-    double by_level;
-    w->at = w->origin->first;
-    w->end = w->at + w->origin->count;
-    if (w->end > w->in->n_planes || !gain_of_level(w->origin, &by_level))
-        return false;
-    const struct plane *first = &w->in->planes[w->at];
-    unsigned levels = LEVELS_MAX;
-    while (levels > 0 && !is_band(first, "LL", levels))
-        levels--;
-    const struct plane *low = levels ? take_band(w, "LL", levels) : NULL;
-    if (!low)
-        return false;
-    choose_values(w, low->type, pow(by_level, levels), gain);
-    w->width = low->width;
-    w->height = low->height;
-    set_cell(w, w->origin->first, &w->low, 0, 0, low->width, low->height);
-    for (unsigned level = levels; level > 0; level--)
-        if (!add_level(w, level))
-            return false;
-    return w->at == w->end;
-}
-
-static const struct frame_origin *origin_at(const struct frame *in, size_t plane)
-{
-    for (size_t i = 0; i < in->n_origins; i++)
-        if (in->origins[i].first == plane && in->origins[i].count > 0)
-            return &in->origins[i];
-    return NULL;
+    struct mosaic_cell low, detail;
+    const struct dwt_level *l = &t->layout.levels[t->layout.n_levels - 1];
+    choose_values(t, gain, &low, &detail);
+    *width = l->low_width;
+    *height = l->low_height;
+    for (; l >= t->layout.levels; l--) {
+        for (int band = 0; cells && band < DWT_BANDS; band++) {
+            if (l->plane[band] < 0)
+                continue;
+            struct mosaic_cell *cell = &cells[t->origin->first + (size_t)l->plane[band]];
+            *cell = band == DWT_LL ? low : detail;
+            cell->x = band & DWT_HL ? *width : 0;
+            cell->y = band & DWT_LH ? *height : 0;
+            cell->width = band & DWT_HL ? l->high_width : *width;
+            cell->height = band & DWT_LH ? l->high_height : *height;
+        }
+        *width += l->high_width;
+        *height += l->high_height;
+    }
 }
 
 bool mosaic_applies(const struct frame *frame)
 {
-    for (size_t i = 0; i < frame->n_origins; i++) {
-        struct walk walk = {.in = frame, .origin = &frame->origins[i]};
-        if (walk_origin(&walk, 1))
+    struct transform unused;
+    for (size_t i = 0; i < frame->n_planes; i++)
+        if (find_transform(frame, i, &unused))
             return true;
-    }
     return false;
 }
 
@@ -190,26 +104,22 @@ int mosaic_layout(const struct mosaic_config *config, const struct frame *in, si
 {
     size_t target = 0;
     int result = 0;
-    for (size_t i = 0; i < in->n_planes && result == 0; target++) {
+    for (size_t i = 0, next; i < in->n_planes && result == 0; i = next, target++) {
         struct plane plane = in->planes[i];
-        struct walk walk = {.in = in, .origin = origin_at(in, i)};
-        size_t next = i + 1;
-        if (walk.origin && walk_origin(&walk, config->gain)) {
-            walk.cell = cells;
-            walk_origin(&walk, config->gain);
-            next = walk.end;
-            memcpy(plane.name, walk.origin->plane.name, sizeof plane.name);
-            plane.width = walk.width;
-            plane.height = walk.height;
-            plane.type = target_type(plane.type, &walk.origin->plane);
+        struct transform t;
+        next = i + 1;
+        if (find_transform(in, i, &t)) {
+            next = i + t.layout.n_planes;
+            memcpy(plane.name, t.origin->plane.name, sizeof plane.name);
+            plane.type = target_type(&t);
             plane.zero_x = plane.zero_y = 0;
+            arrange(&t, config->gain, cells, &plane.width, &plane.height);
         } else if (cells) {
             cells[i] =
                 (struct mosaic_cell){.width = plane.width, .height = plane.height, .copy = true};
         }
-        for (; i < next; i++)
-            if (cells)
-                cells[i].target = target;
+        for (size_t k = i; cells && k < next; k++)
+            cells[k].target = target;
         if (out)
             result = stage_add_plane(out, &plane, alignment, fault);
     }
