@@ -240,14 +240,21 @@ int stage_compute(const struct stage *stage, const void *config, const struct pi
 {
     if (stage->reference)
         return stage->reference(config, in, out, fault);
-    for (size_t i = 0; i < in->frame.n_planes; i++) {
-        const struct plane *from = &in->frame.planes[i];
-        for (struct sample_at s = {0}; plane_each(from, &s);) {
-            double v = picture_at(in, i, &s);
-            picture_set(out, i, &s, s.alpha ? v : stage->sample(config, from, v));
+    for (size_t i = 0; i < out->frame.n_planes; i++) {
+        struct stage_place p = {in, i, &in->frame.planes[i], &out->frame.planes[i], {0}};
+        while (plane_each(p.to, &p.at)) {
+            double v = stage->at ? stage->at(config, &p) : picture_at(in, i, &p.at);
+            if (stage->sample && !p.at.alpha)
+                v = stage->sample(config, p.from, v);
+            picture_set(out, i, &p.at, v);
         }
     }
     return 0;
+}
+
+double stage_channel(const struct stage_place *place, uint32_t channel)
+{
+    return picture_sample(place->in, place->plane, place->at.x, place->at.y, channel, BORDER_EDGE);
 }
 
 int stage_compute_new(const struct stage *stage, const void *config, const struct picture *in,

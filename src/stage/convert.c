@@ -314,6 +314,6 @@ const struct stage stage_convert = {
     .passes = passes,
     .pixel = pixel,
     .is_per_pixel = is_per_pixel,
-    .reference = convert_reference,
+    .at = convert_at,
     .bench = "convert:f32",
 };

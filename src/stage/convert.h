@@ -23,6 +23,6 @@ enum sample_type convert_type(const struct convert_config *config, const struct 
 bool convert_scales(const struct convert_config *config, const struct plane *in);
 
 /* The definition, in plain C. */
-stage_reference convert_reference;
+stage_at convert_at;
 
 #endif

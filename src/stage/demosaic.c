@@ -51,6 +51,6 @@ const struct stage stage_demosaic = {
     .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16,
     .change = change,
     .passes = passes,
-    .reference = demosaic_reference,
+    .at = demosaic_at,
     .bench = "demosaic:rggb",
 };

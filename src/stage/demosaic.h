@@ -14,6 +14,6 @@ struct demosaic_config {
     int method;  /* enum demosaic_method */
 };
 
-stage_reference demosaic_reference;
+stage_at demosaic_at;
 
 #endif

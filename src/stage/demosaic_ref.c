@@ -38,32 +38,28 @@ static const int windows[2][4][5][5] = {
                            [DIAGONAL] = {{0}, {0, 4, 0, 4, 0}, {0}, {0, 4, 0, 4, 0}, {0}}},
 };
 
-int demosaic_reference(const void *config_, const struct picture *in, struct picture *out,
-                       struct fault *fault)
+static double at(const struct stage_place *place, int right, int down)
+{
+    return picture_sample(place->in, place->plane, (int64_t)place->at.x + right,
+                          (int64_t)place->at.y + down, 0, BORDER_REFLECT);
+}
+
+double demosaic_at(const void *config_, const struct stage_place *place)
 {
     const struct demosaic_config *config = config_;
-    for (size_t i = 0; i < out->frame.n_planes; i++) {
-        const struct plane *plane = &out->frame.planes[i];
-        double most = sample_max(plane->type);
-        for (struct sample_at s = {0}; plane_each(plane, &s);) {
-            /* in a square of four: red 0 0, blue 1 1 */
-            int column = (int)(s.x & 1) ^ (config->pattern & 1);
-            int row = (int)(s.y & 1) ^ config->pattern >> 1;
-            uint32_t here = column != row ? 1 : 2 * (uint32_t)column; /* the pixel's own colour */
-            int which = s.c == 1                   ? CROSS
-                        : here != 1                ? DIAGONAL
-                        : (s.c == 0) == (row == 0) ? ALONG
-                                                   : ACROSS;
-            int64_t sum = 8;
-            for (int j = -2; j <= 2; j++)
-                for (int k = -2; k <= 2; k++)
-                    sum += windows[config->method][which][j + 2][k + 2] *
-                           (int64_t)picture_sample(in, i, (int64_t)s.x + k, (int64_t)s.y + j, 0,
-                                                   BORDER_REFLECT);
-            double v = s.c == here ? picture_sample(in, i, s.x, s.y, 0, BORDER_REFLECT)
-                                   : (double)(sum >> 4);
-            picture_set(out, i, &s, v < 0 ? 0 : v > most ? most : v);
-        }
-    }
-    return 0;
+    /* in a square of four: red 0 0, blue 1 1 */
+    int column = (int)(place->at.x & 1) ^ (config->pattern & 1);
+    int row = (int)(place->at.y & 1) ^ config->pattern >> 1;
+    uint32_t colour = place->at.c;
+    uint32_t here = column != row ? 1 : 2 * (uint32_t)column; /* the pixel's own colour */
+    int which = colour == 1                   ? CROSS
+                : here != 1                   ? DIAGONAL
+                : (colour == 0) == (row == 0) ? ALONG
+                                              : ACROSS;
+    int64_t sum = 8;
+    for (int j = -2; j <= 2; j++)
+        for (int k = -2; k <= 2; k++)
+            sum += windows[config->method][which][j + 2][k + 2] * (int64_t)at(place, k, j);
+    return colour == here ? at(place, 0, 0)
+                          : (double)sample_saturate(place->to->type, (double)(sum >> 4));
 }

@@ -30,18 +30,19 @@ static int complete(void *config, param_given *given, struct fault *fault)
     return 0;
 }
 
+const uint32_t luminance_standards[][3] = {
+    [LUMINANCE_BT601] = {19595, 38470, 7471},
+    [LUMINANCE_BT709] = {13933, 46871, 4732},
+    [LUMINANCE_BT2020] = {17216, 44434, 3886},
+};
+
 void luminance_weights(const struct luminance_config *config, uint32_t weights[3])
 {
-    static const uint32_t standard[][3] = {
-        [LUMINANCE_BT601] = {19595, 38470, 7471},
-        [LUMINANCE_BT709] = {13933, 46871, 4732},
-        [LUMINANCE_BT2020] = {17216, 44434, 3886},
-    };
     static const int greenest_first[3] = {1, 0, 2};
     const struct param_matrix *w = &config->weights;
     if (w->choice != PARAM_IS_NUMBER) {
         for (int i = 0; i < 3; i++)
-            weights[i] = standard[w->choice][i];
+            weights[i] = luminance_standards[w->choice][i];
         return;
     }
     double sum = w->v[0] + w->v[1] + w->v[2], remainder[3];
@@ -163,6 +164,6 @@ const struct stage stage_luminance = {
     .change = change,
     .passes = passes,
     .source = source,
-    .reference = luminance_reference,
+    .at = luminance_at,
     .bench_channels = 3,
 };

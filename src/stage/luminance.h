@@ -22,7 +22,15 @@ struct luminance_config {
  * by largest remainder; of equal remainders green comes first. */
 void luminance_weights(const struct luminance_config *config, uint32_t weights[3]);
 
+/* Those of the standards. */
+extern const uint32_t luminance_standards[][3];
+
+/* For references: the sum of the colours by such weights, of f32 in f32, else rounded; and that of
+ * a picture's pixel, which is grey as it is. */
+double luminance_sum(enum sample_type type, const double rgb[3], const uint32_t weights[3]);
+double luminance_of(const struct stage_place *place, const uint32_t weights[3]);
+
 /* The definition, in plain C. */
-stage_reference luminance_reference;
+stage_at luminance_at;
 
 #endif

@@ -61,6 +61,17 @@ typedef int stage_reference(const void *config, const struct picture *in, struct
 /* The same for a stage that computes each sample of a plane from itself, and copies alpha. */
 typedef double stage_sample(const void *config, const struct plane *in, double v);
 
+/* A sample of the result: that at `at` of plane `to`, number `plane`. */
+struct stage_place {
+    const struct picture *in;
+    size_t plane;
+    const struct plane *from, *to; /* the input's plane of that number, and the result's */
+    struct sample_at at;
+};
+
+/* The same for a stage that computes each sample of the result by itself. */
+typedef double stage_at(const void *config, const struct stage_place *place);
+
 struct stage {
     const char *name;
     const char *summary;        /* what comes out, in one sentence */
@@ -129,7 +140,8 @@ struct stage {
     bool (*source)(const void *config, const struct plane *whole, struct stage_source *source);
 
     stage_reference *reference;
-    stage_sample *sample; /* in its place */
+    stage_at *at;         /* in its place; … */
+    stage_sample *sample; /* … or this */
 
     /* Of results in floats; integers are exact. NULL: {1e-6, 1e-5}. */
     const struct tolerance *floats;

@@ -7,54 +7,9 @@
 #include <math.h>
 
 #include "stage/box/box.h"
+#include "stage/tone/normalize.h"
 
 __extension__ typedef unsigned __int128 wide;
-
-struct samples {
-    const struct picture *picture;
-    size_t plane;
-    enum sample_type type;
-    double least, most;
-};
-
-static double edge(const struct samples *s, int i)
-{
-    if (s->type == SAMPLE_F32) {
-        float width = (float)s->most * 0.00390625f - (float)s->least * 0.00390625f;
-        float step = (float)i * width;
-        return (float)s->least + step;
-    }
-    return s->least + ceil((s->most - s->least) * i / 256); /* exact in double */
-}
-
-static void each(struct samples *s, void (*visit)(struct samples *, double v, void *),
-                 void *context)
-{
-    const struct plane *p = &s->picture->frame.planes[s->plane];
-    for (uint32_t y = 0; y < p->height; y++) {
-        const uint8_t *row = picture_row(s->picture, s->plane, y);
-        for (uint32_t x = 0; x < p->width * p->channels; x++) {
-            double v = sample_load(p->type, row + x * sample_size(p->type));
-            if (!plane_is_alpha(p, x) && isfinite(v))
-                visit(s, v, context);
-        }
-    }
-}
-
-static void widen_range(struct samples *s, double v, void *context)
-{
-    s->least = fmin(s->least, v);
-    s->most = fmax(s->most, v);
-}
-
-static void count(struct samples *s, double v, void *context)
-{
-    uint64_t *counts = context;
-    int bin = OTSU_BINS - 1;
-    while (bin > 0 && v < edge(s, bin))
-        bin--;
-    counts[bin]++;
-}
 
 /* a²/b as whole part and remainder, so that fractions can be compared exactly. */
 struct variance {
@@ -92,12 +47,8 @@ static int best_split(const uint64_t counts[OTSU_BINS])
 static double otsu(const struct picture *picture, size_t plane)
 {
     uint64_t counts[OTSU_BINS] = {0};
-    struct samples s = {picture, plane, picture->frame.planes[plane].type, INFINITY, -INFINITY};
-    each(&s, widen_range, NULL);
-    if (s.least > s.most)
-        return 0; /* no sample is counted */
-    each(&s, count, counts);
-    return edge(&s, best_split(counts) + 1);
+    struct tones t = {.in = picture, .plane = plane, .bins = OTSU_BINS, .counts = counts};
+    return tones_count(&t) ? tones_edge(&t, (uint32_t)best_split(counts) + 1) : 0;
 }
 
 static double limited(enum sample_type type, double v)

@@ -119,5 +119,5 @@ const struct stage stage_video = {
     .window = stage_window_of_pixel,
     .shape = shape,
     .passes = passes,
-    .reference = video_reference,
+    .at = video_at,
 };

@@ -44,6 +44,6 @@ extern const struct stage stage_video;
 
 struct video_factors video_factors(const struct video *video);
 
-stage_reference video_reference;
+stage_at video_at;
 
 #endif

@@ -332,7 +332,7 @@ static void test_every_stage(void **state)
     for (const struct stage *const *s = stage_registry; *s; s++) {
         assert_non_null((*s)->summary);
         assert_true((*s)->pixel || (*s)->passes);
-        assert_true((*s)->reference || (*s)->sample);
+        assert_true((*s)->reference || (*s)->at || (*s)->sample);
         for (const struct param *p = (*s)->params; p && p->name; p++) {
             void *config = calloc(1, (*s)->config_size);
             struct fault fault = FAULT_INIT;

@@ -9,7 +9,7 @@
 #include "on_device.h"
 #include "stage/sink/mosaic.h"
 
-/* A frame of planes of dwt, of a picture of that size; samples are counted on from plane to plane. */
+/* Planes of dwt, of a picture of that size; samples are counted on from plane to plane. */
 struct band {
     const char *name;
     uint32_t width, height;
@@ -130,7 +130,8 @@ static void test_types(void **state)
     check(&picture, 1, 3, 3, SAMPLE_U8, moved);
     static const double bytes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
     static const double placed[] = {1, 2, 5, 3, 4, 6, 7, 8, 9};
-    picture = make_bands(odd, 4, SAMPLE_U8, SAMPLE_U8, 3, 3, "jpeg2000", bytes); /* pictures already */
+    /* pictures already */
+    picture = make_bands(odd, 4, SAMPLE_U8, SAMPLE_U8, 3, 3, "jpeg2000", bytes);
     check(&picture, 3, 3, 3, SAMPLE_U8, placed);
 }
 

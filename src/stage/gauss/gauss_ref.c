@@ -57,8 +57,7 @@ static void compute_column(const struct blur *b, const struct gauss_sharpen *sha
             result = (double)sample_saturate(to->type, in + gauss_change(sharpen, d));
         else if (sharpen && !alpha)
             result = fabs(d) >= sharpen->threshold ? in + sharpen->amount * d : in;
-        uint8_t *row = picture_row(out, b->plane, y);
-        sample_store(to->type, row + (x * to->channels + channel) * sample_size(to->type), result);
+        picture_set(out, b->plane, &(struct sample_at){x, y, channel}, result);
     }
 }
 

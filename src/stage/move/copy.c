@@ -2,8 +2,6 @@
  * nothing computes it. */
 #include "stage/move/move.h"
 
-#include <string.h>
-
 #include "stage/common.h"
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
@@ -13,22 +11,11 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
     return 0;
 }
 
-static int reference(const void *config, const struct picture *in, struct picture *out,
-                     struct fault *fault)
-{
-    for (size_t i = 0; i < in->frame.n_planes; i++) {
-        const struct plane *plane = &in->frame.planes[i];
-        for (uint32_t y = 0; y < plane->height; y++)
-            memcpy(picture_row(out, i, y), picture_row(in, i, y), plane_row_bytes(plane));
-    }
-    return 0;
-}
-
 const struct stage stage_copy = {
     .name = "copy",
     .summary = "the same samples in other memory",
     .internal = true,
     .types = STAGE_TYPES_ALL,
     .passes = passes,
-    .reference = reference,
+    .reference = copy_reference,
 };

@@ -40,9 +40,16 @@ struct pad_config {
 extern const struct stage stage_copy;
 
 /* The definitions, in plain C. */
+stage_reference copy_reference;
 stage_reference crop_reference;
 stage_reference flip_reference;
-stage_reference pad_reference;
+stage_at pad_at;
+
+/* For such definitions: finds the pixel of the input, a plane like `in`, that stands at (*x, *y) of
+ * the result; and takes each from there. */
+typedef void move_source(const void *config, const struct plane *in, uint32_t *x, uint32_t *y);
+int move_pixels(const void *config, const struct picture *in, struct picture *out,
+                move_source *find);
 
 /* Where a plane's pixels go in a plane of the same channels and type: cut off, mirrored, or with
  * something around them. */

@@ -1,14 +1,11 @@
-/* crop, flip and pad by their definitions: pixel by pixel. */
+/* copy, crop, flip and pad by their definitions: pixel by pixel. */
 #include <string.h>
 
 #include "stage/common.h"
 #include "stage/move/move.h"
 
-/* The pixel of the input, a plane like `in`, that stands at (*x, *y) of the result. */
-typedef void source_pixel(const void *config, const struct plane *in, uint32_t *x, uint32_t *y);
-
-static int each_pixel(const void *config, const struct picture *in, struct picture *out,
-                      source_pixel *find)
+int move_pixels(const void *config, const struct picture *in, struct picture *out,
+                move_source *find)
 {
     for (size_t i = 0; i < out->frame.n_planes; i++) {
         const struct plane *plane = &out->frame.planes[i];
@@ -23,6 +20,16 @@ static int each_pixel(const void *config, const struct picture *in, struct pictu
     return 0;
 }
 
+static void in_place(const void *config, const struct plane *in, uint32_t *x, uint32_t *y)
+{
+}
+
+int copy_reference(const void *config, const struct picture *in, struct picture *out,
+                   struct fault *fault)
+{
+    return move_pixels(config, in, out, in_place);
+}
+
 static void in_rectangle(const void *config, const struct plane *in, uint32_t *x, uint32_t *y)
 {
     uint32_t left = 0, top = 0;
@@ -35,7 +42,7 @@ static void in_rectangle(const void *config, const struct plane *in, uint32_t *x
 int crop_reference(const void *config, const struct picture *in, struct picture *out,
                    struct fault *fault)
 {
-    return each_pixel(config, in, out, in_rectangle);
+    return move_pixels(config, in, out, in_rectangle);
 }
 
 static void mirrored(const void *config_, const struct plane *in, uint32_t *x, uint32_t *y)
@@ -50,27 +57,18 @@ static void mirrored(const void *config_, const struct plane *in, uint32_t *x, u
 int flip_reference(const void *config, const struct picture *in, struct picture *out,
                    struct fault *fault)
 {
-    return each_pixel(config, in, out, mirrored);
+    return move_pixels(config, in, out, mirrored);
 }
 
-int pad_reference(const void *config_, const struct picture *in, struct picture *out,
-                  struct fault *fault)
+double pad_at(const void *config_, const struct stage_place *place)
 {
     const struct pad_config *config = config_;
-    for (size_t i = 0; i < out->frame.n_planes; i++) {
-        const struct plane *from = &in->frame.planes[i], *plane = &out->frame.planes[i];
-        double background[PLANE_CHANNELS_MAX];
-        int result = stage_background("pad", &config->background, plane, background, fault);
-        if (result != 0)
-            return result;
-        for (struct sample_at s = {0}; plane_each(plane, &s);) {
-            int64_t left = s.x - config->left, top = s.y - config->top;
-            bool inside = left >= 0 && top >= 0 && left < from->width && top < from->height;
-            double v = inside || config->border != MOVE_BACKGROUND
-                           ? picture_sample(in, i, left, top, s.c, (enum border)config->border)
-                           : background[s.c];
-            picture_set(out, i, &s, v);
-        }
-    }
-    return 0;
+    int64_t x = place->at.x - config->left, y = place->at.y - config->top;
+    bool inside = x >= 0 && y >= 0 && x < place->from->width && y < place->from->height;
+    double background[PLANE_CHANNELS_MAX];
+    if (inside || config->border != MOVE_BACKGROUND)
+        return picture_sample(place->in, place->plane, x, y, place->at.c,
+                              (enum border)config->border);
+    stage_background("pad", &config->background, place->to, background, NULL);
+    return background[place->at.c];
 }

@@ -72,6 +72,6 @@ const struct stage stage_pad = {
     .types = STAGE_TYPES_ALL,
     .change = change,
     .passes = passes,
-    .reference = pad_reference,
+    .at = pad_at,
     .bench = "pad:left=5:top=3",
 };

@@ -45,10 +45,8 @@ static float sum_end(struct sum *sum)
 
 static double at(const struct place *p, uint32_t kx, uint32_t ky, uint32_t channel)
 {
-    const struct plane *plane = &p->in->frame.planes[p->plane];
-    const uint8_t *row = picture_row(p->in, p->plane, p->y->first + ky);
-    size_t index = (size_t)(p->x->first + kx) * plane->channels + channel;
-    return sample_load(plane->type, row + index * sample_size(plane->type));
+    return picture_sample(p->in, p->plane, p->x->first + kx, p->y->first + ky, channel,
+                          BORDER_EDGE);
 }
 
 /* sat((Σ wy·T + 2^19) >> 20) of T = (Σ wx·in + 2^7) >> 8. */
@@ -110,56 +108,43 @@ static double result_at(const struct place *p)
     return whole ? (double)sample_saturate(plane->type, v) : (float)v;
 }
 
-/* Computes one plane, except where the scaled picture is not. */
-static void compute(const struct resize_layout *layout, struct place *p,
-                    const struct resize_taps *x, const struct resize_taps *y, struct picture *out)
+/* Computes one plane. */
+static void compute(const struct resize_config *config, const struct resize_layout *layout,
+                    struct place *p, const struct resize_taps *x, const struct resize_taps *y,
+                    struct picture *out)
 {
     const struct plane *to = &out->frame.planes[p->plane];
-    for (uint32_t j = 0; j < layout->y.count; j++) {
-        uint8_t *row = picture_row(out, p->plane, layout->top + j);
-        for (uint32_t i = 0; i < layout->x.count * to->channels; i++) {
-            p->x = &x->at[i / to->channels];
+    double background[PLANE_CHANNELS_MAX] = {0};
+    if (config->fit == RESIZE_PAD)
+        stage_background("resize", &config->background, to, background, NULL);
+    for (struct sample_at s = {0}; plane_each(to, &s);) {
+        uint32_t i = s.x - layout->left, j = s.y - layout->top; /* large in front of it */
+        bool inside = i < layout->x.count && j < layout->y.count;
+        if (inside) {
+            p->x = &x->at[i];
             p->y = &y->at[j];
-            p->channel = i % to->channels;
-            size_t index = (size_t)layout->left * to->channels + i;
-            sample_store(to->type, row + index * sample_size(to->type), result_at(p));
+            p->channel = s.c;
         }
+        picture_set(out, p->plane, &s, inside ? result_at(p) : background[s.c]);
     }
 }
 
-static void fill(struct picture *out, size_t plane, const double values[])
-{
-    for (struct sample_at s = {0}; plane_each(&out->frame.planes[plane], &s);)
-        picture_set(out, plane, &s, values[s.c]);
-}
-
-int resize_reference(const void *config_, const struct picture *in, struct picture *out,
+int resize_reference(const void *config, const struct picture *in, struct picture *out,
                      struct fault *fault)
 {
-    const struct resize_config *config = config_;
-    for (size_t i = 0; i < in->frame.n_planes; i++) {
+    int result = 0;
+    for (size_t i = 0; i < in->frame.n_planes && result == 0; i++) {
         struct place place = {.in = in, .plane = i};
         struct resize_layout layout;
-        double values[PLANE_CHANNELS_MAX];
-        int result = resize_layout(config, &in->frame.planes[i], &layout, fault);
-        if (result == 0 && config->fit == RESIZE_PAD) {
-            result = stage_background("resize", &config->background, &in->frame.planes[i], values,
-                                      fault);
-            if (result == 0)
-                fill(out, i, values);
-        }
-        if (result != 0)
-            return result;
-        place.moves = resize_axis_moves(&layout.x) && resize_axis_moves(&layout.y);
         struct resize_taps x = {0}, y = {0};
+        resize_layout(config, &in->frame.planes[i], &layout, NULL);
+        place.moves = resize_axis_moves(&layout.x) && resize_axis_moves(&layout.y);
         if (resize_taps_make(&x, &layout.x) && resize_taps_make(&y, &layout.y))
-            compute(&layout, &place, &x, &y, out);
+            compute(config, &layout, &place, &x, &y, out);
         else
             result = fault_set(fault, FAULT_MEMORY, "no memory for weights");
         free(x.at);
         free(y.at);
-        if (result != 0)
-            return result;
     }
-    return 0;
+    return result;
 }

@@ -4,7 +4,8 @@
  *     as f32                the same, of f32 pictures and second ones of integers
  *     its alpha             blend, of either type: what each sample's share is made of
  *     factors, f32          divide: the mean, or 1, divided by each sample, so that no device
- * divides 0 or 255, u8          mask: whether a sample is not 0
+ *                           divides
+ *     0 or 255, u8          mask: whether a sample is not 0
  *
  * Each is made when a plan needs it first, and stays with the definition: all plans have it in
  * common, and a device has it once (stage_plan_lend). Of a number they are a single row, which a

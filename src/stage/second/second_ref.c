@@ -2,10 +2,12 @@
  *
  *     subtract     p - q, limited to the type
  *     difference   |p - q|, limited to the type
- *     divide       p f, and that times the scale, both in f32, where f is the nearest f32 to m / q,
- * or to 1 / q with a scale that is a number, and 0 for q = 0; rounded to nearest, limited mask p
- * where q is not 0, else the background blend        p + (q - p) t in f32, where t is the opacity,
- * or the nearest f32 to the opacity divided by white, times alpha; rounded to nearest, limited
+ *     divide       p f, and that times the scale, both in f32, where f is the nearest f32 to
+ *                  m / q, or to 1 / q with a scale that is a number, and 0 for q = 0;
+ *                  rounded to nearest, limited
+ *     mask         p where q is not 0, else the background
+ *     blend        p + (q - p) t in f32, where t is the opacity, or the nearest f32 to the
+ *                  opacity divided by white, times alpha; rounded to nearest, limited
  *
  * q is the second picture's sample; with one colour it is that of all. Alpha stays, but for mask.
  */
@@ -70,38 +72,26 @@ static void compute(const struct second_config *config, const struct other *othe
 {
     const struct plane *plane = &in->frame.planes[index];
     const struct plane *second = other->plane, *size_of = second ? second : plane;
-    bool masks = config->operation == SECOND_MASK;
-    int32_t left, top;
     bool has_alpha = second && plane_has_alpha(second);
     uint32_t colours = second ? second->channels - has_alpha : 1;
-    size_t size = sample_size(plane->type);
+    int32_t left, top;
     double background[PLANE_CHANNELS_MAX] = {0};
     stage_background("mask", &config->background, plane, background, NULL);
     second_place(config, plane, size_of->width, size_of->height, &left, &top);
-    for (uint32_t y = 0; y < plane->height; y++) {
-        const uint8_t *from = picture_row(in, index, y);
-        uint8_t *to = picture_row(out, index, y);
-        int64_t row = (int64_t)y - top;
-        for (uint32_t x = 0; x < plane->width; x++) {
-            int64_t column = (int64_t)x - left;
-            bool inside =
-                column >= 0 && column < size_of->width && row >= 0 && row < size_of->height;
-            float t = (float)config->opacity;
-            if (inside && has_alpha)
-                t = (float)sample_of(other, column, row, colours) *
-                    (float)(config->opacity / plane_white(second));
-            for (uint32_t c = 0; c < plane->channels; c++, from += size, to += size) {
-                double p = sample_load(plane->type, from), v = p;
-                uint32_t of = colours > 1 ? c : 0;
-                bool is_alpha = plane_has_alpha(plane) && c == plane->channels - 1;
-                if (masks)
-                    v = sample_of(other, column, row, 0) != 0 ? p : background[c];
-                else if (inside && !is_alpha)
-                    v = combine(config, plane->type, p, sample_of(other, column, row, of),
-                                other->means[of], t);
-                sample_store(plane->type, to, v);
-            }
-        }
+    for (struct sample_at s = {0}; plane_each(plane, &s);) {
+        int64_t x = (int64_t)s.x - left, y = (int64_t)s.y - top;
+        bool inside = x >= 0 && x < size_of->width && y >= 0 && y < size_of->height;
+        uint32_t of = colours > 1 ? s.c : 0;
+        double v = picture_at(in, index, &s);
+        float t = (float)config->opacity;
+        if (inside && has_alpha)
+            t = (float)sample_of(other, x, y, colours) *
+                (float)(config->opacity / plane_white(second));
+        if (config->operation == SECOND_MASK)
+            v = sample_of(other, x, y, 0) != 0 ? v : background[s.c];
+        else if (inside && !s.alpha)
+            v = combine(config, plane->type, v, sample_of(other, x, y, of), other->means[of], t);
+        picture_set(out, index, &s, v);
     }
 }
 

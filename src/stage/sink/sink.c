@@ -58,5 +58,5 @@ const struct stage stage_sink = {
     .window = stage_window_of_pixel,
     .shape = shape,
     .passes = passes,
-    .reference = sink_reference,
+    .at = sink_at,
 };

@@ -13,6 +13,6 @@ struct sink_config {
 extern const struct stage stage_sink;
 
 /* The definition, in plain C. */
-stage_reference sink_reference;
+stage_at sink_at;
 
 #endif

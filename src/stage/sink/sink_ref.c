@@ -2,6 +2,7 @@
  * u8 and u16; floats are sat(rne(v · max/white)),
  * f64 first rounded to f32 where that is a change. Alpha is dropped, kept, or added opaque; grey
  * with alpha becomes RGB with alpha where that is what the format has. */
+#include "stage/common.h"
 #include "stage/sink/sink.h"
 
 static double convert(double v, const struct plane *plane, enum sample_type to)
@@ -20,18 +21,10 @@ static double convert(double v, const struct plane *plane, enum sample_type to)
     return (double)sample_saturate(to, v);
 }
 
-int sink_reference(const void *config, const struct picture *in, struct picture *out,
-                   struct fault *fault)
+double sink_at(const void *config, const struct stage_place *place)
 {
-    for (size_t i = 0; i < in->frame.n_planes; i++) {
-        const struct plane *from = &in->frame.planes[i], *to = &out->frame.planes[i];
-        for (struct sample_at s = {0}; plane_each(to, &s);) {
-            struct sample_at source = s;
-            if (from->channels == 2 && to->channels == 4) /* grey three times, then alpha */
-                source.c = s.c == 3;
-            double v = picture_at(in, i, &source);
-            picture_set(out, i, &s, from->type != to->type ? convert(v, from, to->type) : v);
-        }
-    }
-    return 0;
+    const struct plane *from = place->from, *to = place->to;
+    bool spreads = from->channels == 2 && to->channels == 4; /* grey three times, then alpha */
+    double v = stage_channel(place, spreads ? place->at.c == 3 : place->at.c);
+    return from->type != to->type ? convert(v, from, to->type) : v;
 }

@@ -2,6 +2,7 @@
  * one. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "stage/statistics/statistics.h"
 
@@ -94,13 +95,6 @@ static double number_of(const struct statistics_number *number, const uint64_t c
     return 0;
 }
 
-static void store(struct picture *out, size_t index, uint32_t row, uint32_t sample, double value)
-{
-    const struct plane *plane = &out->frame.planes[index];
-    uint8_t *to = picture_row(out, index, row);
-    sample_store(plane->type, to + sample * sample_size(plane->type), value);
-}
-
 int statistics_reference(const void *config_, const struct picture *in, struct picture *out,
                          struct fault *fault)
 {
@@ -110,22 +104,16 @@ int statistics_reference(const void *config_, const struct picture *in, struct p
     uint64_t *counts = malloc(65536 * sizeof *counts);
     if (!counts)
         return fault_set(fault, FAULT_MEMORY, "no memory for counts");
-    for (size_t k = 0; k < out->frame.n_planes; k++) {
-        const struct plane *plane = &out->frame.planes[k];
-        for (uint32_t i = 0; i < plane->width * plane->height * plane->channels; i++) {
-            uint32_t row = i / (plane->width * plane->channels),
-                     sample = i % (plane->width * plane->channels);
-            struct region r = region_of(in, k / n, &config->regions, sample / plane->channels, row,
-                                        sample % plane->channels);
-            for (uint32_t v = 0; v < 65536; v++)
-                counts[v] = 0;
+    for (size_t k = 0; k < out->frame.n_planes; k++)
+        for (struct sample_at s = {0}; plane_each(&out->frame.planes[k], &s);) {
+            struct region r = region_of(in, k / n, &config->regions, s.x, s.y, s.c);
             int64_t least = (int64_t)sample_min(in->frame.planes[k / n].type);
+            memset(counts, 0, 65536 * sizeof *counts);
             for (uint32_t y = r.top; y < r.bottom; y++)
                 for (uint32_t x = r.left; x < r.right; x++)
                     counts[(int64_t)at(&r, x, y) - least]++;
-            store(out, k, row, sample, number_of(&numbers[k % n], counts, least));
+            picture_set(out, k, &s, number_of(&numbers[k % n], counts, least));
         }
-    }
     free(counts);
     return 0;
 }
@@ -150,9 +138,8 @@ int histogram_reference(const void *config_, const struct picture *in, struct pi
     for (size_t k = 0; k < in->frame.n_planes; k++) {
         const struct plane *plane = &out->frame.planes[k];
         uint32_t across = (uint32_t)config->regions.across;
-        for (uint32_t y = 0; y < plane->height; y++)
-            for (uint32_t i = 0; i < plane->width * plane->channels; i++)
-                store(out, k, y, i, 0);
+        for (struct sample_at s = {0}; plane_each(plane, &s);)
+            picture_set(out, k, &s, 0);
         for (uint32_t i = 0; i < plane->height * plane->channels; i++) {
             uint32_t index = i / plane->channels, colour = i % plane->channels;
             struct region r =

@@ -6,36 +6,26 @@
 #include <stdlib.h>
 
 #include "image/border.h"
+#include "stage/luminance.h"
 
 struct work {
-    const struct picture *in;
-    size_t index;
+    struct stage_place place;
     struct clahe_tiles tiles;
     uint32_t bins;
     uint32_t *tables; /* of each tile, row after row of tiles */
 };
 
-static uint32_t sample(const struct work *w, uint32_t x, uint32_t y, uint32_t c)
-{
-    const struct plane *p = &w->in->frame.planes[w->index];
-    const uint8_t *row = picture_row(w->in, w->index, y);
-    return (uint32_t)sample_load(p->type,
-                                 row + ((size_t)x * p->channels + c) * sample_size(p->type));
-}
-
-/* Luma of a pixel, or its grey. */
+/* The tone of a pixel: luma, or its grey. */
 static uint32_t tone(const struct work *w, uint32_t x, uint32_t y)
 {
-    if (w->in->frame.planes[w->index].channels < 3)
-        return sample(w, x, y, 0);
-    return (sample(w, x, y, 0) * 19595 + sample(w, x, y, 1) * 38470 + sample(w, x, y, 2) * 7471 +
-            32768) >>
-           16;
+    struct stage_place place = w->place;
+    place.at = (struct sample_at){x, y};
+    return (uint32_t)luminance_of(&place, luminance_standards[LUMINANCE_BT601]);
 }
 
 static void count(const struct work *w, uint32_t tile_x, uint32_t tile_y, uint32_t *counts)
 {
-    const struct plane *p = &w->in->frame.planes[w->index];
+    const struct plane *p = w->place.from;
     for (uint32_t y = 0; y < w->tiles.height; y++) {
         int64_t row = border_index(tile_y * w->tiles.height + y, p->height, BORDER_REFLECT);
         for (uint32_t x = 0; x < w->tiles.width; x++) {
@@ -90,20 +80,13 @@ static double look_up(const struct work *w, uint32_t x, uint32_t y, uint32_t v)
 
 static void apply(const struct work *w, struct picture *out)
 {
-    const struct plane *p = &w->in->frame.planes[w->index];
-    uint32_t colours = p->channels - (plane_has_alpha(p) ? 1 : 0);
-    for (uint32_t y = 0; y < p->height; y++) {
-        uint8_t *to = picture_row(out, w->index, y);
-        for (uint32_t x = 0; x < p->width; x++) {
-            uint32_t v = tone(w, x, y);
-            double change = (double)sample_saturate(p->type, look_up(w, x, y, v)) - v;
-            for (uint32_t c = 0; c < p->channels; c++) {
-                double value = sample(w, x, y, c);
-                if (c < colours)
-                    value = (double)sample_saturate(p->type, value + change);
-                sample_store(p->type, to + (x * p->channels + c) * sample_size(p->type), value);
-            }
-        }
+    const struct plane *p = w->place.from;
+    for (struct sample_at s = {0}; plane_each(p, &s);) {
+        double value = picture_at(w->place.in, w->place.plane, &s);
+        uint32_t v = tone(w, s.x, s.y);
+        double change = (double)sample_saturate(p->type, look_up(w, s.x, s.y, v)) - v;
+        picture_set(out, w->place.plane, &s,
+                    s.alpha ? value : (double)sample_saturate(p->type, value + change));
     }
 }
 
@@ -112,7 +95,8 @@ int clahe_reference(const void *config, const struct picture *in, struct picture
 {
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         const struct plane *plane = &in->frame.planes[i];
-        struct work w = {.in = in, .index = i, .bins = (uint32_t)sample_max(plane->type) + 1};
+        struct work w = {.place = {in, i, plane, plane, {0}},
+                         .bins = (uint32_t)sample_max(plane->type) + 1};
         clahe_cut(config, plane, &w.tiles);
         size_t count_tiles = (size_t)w.tiles.across * w.tiles.down;
         w.tables = calloc(count_tiles * w.bins, sizeof *w.tables);

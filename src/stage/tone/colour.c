@@ -182,7 +182,7 @@ const struct stage stage_colour = {
     .window = stage_window_of_pixel,
     .change = change,
     .passes = passes,
-    .reference = colour_reference,
+    .at = colour_at,
     /* sums that cancel each other are as near as their largest term */
     .floats = &(const struct tolerance){1e-6, 1e-6},
     .bench = "colour:0.9_0.1_0/0.1_0.8_0.1/0_0.2_0.8",

@@ -13,6 +13,6 @@ struct colour_config {
 double colour_offset(const struct colour_config *config, unsigned row);
 
 /* The definition, in plain C. */
-stage_reference colour_reference;
+stage_at colour_at;
 
 #endif

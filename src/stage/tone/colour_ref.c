@@ -4,6 +4,7 @@
 #include "stage/tone/colour.h"
 
 #include "base/ratio.h"
+#include "stage/common.h"
 
 __extension__ typedef __int128 wide;
 
@@ -34,23 +35,16 @@ static double of_integers(enum sample_type type, const double m[3], double offse
     return (double)(whole + (twice > UNIT || (twice == UNIT && whole % 2 != 0)));
 }
 
-int colour_reference(const void *config_, const struct picture *in, struct picture *out,
-                     struct fault *fault)
+double colour_at(const void *config_, const struct stage_place *place)
 {
     const struct colour_config *config = config_;
-    for (size_t i = 0; i < in->frame.n_planes; i++) {
-        const struct plane *p = &in->frame.planes[i];
-        for (struct sample_at s = {0}; plane_each(p, &s);) {
-            double v[3], result = picture_at(in, i, &s);
-            for (uint32_t c = 0; c < 3; c++)
-                v[c] = picture_at(in, i, &(struct sample_at){s.x, s.y, c});
-            const double *m = &config->m.v[3 * s.c];
-            if (s.c < 3)
-                result = p->type == SAMPLE_F32
-                             ? of_floats(m, colour_offset(config, s.c), v)
-                             : of_integers(p->type, m, colour_offset(config, s.c), v);
-            picture_set(out, i, &s, result);
-        }
-    }
-    return 0;
+    const uint32_t row = place->at.c;
+    double rgb[3];
+    if (row == 3)
+        return stage_channel(place, row);
+    for (uint32_t c = 0; c < 3; c++)
+        rgb[c] = stage_channel(place, c);
+    const double *m = &config->m.v[3 * row], offset = colour_offset(config, row);
+    return place->from->type == SAMPLE_F32 ? of_floats(m, offset, rgb)
+                                           : of_integers(place->from->type, m, offset, rgb);
 }

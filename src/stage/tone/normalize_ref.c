@@ -7,31 +7,22 @@
 
 #include "stage/tone/levels.h"
 
-struct tones {
-    const struct picture *in;
-    size_t plane;
-    double least, most; /* of f32: of the finite samples */
-    uint32_t bins;
-    uint32_t *counts;
-};
-
-static double edge(const struct tones *t, uint32_t i)
+double tones_edge(const struct tones *t, uint32_t i)
 {
-    float width = (float)t->most * 0.000244140625f - (float)t->least * 0.000244140625f;
+    float part = 1.0f / (float)t->bins, width = (float)t->most * part - (float)t->least * part;
     float distance = (float)i * width;
     if (t->in->frame.planes[t->plane].type != SAMPLE_F32)
-        return fmin(i, t->bins - 1);
+        return t->levels ? i : t->least + ceil((t->most - t->least) * i / t->bins);
     return i == t->bins ? t->most : (float)t->least + distance;
 }
 
-static uint32_t bin(const struct tones *t, double v)
+/* The last bin that begins at most at `v`. */
+static uint32_t bin_of(const struct tones *t, double v)
 {
-    uint32_t low = 0, high = t->bins - 1; /* the last bin whose lower edge is at most v */
-    if (t->in->frame.planes[t->plane].type != SAMPLE_F32)
-        return (uint32_t)v;
+    uint32_t low = 0, high = t->bins - 1;
     while (low < high) {
         uint32_t middle = (low + high + 1) / 2;
-        if (v >= edge(t, middle))
+        if (v >= tones_edge(t, middle))
             low = middle;
         else
             high = middle - 1;
@@ -39,42 +30,38 @@ static uint32_t bin(const struct tones *t, double v)
     return low;
 }
 
-static void each(struct tones *t, void (*visit)(struct tones *, double v))
+bool tones_count(struct tones *t)
 {
     const struct plane *p = &t->in->frame.planes[t->plane];
-    for (uint32_t y = 0; y < p->height; y++) {
-        const uint8_t *row = picture_row(t->in, t->plane, y);
-        for (uint32_t x = 0; x < p->width * p->channels; x++) {
-            double v = sample_load(p->type, row + x * sample_size(p->type));
-            if (!plane_is_alpha(p, x) && isfinite(v))
-                visit(t, v);
+    t->least = INFINITY;
+    t->most = -INFINITY;
+    for (int counts = 0; counts < 2; counts++)
+        for (struct sample_at s = {0}; plane_each(p, &s);) {
+            double v = picture_at(t->in, t->plane, &s);
+            if (s.alpha || !isfinite(v))
+                continue;
+            t->least = fmin(t->least, v);
+            t->most = fmax(t->most, v);
+            if (counts)
+                t->counts[bin_of(t, v)]++;
         }
-    }
+    return t->least <= t->most;
 }
 
-static void widen(struct tones *t, double v)
-{
-    t->least = fmin(t->least, v);
-    t->most = fmax(t->most, v);
-}
-
-static void count(struct tones *t, double v)
-{
-    t->counts[bin(t, v)]++;
-}
-
-/* The places of black and white. */
-static void find(const struct tones *t, int64_t share, double *black, double *white)
+/* The places of black and white: with a bin for each value those of the first and of the last. */
+static void find(const struct tones *t, uint64_t share, double *black, double *white)
 {
     uint32_t first = 0, last = t->bins;
-    for (int64_t below = 0; first < t->bins && below + t->counts[first] <= share; first++)
+    for (uint64_t below = 0; first < t->bins && below + t->counts[first] <= share; first++)
         below += t->counts[first];
-    for (int64_t above = 0; last > 0 && above + t->counts[last - 1] <= share; last--)
+    for (uint64_t above = 0; last > 0 && above + t->counts[last - 1] <= share; last--)
         above += t->counts[last - 1];
-    *black = edge(t, first);
-    *white = edge(t, last);
-    if (t->in->frame.planes[t->plane].type != SAMPLE_F32) /* the value below that edge */
-        *white = last > 0 ? last - 1 : 0;
+    if (t->levels) {
+        first = first < t->bins ? first : t->bins - 1;
+        last = last > 0 ? last - 1 : 0;
+    }
+    *black = tones_edge(t, first);
+    *white = tones_edge(t, last);
 }
 
 static void spread(const struct tones *t, double black, double white, struct picture *out)
@@ -84,11 +71,8 @@ static void spread(const struct tones *t, double black, double white, struct pic
     levels.high.choice = LEVELS_MAX;
     for (struct sample_at s = {0}; plane_each(p, &s);) {
         double v = picture_at(t->in, t->plane, &s);
-        if (!s.alpha && black < white) {
-            v = levels_value(&levels, p, v);
-            v = sample_is_integer(p->type) ? (double)sample_saturate(p->type, v) : v;
-        }
-        picture_set(out, t->plane, &s, v);
+        picture_set(out, t->plane, &s,
+                    !s.alpha && black < white ? levels_sample(&levels, p, v) : v);
     }
 }
 
@@ -97,18 +81,14 @@ int normalize_reference(const void *config, const struct picture *in, struct pic
 {
     for (size_t i = 0; i < in->frame.n_planes; i++) {
         const struct plane *plane = &in->frame.planes[i];
-        struct tones t = {in, i, INFINITY, -INFINITY, NORMALIZE_BINS, NULL};
+        struct tones t = {.in = in, .plane = i, .levels = sample_is_integer(plane->type)};
         double black = 0, white = 0;
-        if (sample_is_integer(plane->type))
-            t.bins = (uint32_t)sample_max(plane->type) + 1;
+        t.bins = t.levels ? (uint32_t)sample_max(plane->type) + 1 : NORMALIZE_BINS;
         t.counts = calloc(t.bins, sizeof *t.counts);
         if (!t.counts)
             return fault_set(fault, FAULT_MEMORY, "no memory for counts");
-        each(&t, widen);
-        if (t.least <= t.most) {
-            each(&t, count);
-            find(&t, normalize_share(config, plane), &black, &white);
-        }
+        if (tones_count(&t))
+            find(&t, (uint64_t)normalize_share(config, plane), &black, &white);
         spread(&t, black, white, out);
         free(t.counts);
     }

@@ -121,48 +121,44 @@ int warp_passes(const void *config, struct stage_plan *plan, struct fault *fault
 {
     const struct warp_look *look = config;
     const struct warp_stage *stage = warp_stage_of(config);
+    struct part {
+        struct warp_grid grid;
+        struct warp_map map;
+        size_t at; /* of its words in the table */
+    };
     size_t n = plan->in->n_planes, size = 0;
-    struct warp_grid *grids = calloc(n, sizeof *grids);
-    struct warp_map *maps = calloc(n, sizeof *maps);
-    size_t *places = calloc(n, sizeof *places);
+    struct part *parts = calloc(n, sizeof *parts);
     int32_t *table = NULL;
-    int result =
-        grids && maps && places ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a plan");
-    for (size_t i = 0; i < n && result == 0; i++) {
+    for (size_t i = 0; i < n && parts && size <= WORDS_MAX; i++) {
         const struct plane *in = &plan->in->planes[i];
+        struct part *part = &parts[i];
         uint32_t width, height;
-        places[i] = size;
-        result = stage->find(config, in, &maps[i], &width, &height, fault);
-        if (result == 0)
-            size += BACKGROUND +
-                    warp_grid_choose(&grids[i], &maps[i], width, height, in->width, in->height);
-        if (size > WORDS_MAX)
-            result =
-                fault_set(fault, FAULT_LIMIT,
-                          "%s: results of that size have more nodes than the %d MiB that they may "
-                          "take; crop in front, or make the result smaller",
-                          stage->name, WORDS_MAX >> 18);
+        part->at = size;
+        stage->find(config, in, &part->map, &width, &height, NULL);
+        size += BACKGROUND +
+                warp_grid_choose(&part->grid, &part->map, width, height, in->width, in->height);
     }
-    if (result == 0 && !(table = malloc(size * sizeof *table)))
-        result = fault_set(fault, FAULT_MEMORY, "no memory for a plan");
-    if (result == 0) {
+    if (size <= WORDS_MAX && parts)
+        table = malloc(size * sizeof *table);
+    for (size_t i = 0; i < n && table; i++) {
         /* Of a gigapixel nodes are 32 MiB, so they are made where they stay. */
-        for (size_t i = 0; i < n; i++) {
-            double background[PLANE_CHANNELS_MAX];
-            stage_background(stage->name, &look->background, &plan->in->planes[i], background,
-                             fault);
-            fill_background(table + places[i], &plan->in->planes[i], background);
-            grids[i].nodes = table + places[i] + BACKGROUND;
-            warp_grid_fill(&grids[i], &maps[i]);
-        }
-        unsigned operand = stage_plan_give(plan, table, size * sizeof *table);
-        for (size_t i = 0; i < n; i++)
-            add_plane(plan, (unsigned)i, look, operand, places[i], &grids[i]);
+        double background[PLANE_CHANNELS_MAX];
+        struct part *part = &parts[i];
+        stage_background(stage->name, &look->background, &plan->in->planes[i], background, NULL);
+        fill_background(table + part->at, &plan->in->planes[i], background);
+        part->grid.nodes = table + part->at + BACKGROUND;
+        warp_grid_fill(&part->grid, &part->map);
     }
-    free(grids);
-    free(maps);
-    free(places);
-    return result;
+    unsigned operand = table ? stage_plan_give(plan, table, size * sizeof *table) : 0;
+    for (unsigned i = 0; i < n && table; i++)
+        add_plane(plan, i, look, operand, parts[i].at, &parts[i].grid);
+    free(parts);
+    if (size > WORDS_MAX)
+        return fault_set(fault, FAULT_LIMIT,
+                         "%s: results of that size have more nodes than the %d MiB that they may "
+                         "take; crop in front, or make the result smaller",
+                         stage->name, WORDS_MAX >> 18);
+    return table ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a plan");
 }
 
 /* The order in which f32 is summed is not part of the definition. */

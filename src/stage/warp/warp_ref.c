@@ -1,7 +1,6 @@
 /* warp, and rotate by angles, by their definition: a pixel at a time, from all that take part. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "stage/move/move.h"
 #include "stage/warp/undistort.h"
@@ -109,19 +108,12 @@ int warp_reference(const void *config, const struct picture *in, struct picture 
         struct warp_map map;
         struct warp_grid grid;
         uint32_t width, height;
-        int result = stage->find(config, from, &map, &width, &height, fault);
-        if (result == 0)
-            result =
-                stage_background(stage->name, &look->background, from, around.background, fault);
-        if (result == 0 && !(grid.nodes = malloc(warp_grid_choose(&grid, &map, width, height,
-                                                                  from->width, from->height) *
-                                                 sizeof *grid.nodes)))
-            result = fault_set(fault, FAULT_MEMORY, "no memory for nodes");
-        if (result != 0)
-            return result;
-        if (sample_is_integer(from->type))
-            for (uint32_t c = 0; c < from->channels; c++)
-                around.background[c] = (double)sample_saturate(from->type, around.background[c]);
+        stage->find(config, from, &map, &width, &height, NULL);
+        stage_background(stage->name, &look->background, from, around.background, NULL);
+        size_t n = warp_grid_choose(&grid, &map, width, height, from->width, from->height);
+        grid.nodes = malloc(n * sizeof *grid.nodes);
+        if (!grid.nodes)
+            return fault_set(fault, FAULT_MEMORY, "no memory for nodes");
         warp_grid_fill(&grid, &map);
         double samples[PLANE_CHANNELS_MAX];
         for (struct sample_at s = {0}; plane_each(to, &s);) {
@@ -137,23 +129,17 @@ int warp_reference(const void *config, const struct picture *in, struct picture 
 }
 
 /* By quarters pixels are moved only. */
-static void turn(const struct rotate_config *config, const struct picture *in, struct picture *out,
-                 size_t i)
+static void turned(const void *config_, const struct plane *in, uint32_t *x, uint32_t *y)
 {
-    const struct plane *from = &in->frame.planes[i], *plane = &out->frame.planes[i];
-    size_t pixel_size = plane->channels * sample_size(plane->type);
-    int quarters = config->quarters;
-    for (uint32_t n = 0; n < plane->width * plane->height; n++) {
-        uint32_t right = n % plane->width, down = n / plane->width;
-        uint32_t x = quarters == 0   ? right
-                     : quarters == 1 ? down
-                                     : from->width - 1 - (quarters == 3 ? down : right);
-        uint32_t y = quarters == 0   ? down
-                     : quarters == 3 ? right
-                                     : from->height - 1 - (quarters == 1 ? right : down);
-        memcpy((uint8_t *)picture_row(out, i, down) + right * pixel_size,
-               (uint8_t *)picture_row(in, i, y) + x * pixel_size, pixel_size);
-    }
+    const struct rotate_config *config = config_;
+    const int quarters = config->quarters;
+    const uint32_t right = *x, down = *y;
+    *x = quarters == 0   ? right
+         : quarters == 1 ? down
+                         : in->width - 1 - (quarters == 3 ? down : right);
+    *y = quarters == 0   ? down
+         : quarters == 3 ? right
+                         : in->height - 1 - (quarters == 1 ? right : down);
 }
 
 int rotate_reference(const void *config_, const struct picture *in, struct picture *out,
@@ -162,7 +148,5 @@ int rotate_reference(const void *config_, const struct picture *in, struct pictu
     const struct rotate_config *config = config_;
     if (config->quarters < 0 || (config->same && config->quarters % 2))
         return warp_reference(config, in, out, fault);
-    for (size_t i = 0; i < in->frame.n_planes; i++)
-        turn(config, in, out, i);
-    return 0;
+    return move_pixels(config, in, out, turned);
 }
