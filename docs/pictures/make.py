@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The pictures of the documentation, drawn by sluice from two photographs (cat.jpg, coffee.jpg; README.md has their licences).
 
-    make.py SLUICE            draws them again
-    make.py --check SLUICE    1 when one is not what sluice makes today, or lies here without being made by anything
+    make.py SLUICE [NAME…]             draws them again: all, or those of these names (sobel, or sobel.jpg)
+    make.py --check SLUICE [NAME…]    1 when one is not what sluice makes today, or lies here without being made by anything
 
 A stage's page says what its picture is made of: the photograph, the picture, and below them "Made by `CHAIN`." Pictures of other
 pages, and those that take an option, are in the table below.
@@ -117,12 +117,24 @@ def draw_mosaic(sluice, folder):
     return mosaic
 
 
-def draw_all(sluice, folder):
-    spoilt = {f.__name__ + '.jpg': draw_spoilt(sluice, folder, f.__name__ + '.jpg', f) for f in (noisy, speckled)}
-    spoilt['mosaic.png'] = draw_mosaic(sluice, folder)
-    for name, (source, chain, *options) in sorted(pictures().items()):
+def draw(sluice, folder, wanted):
+    """Those that are wanted, or all, and from what they are made; returns the names of the former."""
+    def is_wanted(name):
+        return not wanted or name in wanted or os.path.splitext(name)[0] in wanted
+
+    chosen = {name: made for name, made in sorted(pictures().items()) if is_wanted(name)}
+    needed = {source for source, *_ in chosen.values()}
+    spoilt = {}
+    for name, make in (('noisy.jpg', noisy), ('speckled.jpg', speckled), ('mosaic.png', None)):
+        if is_wanted(name) or name in needed:
+            spoilt[name] = draw_spoilt(sluice, folder, name, make) if make else draw_mosaic(sluice, folder)
+    unknown = [name for name in wanted if not any(name in (known, os.path.splitext(known)[0]) for known in {**chosen, **spoilt})]
+    if unknown:
+        sys.exit('%s: in no page of docs/stages with "Made by" below it, and not in the table of make.py' % ', '.join(unknown))
+    for name, (source, chain, *options) in chosen.items():
         filter_picture(sluice, spoilt.get(source, path(source)), chain, os.path.join(folder, name), *options)
-    return sorted(name for name in os.listdir(folder) if name not in DROPPED | {'cat.ppm'})
+    unasked = {name for name in spoilt if not is_wanted(name)}
+    return sorted(name for name in os.listdir(folder) if name not in DROPPED | unasked | {'cat.ppm'})
 
 
 def decibels(sluice, one, other):
@@ -137,24 +149,28 @@ def check(sluice, folder, names):
             level = decibels(sluice, path(name), os.path.join(folder, name))
             if level < SAME:
                 wrong.append('%s: %.1f dB from what sluice makes of it today; draw it again with docs/pictures/make.py' % (name, level))
-    known = PHOTOGRAPHS | OTHERS | set(names) | {'make.py', 'README.md'}
-    wrong += ['%s: made by nothing here' % name for name in os.listdir(HERE) if name not in known and not name.startswith('__')]
     return wrong
 
 
 def main():
-    checking = sys.argv[1] == '--check'
-    sluice = os.path.abspath(sys.argv[-1])
+    arguments = sys.argv[1:]
+    checking = arguments[0] == '--check'
+    sluice, *wanted = arguments[checking:]
+    sluice = os.path.abspath(sluice)
     with tempfile.TemporaryDirectory() as folder:
-        names = draw_all(sluice, folder)
+        names = draw(sluice, folder, wanted)
         if checking:
             wrong = check(sluice, folder, names)
+            known = PHOTOGRAPHS | OTHERS | set(names) | {'make.py', 'README.md'}
+            wrong += ['%s: made by nothing here' % name for name in os.listdir(HERE)
+                      if not wanted and name not in known and not name.startswith('__')]
             print('\n'.join(wrong) if wrong else '%d pictures are what sluice makes' % len(names))
             sys.exit(bool(wrong))
         for name in names:
             os.replace(os.path.join(folder, name), path(name))
-        print('noisy.jpg is %.1f dB from cat.jpg, quiet.jpg %.1f dB' %
-              tuple(decibels(sluice, path('cat.jpg'), path(name)) for name in ('noisy.jpg', 'quiet.jpg')))
+        if {'noisy.jpg', 'quiet.jpg'} <= set(names):
+            print('noisy.jpg is %.1f dB from cat.jpg, quiet.jpg %.1f dB' %
+                  tuple(decibels(sluice, path('cat.jpg'), path(name)) for name in ('noisy.jpg', 'quiet.jpg')))
 
 
 main()
