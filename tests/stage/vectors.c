@@ -7,7 +7,9 @@ static void draw(const struct vector *v, double *at)
     for (unsigned y = 0; y < v->height; y++)
         for (unsigned x = 0; x < v->width; x++)
             for (unsigned c = 0; c < v->channels; c++)
-                *at++ = (37 * x + 91 * y + 13 * x * y + 57 * c) % v->modulus * v->gain % 65536;
+                *at++ =
+                    (int)((37 * x + 91 * y + 13 * x * y + 57 * c) % v->modulus * v->gain % 65536) +
+                    v->offset;
 }
 
 void vectors_check(const char *stage, const struct vector *vectors, size_t n)
