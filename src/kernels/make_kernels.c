@@ -170,10 +170,11 @@ int main(int argc, char **argv)
     while (stage_registry[n_stages])
         n_stages++;
     texts.of_stage = calloc(n_stages, sizeof *texts.of_stage);
-    const char *wrong = NULL;
-    if (!texts.of_stage ||
-        !walk_plans(device_profile_by_name("native"), add_pass, &texts, &wrong))
-        return fail(&texts, wrong ? wrong : "out of memory");
+    struct fault fault = FAULT_INIT;
+    if (!texts.of_stage)
+        return fail(&texts, "out of memory");
+    if (walk_plans(device_profile_by_name("native"), add_pass, &texts, &fault) != 0)
+        return fail(&texts, fault.text);
     for (size_t i = 0; i < n_stages; i++) {
         char name[64];
         struct text whole = {0};

@@ -28,6 +28,7 @@ struct walk {
     bool placed;                    /* the result has a place, where the input would */
     bool mosaic;                    /* a transform's planes become one picture */
     struct plane target;            /* type and channels that the output wants; 0 channels: any */
+    struct fault refused;           /* why the chain's first plan could not be made */
     struct frame out;               /* copy of the frame that the last plan gives */
 };
 
@@ -51,7 +52,7 @@ static bool plan_one(struct walk *walk, const struct chain *chain, const struct 
                                          .targets = &target,
                                          .out = walk->placed ? frame : NULL};
     struct plan *plan = NULL;
-    if (plan_create(&plan, chain, frame, &options, NULL) != 0)
+    if (plan_create(&plan, chain, frame, &options, &walk->refused) != 0)
         return false;
     for (size_t i = 0; i < plan->n_steps; i++)
         for (unsigned p = 0; p < plan->steps[i].work.n_passes; p++)
@@ -190,7 +191,8 @@ static void plan_partial(struct walk *walk, const struct chain *chain)
 static bool walk_chain(struct walk *walk, const char *text)
 {
     struct chain chain = {0};
-    bool planned = chain_parse_with(&chain, text, &walk->definitions, NULL) == 0 &&
+    fault_clear(&walk->refused);
+    bool planned = chain_parse_with(&chain, text, &walk->definitions, &walk->refused) == 0 &&
                    plan_pictures(walk, &chain, SIZES) > 0;
     if (planned) {
         walk->odd = true;
@@ -267,21 +269,22 @@ static bool define_grey(struct definitions *definitions)
     return picture != NULL;
 }
 
-bool walk_plans(const struct device_profile *profile, walk_found *found, void *context,
-                const char **wrong)
+int walk_plans(const struct device_profile *profile, walk_found *found, void *context,
+               struct fault *fault)
 {
     struct walk walk = {.profile = profile, .found = found, .context = context};
+    int result = 0;
     walk.failed = !define_thirds(&walk.definitions) || !define_grey(&walk.definitions);
-    *wrong = NULL;
-    for (const struct stage *const *s = stage_registry; *s && !walk.failed && !*wrong; s++) {
+    for (const struct stage *const *s = stage_registry; *s && !walk.failed && result == 0; s++) {
         const char *const name[] = {(*s)->internal ? NULL : (*s)->name, NULL};
-        for (const char *const *c = (*s)->chains ? (*s)->chains : name; *c && !*wrong; c++)
+        for (const char *const *c = (*s)->chains ? (*s)->chains : name; *c && result == 0; c++)
             if (!walk_chain(&walk, *c))
-                *wrong = *c;
+                result = fault_set(fault, FAULT_CHAIN, "%s cannot be planned: %s", *c,
+                                   walk.refused.text);
     }
     walk_outputs(&walk);
     walk_video(&walk);
     frame_finish(&walk.out);
     definitions_finish(&walk.definitions);
-    return !walk.failed && !*wrong;
+    return walk.failed ? fault_set(fault, FAULT_MEMORY, "out of memory") : result;
 }

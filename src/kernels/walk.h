@@ -10,9 +10,9 @@
  * kernel is found many times. */
 typedef void walk_found(void *context, const struct stage *stage, const struct pass *pass);
 
-/* Makes the plans for `profile`; only those of a generic one have all kernels that there are. False
- * when memory is out, or where a chain cannot be planned for any picture: then *wrong is that one. */
-bool walk_plans(const struct device_profile *profile, walk_found *found, void *context,
-                const char **wrong);
+/* Makes the plans for `profile`; only those of a generic one have all kernels that there are.
+ * Fails when memory is out, or where a chain cannot be planned for any picture. */
+int walk_plans(const struct device_profile *profile, walk_found *found, void *context,
+               struct fault *fault);
 
 #endif

@@ -73,13 +73,13 @@ static bool is_read(const char *clang, const char *stage, const struct text *tex
 static int add_class(struct texts *texts, const char *name, bool generic)
 {
     struct device_profile profile = *device_profile_by_name(name);
-    const char *wrong = NULL;
     profile.generic = generic;
     profile.has_fp64 = true; /* as some of the class have */
-    if (walk_plans(&profile, add_pass, texts, &wrong) && texts->fault.code == 0)
-        return 0;
-    fprintf(stderr, "%s: %s%s\n", name, wrong ? wrong : "", texts->fault.text);
-    return 1;
+    if (texts->fault.code == 0)
+        walk_plans(&profile, add_pass, texts, &texts->fault);
+    if (texts->fault.code != 0)
+        fprintf(stderr, "%s: %s\n", name, texts->fault.text);
+    return texts->fault.code != 0;
 }
 
 int main(int argc, char **argv)
