@@ -22,6 +22,8 @@
 #include "stage/pass.h"
 #include <stdbool.h>
 
+struct small_window; /* stage/window.h */
+
 /* How much device and reference may differ. A sample is right when the difference is at most
  * absolute + relative · |reference|. Integer results are exact: {0, 0}. */
 struct tolerance {
@@ -99,6 +101,10 @@ struct stage {
      * size and its places, but for what border=crop takes away: sets the window to which they
      * belong. False, or NULL: this config does not. Per-pixel stages do not need this. */
     bool (*window)(const void *config, struct stage_window *window);
+
+    /* For a stage with such a window, whose size is constant, and whose arithmetic is one text for
+     * all forms: in place of `types`, `window`, `passes` and `reference`. */
+    const struct small_window *small_window;
 
     /* For a stage that makes one plane of each: changes the shape of an input's plane, from which
      * border=crop has taken its window's rim, to that of the result's, or returns FAULT_SHAPE with

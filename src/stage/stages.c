@@ -4,6 +4,7 @@
 
 #include "stage/common.h"
 #include "stage/stage.h"
+#include "stage/window.h"
 
 const struct stage *stage_find(const char *name, size_t length)
 {
@@ -16,6 +17,15 @@ const struct stage *stage_find(const char *name, size_t length)
 bool stage_is_per_pixel(const struct stage *stage, const void *config)
 {
     return stage->pixel && (!stage->is_per_pixel || stage->is_per_pixel(config));
+}
+
+static bool find_window(const struct stage *stage, const void *config, struct stage_window *window)
+{
+    if (stage->small_window) {
+        *window = small_window_of(stage, config);
+        return true;
+    }
+    return stage->window && stage->window(config, window);
 }
 
 /* Planes of a tensor that stand below each other are no neighbours. */
@@ -43,7 +53,7 @@ static int shape_of_plane(const struct stage *stage, const void *config, struct 
         plane->type = function.type;
         return result;
     }
-    bool has_window = stage->window && stage->window(config, &w);
+    bool has_window = find_window(stage, config, &w);
     for (uint32_t k = 0; has_window && k <= w.more && result == 0; k++)
         result = stage_window_size(stage->name, w.border, w.left + w.right + 1,
                                    w.top + w.bottom + 1, plane, fault);
@@ -55,7 +65,9 @@ static int shape_of_plane(const struct stage *stage, const void *config, struct 
 int stage_find_shape(const struct stage *stage, const void *config, const struct frame *in,
                      size_t alignment, struct frame *out, struct fault *fault)
 {
-    unsigned types = stage->types ? stage->types : STAGE_TYPES_BUT_F16;
+    unsigned types = stage->types          ? stage->types
+                     : stage->small_window ? WINDOW_TYPES
+                                           : STAGE_TYPES_BUT_F16;
     int result = stage_require_types(stage->name, in, types, fault);
     if (result == 0)
         result = check_layers(stage, config, in, fault);
@@ -94,6 +106,8 @@ static int pixel_passes(const struct stage *stage, const void *config, struct st
 int stage_add_passes(const struct stage *stage, const void *config, struct stage_plan *plan,
                      struct fault *fault)
 {
+    if (stage->small_window)
+        return small_window_passes(stage, config, plan, fault);
     return stage_is_per_pixel(stage, config) ? pixel_passes(stage, config, plan, fault)
                                              : stage->passes(config, plan, fault);
 }
@@ -101,7 +115,7 @@ int stage_add_passes(const struct stage *stage, const void *config, struct stage
 struct stage_reach stage_find_reach(const struct stage *stage, const void *config)
 {
     struct stage_window w = {.by_rows = stage_is_per_pixel(stage, config)};
-    if (!w.by_rows && !(stage->window && stage->window(config, &w) && w.by_rows))
+    if (!w.by_rows && !(find_window(stage, config, &w) && w.by_rows))
         return (struct stage_reach){0};
     return (struct stage_reach){w.top + w.bottom + 1, w.border == BORDER_CROP ? 0 : w.top,
                                 w.border};
@@ -110,7 +124,7 @@ struct stage_reach stage_find_reach(const struct stage *stage, const void *confi
 int64_t stage_find_margin(const struct stage *stage, const void *config)
 {
     struct stage_window w = {0};
-    if (!stage_is_per_pixel(stage, config) && !(stage->window && stage->window(config, &w)))
+    if (!stage_is_per_pixel(stage, config) && !find_window(stage, config, &w))
         return -1;
     uint64_t x = w.left > w.right ? w.left : w.right, y = w.top > w.bottom ? w.top : w.bottom;
     x = (x > y ? x : y) * (w.more + 1);
@@ -125,7 +139,9 @@ int stage_compute(const struct stage *stage, const void *config, const struct pi
     for (size_t i = 0; i < out->frame.n_planes; i++) {
         struct stage_place p = {in, i, &in->frame.planes[i], &out->frame.planes[i], {0}};
         while (plane_each(p.to, &p.at)) {
-            double v = stage->at ? stage->at(config, &p) : picture_at(in, i, &p.at);
+            double v = stage->small_window ? small_window_at(stage, config, &p)
+                       : stage->at         ? stage->at(config, &p)
+                                           : picture_at(in, i, &p.at);
             if (stage->sample && !p.at.alpha)
                 v = stage->sample(config, p.from, v);
             picture_set(out, i, &p.at, v);

@@ -6,7 +6,12 @@
 enum {
     LANES_MOST = 250,  /* largest bytes whose sum, and what rounds it, a lane of 16 bits holds */
     SIGNED_MOST = 120, /* with a sign */
-    SAMPLES_MOST = 128 /* of a window in a reference */
+    ROWS_MOST = 7      /* that the kernels have written out */
+};
+
+const struct param window_params[] = {
+    STAGE_BORDER_PARAM(offsetof(struct window_config, border)),
+    {0},
 };
 
 static uint32_t columns_of(const struct stage_window *window)
@@ -134,13 +139,25 @@ static const struct {
     {NULL, begin_samples},            /* point: vectors on CPUs and GPUs, single samples */
 };
 
-int window_passes(const struct window_text *text,
-                  bool (*window)(const void *config, struct stage_window *window),
-                  const void *config, struct stage_plan *plan)
+struct stage_window small_window_of(const struct stage *stage, const void *config_)
 {
-    struct task task = {.text = text, .plan = plan};
+    const struct window_config *config = stage->config_size > 0 ? config_ : NULL;
+    struct stage_window window = stage->small_window->window;
+    window.border = config ? (enum border)config->border : BORDER_EDGE;
+    window.by_rows = true;
+    return window;
+}
+
+int small_window_passes(const struct stage *stage, const void *config, struct stage_plan *plan,
+                        struct fault *fault)
+{
+    const struct window_text *text = &stage->small_window->text;
+    struct task task = {.text = text, .plan = plan, .window = small_window_of(stage, config)};
     const struct stage_window *w = &task.window;
-    window(config, &task.window);
+    if (rows_of(w) > ROWS_MOST)
+        return fault_set(fault, FAULT_INTERNAL,
+                         "%s: its window has %u rows; small ones have up to %d", stage->name,
+                         rows_of(w), ROWS_MOST);
     for (unsigned i = 0, way; i < plan->in->n_planes; i++) {
         task.in = &plan->in->planes[i], task.out = &plan->out->planes[i];
         bool is_integer = sample_is_integer(task.out->type), crop = w->border == BORDER_CROP;
@@ -168,25 +185,21 @@ int window_passes(const struct window_text *text,
     return 0;
 }
 
-int window_reference(bool (*window)(const void *config, struct stage_window *window),
-                     const void *config, const struct picture *in, struct picture *out,
-                     float (*function)(const float *samples))
+double small_window_at(const struct stage *stage, const void *config,
+                       const struct stage_place *place)
 {
-    float v[SAMPLES_MOST];
-    struct stage_window w;
-    window(config, &w);
+    struct stage_window w = small_window_of(stage, config);
     bool crop = w.border == BORDER_CROP;
+    int64_t x = (int64_t)place->at.x - (crop ? 0 : w.left);
+    int64_t y = (int64_t)place->at.y - (crop ? 0 : w.top);
     uint32_t columns = columns_of(&w), count = columns * rows_of(&w);
-    for (size_t p = 0; p < in->frame.n_planes; p++)
-        for (struct sample_at s = {0}; plane_each(&out->frame.planes[p], &s);) {
-            int64_t x = (int64_t)s.x - (crop ? 0 : w.left), y = (int64_t)s.y - (crop ? 0 : w.top);
-            enum sample_type type = out->frame.planes[p].type;
-            for (uint32_t k = 0; k < count; k++)
-                v[k] = (float)picture_sample(in, p, x + k % columns, y + k / columns, s.c,
-                                             (enum border)stage_border(w.border));
-            float value = s.alpha ? v[w.top * columns + w.left] : function(v);
-            picture_set(out, p, &s,
-                        sample_is_integer(type) ? (double)sample_saturate(type, value) : value);
-        }
-    return 0;
+    float v[count];
+    for (uint32_t k = 0; k < count; k++)
+        v[k] = (float)picture_sample(place->in, place->plane, x + k % columns, y + k / columns,
+                                     place->at.c, (enum border)stage_border(w.border));
+    if (place->at.alpha)
+        return v[w.top * columns + w.left];
+    float result = stage->small_window->value(v);
+    return sample_is_integer(place->to->type) ? (double)sample_saturate(place->to->type, result)
+                                              : result;
 }

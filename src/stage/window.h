@@ -16,21 +16,34 @@ struct window_text {
     double work; /* operations of a sample */
 };
 
-/* The passes() of such a stage with that window(), of at most 7 rows. */
-int window_passes(const struct window_text *text,
-                  bool (*window)(const void *config, struct stage_window *window),
-                  const void *config, struct stage_plan *plan);
+/* What a window's samples, row after row, give by the definition. Sums of f32 depend on their
+ * order: it has to add as the text does, the samples of a row, then rows. */
+typedef float window_value(const float *samples);
+
+/* A stage with a window of constant size is this and its text: struct stage's `small_window`. */
+struct small_window {
+    struct stage_window window; /* how far it goes: 7 rows at most; border: the config's */
+    struct window_text text;
+    window_value *value;
+};
+
+/* The config of such a stage begins with this, and is no more if the table of its parameters is
+ * this one; without a config its border is always BORDER_EDGE. */
+struct window_config {
+    int border; /* enum border */
+};
+extern const struct param window_params[];
+
+/* What struct stage's functions are for such a stage (stage/stages.c). A result is rounded to
+ * nearest, and limited, where it is an integer; alpha is copied. */
+struct stage_window small_window_of(const struct stage *stage, const void *config);
+int small_window_passes(const struct stage *stage, const void *config, struct stage_plan *plan,
+                        struct fault *fault);
+double small_window_at(const struct stage *stage, const void *config,
+                       const struct stage_place *place);
 
 /* Defines the window for a pass of cl/samples.cl, whose arguments are width, height and border,
  * where the result begins in the source (x, y), and the number of channels. */
 void window_define(struct pass *pass, const struct stage_window *window);
-
-/* The reference of such a stage: each sample is what `function` makes of its window's, row after
- * row; rounded to nearest, and limited, where the result is an integer. Alpha is copied. Sums of
- * f32 depend on their order: the function has to add as the text does, the samples of a row, then
- * rows. */
-int window_reference(bool (*window)(const void *config, struct stage_window *window),
-                     const void *config, const struct picture *in, struct picture *out,
-                     float (*function)(const float *samples));
 
 #endif

@@ -7,6 +7,7 @@
 #include "chain/board.h"
 #include "chain/plan.h"
 #include "chain/source.h"
+#include "stage/window.h"
 
 static struct chain chain;
 
@@ -394,6 +395,43 @@ static void test_tree(void **state)
     frame_finish(&frame);
 }
 
+static float last_of_217(const float *samples)
+{
+    return samples[216];
+}
+
+/* A definition has all samples of its window, however many; a window with more rows than kernels
+ * are written for is refused by name. */
+static void test_small_window(void **state)
+{
+    static const struct small_window wide = {
+        .window = {15, 15, 3, 3}, .text = {.most = 1, .work = 1}, .value = last_of_217};
+    static const struct small_window high = {
+        .window = {0, 0, 4, 4}, .text = {.most = 1, .work = 1}, .value = last_of_217};
+    struct stage stage = {.name = "wide", .small_window = &wide};
+    struct plane plane = {.width = 40, .height = 9, .channels = 1, .type = SAMPLE_U16};
+    struct frame frame = {0};
+    struct picture in = {0}, out = {0};
+    struct fault fault = FAULT_INIT;
+    (void)state;
+    assert_true(frame_add_plane(&frame, &plane, FRAME_ALIGNMENT));
+    assert_true(picture_create(&in, &frame));
+    for (struct sample_at s = {0}; plane_each(&frame.planes[0], &s);)
+        picture_set(&in, 0, &s, 100 * s.y + s.x);
+    assert_int_equal(stage_compute_new(&stage, NULL, &in, &out, &fault), 0);
+    for (struct sample_at s = {0}; plane_each(&frame.planes[0], &s);)
+        assert_true(picture_at(&out, 0, &s) ==
+                    100 * (s.y + 3 < 9 ? s.y + 3 : 8) + (s.x + 15 < 40 ? s.x + 15 : 39));
+    stage.name = "high", stage.small_window = &high;
+    struct stage_plan plan = {
+        .profile = device_profile_by_name("cpu"), .in = &frame, .out = &frame};
+    assert_int_equal(stage_add_passes(&stage, NULL, &plan, &fault), FAULT_INTERNAL);
+    assert_string_equal(fault.text, "high: its window has 9 rows; small ones have up to 7");
+    picture_destroy(&in);
+    picture_destroy(&out);
+    frame_finish(&frame);
+}
+
 static int teardown(void **state)
 {
     (void)state;
@@ -416,6 +454,7 @@ int main(void)
         cmocka_unit_test(test_largest_buffer),
         cmocka_unit_test(test_source),
         cmocka_unit_test(test_board),
+        cmocka_unit_test(test_small_window),
     };
     return cmocka_run_group_tests(tests, NULL, teardown);
 }
