@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Adding a stage takes only its own files and one word. To prove it, this adds the stages of tests/toys, a per-pixel
-one and a stencil, to a copy of the tree, and their words to the list in meson.build, builds that, and runs them on
-every device.
+"""Adding a stage takes only its own files. To prove it, this adds the stages of tests/toys, a per-pixel one and a stencil,
+to a copy of the tree, builds that, and runs them on every device. What docs/kernels.md shows of toyerode is what is built, and
+its other texts of small windows compile in the same place.
 
-Usage: check_toys.py SOURCE_ROOT KERNEL_CACHE DEVICE… (of cpu and native, those that are built)"""
+Usage: check_toys.py SOURCE_ROOT KERNEL_CACHE CLANG DEVICE… (CLANG may be empty; devices: of cpu and native those that are built)"""
 import os
 import re
 import shutil
@@ -29,31 +29,56 @@ def copy_with_toys(source, tree):
     for name in FILES:
         shutil.copy(os.path.join(source, name), tree)
     shutil.copytree(os.path.join(tree, 'tests/toys'), tree, dirs_exist_ok=True)
-    path = os.path.join(tree, 'meson.build')
-    with open(path, encoding='utf-8') as file:
-        text = file.read()
-    words = ''.join("  '%s',\n" % name for name in TOYS)
-    with open(path, 'w', encoding='utf-8') as file:
-        file.write(re.sub(r'(?m)^stages = \[\n', lambda found: found.group() + words, text))
+
+
+def check_page(tree):
+    """Returns the texts of small windows that docs/kernels.md shows beside that of toyerode."""
+    with open(os.path.join(tree, 'docs/kernels.md'), encoding='utf-8') as file:
+        blocks = [re.sub(r'(?m)^    ', '', block) for block in re.findall(r'(?m)(?:^    .*\n)+', file.read())]
+    for path, first in (('cl/toyerode.cl', '#include'), ('src/stage/toyerode.c', 'const struct stage'), ('src/stage/toyerode_ref.c', 'float')):
+        with open(os.path.join(tree, path), encoding='utf-8') as file:
+            text = file.read()
+        if text[text.index(first):] not in blocks:
+            sys.exit('docs/kernels.md does not show %s as it is' % path)
+    return [block for block in blocks if block.startswith('#include "numbers.cl"') and 'LEAST' not in block]
+
+
+def compile_texts(texts, tree, sluice, clang, env):
+    """Puts each into the programs of toyerode in place of its own text."""
+    with open(os.path.join(tree, 'cl/toyerode.cl'), encoding='utf-8') as file:
+        own = file.read()
+    own = own[own.index('#define'):own.index('#include "window.cl"')]
+    for profile, kernel in (('gpu', 'packed_toyerode'), ('mali', 'columns_toyerode')):
+        program = run(sluice, 'plan', '--source', '--profile', profile, '-c', 'toyerode', '640x480', env=env)
+        if kernel not in program or own not in program:
+            sys.exit('%s: no kernel %s with the text of toyerode' % (profile, kernel))
+        for text in texts:
+            text = text[text.index('#define'):text.index('#include "window.cl"')]
+            run(clang, '-fsyntax-only', '-x', 'cl', '-cl-std=CL1.2', '--target=spir64', '-Xclang', '-finclude-default-header',
+                '-Xclang', '-fdeclare-opencl-builtins', '-Werror', '-Wall', '-Wno-unused', '-Wno-constant-logical-operand', '-',
+                input=program.replace(own, text))
 
 
 def main():
     os.nice(10)  # it only computes: beside it tests of the daemon wait, and measure how long
-    source, cache, *devices = sys.argv[1:]
+    source, cache, clang, *devices = sys.argv[1:]
     features = ['-D%s=%s' % (feature, 'enabled' if device in devices else 'disabled')
                 for feature, device in (('native', 'native'), ('opencl', 'cpu'))]
     with tempfile.TemporaryDirectory(prefix='sluice-') as tree:
         build, sluice = os.path.join(tree, 'build'), os.path.join(tree, 'build/src/sluice')
         env = dict(os.environ, CCACHE_BASEDIR=tree, CCACHE_NOHASHDIR='1', SLUICE_CACHE_DIR=cache)
         copy_with_toys(source, tree)
+        texts = check_page(tree)
         run('meson', 'setup', build, tree, *features, '-Drelay=disabled', '-Dlibsystemd=disabled', '-Doptimization=0', '-Ddebug=false',
             '-Dkernel_cache=' + cache, env=env)
         run('ninja', '-C', build, 'src/sluice', *('tests/test_' + name for name in TOYS), env=env)
-        run('python3', os.path.join(tree, 'docs/pictures/make.py'), sluice, env=env)
+        run('python3', os.path.join(tree, 'docs/pictures/make.py'), sluice, *TOYS, env=env)
         run('python3', os.path.join(tree, 'docs/contents.py'), env=env)
         run('python3', os.path.join(tree, 'docs/contents.py'), '--check', env=env)
-        known = re.findall(r"(?m)^  '(\w+)',$", open(os.path.join(tree, 'meson.build'), encoding='utf-8').read())
+        known = run('python3', os.path.join(tree, 'src/stage/find.py'), tree).split()
         print(run('python3', os.path.join(tree, 'tests/check_stages.py'), tree, sluice, *known, env=env), end='')
+        if clang:
+            compile_texts(texts, tree, sluice, clang, env)
         for name, chain in TOYS.items():
             said = run(os.path.join(build, 'tests/test_' + name), '--bench=u8 x1', '--seed', '7', env=env)
             print(said, end='')

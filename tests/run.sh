@@ -134,6 +134,8 @@ build() { # KIND
     esac
     # shellcheck disable=SC2086
     [ -f "$build/build.ninja" ] || meson setup "$build" -Dkernel_cache="$cache" $options >/dev/null || return
+    # Stages that came or went since.
+    ninja -C "$build" --quiet src/registry.c >/dev/null 2>&1 || meson setup --reconfigure "$build" >/dev/null || return
     [ -z "$spec" ] || meson configure "$build" "$spec" || return
     ninja -C "$build" --quiet
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""find.py SOURCE_ROOT STAGE…: the files of these stages and their kernels, a path a line.
+"""find.py SOURCE_ROOT: the stages for chains that people write, a name a line.
+find.py SOURCE_ROOT STAGE…: the files of these stages and their kernels, a path a line.
 
-A stage NAME is src/stage/NAME.c and NAME_ref.c, or stage_NAME is defined in a folder of src/stage/,
-of which every .c file is taken. Kernels are the files of cl/, those of cl/prelude/, and those of its folders
+A stage is there when a file of src/stage/, or of a folder there, defines stage_NAME. Its files are src/stage/NAME.c and
+NAME_ref.c, or every .c file of that folder. Kernels are the files of cl/, those of cl/prelude/, and those of its folders
 that are called like a stage or a stage's folder."""
 import glob
 import os
@@ -10,27 +11,28 @@ import re
 import sys
 
 
-def definition(root, stage):
-    """The file that defines stage_NAME."""
-    alone = os.path.join(root, 'src/stage', stage + '.c')
-    if os.path.exists(alone):
-        return alone
-    found = []
-    for path in glob.glob(os.path.join(root, 'src/stage/*/*.c')):
+def definitions(root):
+    """Of each stage the file that defines it, and whether it is for plans alone."""
+    found = {}
+    for path in sorted(glob.glob(os.path.join(root, 'src/stage/*.c')) + glob.glob(os.path.join(root, 'src/stage/*/*.c'))):
         with open(path, encoding='utf-8') as file:
-            if re.search(r'(?m)^const struct stage stage_%s =' % stage, file.read()):
-                found.append(path)
-    if len(found) != 1:
-        sys.exit('stage %s: neither a file src/stage/%s.c nor one in a folder of src/stage that defines stage_%s'
-                 % (stage, stage, stage))
-    return found[0]
+            for name, text in re.findall(r'(?ms)^const struct stage stage_(\w+) =(.*?;)$', file.read()):
+                if name in found:
+                    sys.exit('stage %s: both %s and %s define it' % (name, found[name][0], path))
+                found[name] = path, '.internal = true' in text
+    return found
 
 
-def main():
-    root, stages = sys.argv[1], sys.argv[2:]
-    sources, folders = set(), {'prelude', *stages}
+def watched(root):
+    """What changes when a stage or a file of one comes or goes."""
+    folders = ('src/stage/', 'src/stage/*/', 'cl/', 'cl/*/')
+    return sorted(path for name in (*folders, 'src/stage/*.c', 'src/stage/*/*.c') for path in glob.glob(os.path.join(root, name)))
+
+
+def files_of(root, stages):
+    known, sources, folders = definitions(root), set(), {'prelude', *stages}
     for stage in stages:
-        path = definition(root, stage)
+        path = known[stage][0]
         folder = os.path.dirname(path)
         if folder == os.path.join(root, 'src/stage'):
             sources |= {path, path[:-2] + '_ref.c'}
@@ -40,8 +42,11 @@ def main():
     kernels = glob.glob(os.path.join(root, 'cl/*.cl'))
     for folder in folders:
         kernels += glob.glob(os.path.join(root, 'cl', folder, '*.cl'))
-    print('\n'.join(sorted(sources) + sorted(kernels)))
+    return sorted(sources) + sorted(kernels)
 
 
 if __name__ == '__main__':
-    main()
+    if len(sys.argv) == 2:
+        print('\n'.join(sorted(name for name, (_, internal) in definitions(sys.argv[1]).items() if not internal)))
+    else:
+        print('\n'.join(files_of(sys.argv[1], sys.argv[2:])))

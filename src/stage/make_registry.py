@@ -1,9 +1,25 @@
 #!/usr/bin/env python3
-"""make_registry.py OUTPUT "STAGE …" KERNEL.cl…: the stages by name, and their kernels' texts."""
+"""make_registry.py OUTPUT DEPFILE "STAGE …" KERNEL.cl…: the stages by name, and their kernels' texts.
+
+Fails when the source has other stages or kernels by now than when meson configured: every file that may define a stage, and
+every folder that may have a new one, is in the file of dependencies."""
 import os
 import sys
 
-output, stages, kernels = sys.argv[1], sorted(sys.argv[2].split()), sys.argv[3:]
+sys.dont_write_bytecode = True
+import find
+
+output, depfile, stages, kernels = sys.argv[1], sys.argv[2], sorted(sys.argv[3].split()), sys.argv[4:]
+root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+changed = set(stages) ^ set(find.definitions(root))
+if not changed:
+    there = [path for path in find.files_of(root, stages) if path.endswith('.cl')]
+    changed = {os.path.realpath(path) for path in kernels} ^ {os.path.realpath(path) for path in there}
+if changed:
+    sys.exit('came or went since this build was configured: %s. Run: meson setup --reconfigure %s' %
+             (', '.join(sorted(changed)), os.getcwd()))
+with open(depfile, 'w', encoding='utf-8') as out:
+    out.write('%s:%s\n' % (output, ''.join(' ' + path.replace(' ', '\\ ') for path in find.watched(root))))
 
 
 def c_string(text):

@@ -6,8 +6,8 @@
  * reference defines the result.
  *
  * A stage `NAME` is src/stage/NAME.c with `const struct stage stage_NAME`, src/stage/NAME.h and
- * NAME_ref.c, cl/NAME.cl, tests/stage/test_NAME.c, docs/stages/NAME.md, and the word NAME in the
- * list at the top of meson.build. Stages that have much in common share the files of a folder.
+ * NAME_ref.c, cl/NAME.cl, tests/stage/test_NAME.c and docs/stages/NAME.md; the build finds it by
+ * that definition. Stages that have much in common share the files of a folder.
  * tests/toys has two small stages as examples.
  *
  * All functions of a stage are pure: no globals, any thread. */
@@ -166,7 +166,7 @@ struct stage {
     uint32_t bench_channels;
 };
 
-/* All stages in alphabetical order; ends with NULL. Made from the list in meson.build. */
+/* All stages in alphabetical order; ends with NULL. Made by make_registry.py. */
 extern const struct stage *const stage_registry[];
 
 /* Finds a stage by its name, also an internal one; NULL: there is none. */
