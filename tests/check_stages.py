@@ -19,12 +19,12 @@ def files_with(root, pattern, found):
 def check_source(root, stage, complaints):
     """A stage is defined once; its reference is, too, in a file for references, and a header declares it."""
     defined = files_with(root, '*.c', 'const struct stage stage_%s =' % stage)
-    references = set(re.findall(r'\.(?:reference|sample|value) = (\w+)', ''.join(open(path, encoding='utf-8').read() for path in defined)))
-    own = references & {stage + '_reference', stage + '_sample', stage + '_value'} or references
+    references = set(re.findall(r'\.(?:reference|at|sample|value) = (\w+)', ''.join(open(path, encoding='utf-8').read() for path in defined)))
+    own = references & {stage + '_' + kind for kind in ('reference', 'at', 'sample', 'value')} or references
     if len(defined) != 1 or len(own) != 1:
         complaints.append('stage_%s with its reference is missing' % stage)
     for reference in own:
-        for pattern, found in (('*_ref.c', r'(int|double|float) %s\('), ('*.h', r'((stage_(reference|sample)|window_value) %s;|int %s\()')):
+        for pattern, found in (('*_ref.c', r'(int|double|float) %s\('), ('*.h', r'((stage_(reference|at|sample)|window_value) %s;|int %s\()')):
             if len(files_with(root, pattern, found.replace('%s', reference))) != 1:
                 complaints.append('%s is not in one file %s' % (reference, pattern))
 
