@@ -45,30 +45,40 @@ inline int FN(index)(int i, int n, int border, int factor)
 #define ALONG_X 0
 #pragma kernel
 
+/* Of tiles, which are of one channel along rows, the step is a constant. */
+#pragma kernel rows columns
+#define FACTOR       factor
+#define SRC_CHANNELS src_channels
+#define CHANNELS     channels
+#pragma kernel rows_tile columns_tile
+#define SRC_CHANNELS 1
+#define CHANNELS     1
+#pragma kernel
+
 /* ONE computes sample x in row y, at grid position n along the direction. The taps of samples inner … inner_end - 1 of rows
  * are all within the signal. */
 #define CLEAR_SUM(b) DST a##b = 0;
 #define ADD(b)       a##b += taps[b * n_taps + t] * v;
 #define HAS(b)       (n >= skip##b && n - skip##b < length##b)
-#define TARGET(b)    (ALONG_X ? ROW(dst##b, y) + x - skip##b * channels : ROW(dst##b, n - skip##b) + x)
+#define TARGET(b)    PLACE(dst##b, ALONG_X ? x - skip##b * CHANNELS : x, ALONG_X ? y : n - skip##b)
+#define SAMPLE(i)    (DST)in[(i) * (ALONG_X ? SRC_CHANNELS : src_stride)]
 #define STORE_ONE(b)                                                                               \
     if (HAS(b))                                                                                    \
         *TARGET(b) = a##b;
 #define ONE                                                                                        \
     {                                                                                              \
-        int at = factor * n + base, c = ALONG_X ? x - n * channels : x;                            \
-        int far = ALONG_X ? src_channels : src_stride;                                             \
-        __global const SRC *in = ROW(src, ALONG_X ? y : 0) + c;                                    \
+        int at = FACTOR * n + base;                                                                \
+        __global const SRC *in = PLACE(src, ALONG_X ? x - n * CHANNELS : x, ALONG_X ? y : 0);      \
         EACH_BAND(CLEAR_SUM)                                                                       \
         if (ALONG_X && x >= inner && x < inner_end) {                                              \
             for (int t = 0; t < n_taps; t++) {                                                     \
-                DST v = (DST)in[(at + t) * far];                                                   \
+                DST v = SAMPLE(at + t);                                                            \
                 EACH_BAND(ADD)                                                                     \
             }                                                                                      \
         } else {                                                                                   \
             for (int t = 0; t < n_taps; t++) {                                                     \
-                int i = FN(index)(at + t, length, border, factor);                                 \
-                DST v = i < 0 ? (DST)0 : (DST)in[max(i, 0) * far];                                 \
+                int i = FN(index)(at + t, length, border, FACTOR);                                 \
+                DST v = i < 0 ? (DST)0 : SAMPLE(max(i, 0));                                        \
                 EACH_BAND(ADD)                                                                     \
             }                                                                                      \
         }                                                                                          \

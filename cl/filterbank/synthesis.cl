@@ -73,22 +73,28 @@ typedef CAT(ACC, 16) __attribute__((aligned(sizeof(ACC)))) FN(sums);
 #define ALONG_X 0
 #pragma kernel
 
+/* Of tiles, which are of one channel along rows, the step is a constant. */
+#pragma kernel rows columns
+#define FACTOR   factor
+#define CHANNELS channels
+#pragma kernel rows_tile columns_tile
+#define CHANNELS 1
+#pragma kernel
+
 /* ONE computes sample x in row y, from the bands that have samples beside the direction there. */
 #define BESIDE    (ALONG_X ? y : x)
 #define HAS(b)    (BESIDE >= move##b && BESIDE - move##b < size##b)
 #define ADD(b)                                                                                     \
-    if (HAS(b)) {                                                                                  \
-        __global const SRC##b *in = ALONG_X ? ROW(src##b, y - move##b) + c : ROW(src##b, 0) + x - move##b; \
+    if (HAS(b))                                                                                    \
         for (int t = 0; t < n_taps; t++) {                                                         \
             int i = WITHIN(g + base##b + t, length##b);                                            \
             if (i >= 0 && i < length##b)                                                           \
-                a += taps[(b * factor + r) * n_taps + t] *                                         \
-                     (ACC)in[i * (ALONG_X ? channels : src##b##_stride)];                          \
-        }                                                                                          \
-    }
+                a += taps[(b * FACTOR + r) * n_taps + t] *                                         \
+                     (ACC)*PLACE(src##b, ALONG_X ? i * CHANNELS + c : x - move##b, ALONG_X ? y - move##b : i); \
+        }
 #define ONE                                                                                        \
     {                                                                                              \
-        int o = ALONG_X ? x / channels : y, c = x - o * channels, g = o / factor, r = o - g * factor; \
+        int o = ALONG_X ? x / CHANNELS : y, c = x - o * CHANNELS, g = o / FACTOR, r = o - g * FACTOR; \
         ACC a = BEGIN(x);                                                                          \
         EACH_BAND(ADD)                                                                             \
         ROW(dst, y)[x] = SATURATE_FROM(ACC, DST, a);                                               \
