@@ -120,6 +120,11 @@ int stage_window_size(const char *stage, enum border border, uint32_t window_wid
     return 0;
 }
 
+double stage_limited(enum sample_type type, double v)
+{
+    return sample_is_integer(type) ? (double)sample_saturate(type, v) : (double)(float)v;
+}
+
 double stage_channel(const struct stage_place *place, uint32_t channel)
 {
     return picture_sample(place->in, place->plane, place->at.x, place->at.y, channel, BORDER_EDGE);

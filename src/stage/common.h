@@ -81,6 +81,9 @@ int stage_window_size(const char *stage, enum border border, uint32_t window_wid
 void stage_set_rows(struct pass *pass, uint32_t band, const struct stage_window *window,
                     uint64_t item);
 
+/* The value as the type has it: of integers rounded and limited, else in f32. */
+double stage_limited(enum sample_type type, double v);
+
 /* For references: another channel of the input's pixel at that place. */
 double stage_channel(const struct stage_place *place, uint32_t channel);
 

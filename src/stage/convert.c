@@ -111,10 +111,8 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
         pass_define(&function->needs, "EXACT_DIVIDE", "%d",
                     function->plan && function->plan->profile->exact_divide);
         function->needs.work += 6;
-        const float numbers[] = {(float)config->scale, 1 / (float)config->scale,
-                                 (float)config->zero};
-        for (unsigned i = 0; i < 3; i++)
-            pass_float(&function->needs, numbers[i]);
+        pass_floats(&function->needs, (float)config->scale, 1 / (float)config->scale,
+                    (float)config->zero);
     } else if (convert_scales(config, in)) {
         snprintf(function->variant, sizeof function->variant, "scaled");
         function->scalar = true;

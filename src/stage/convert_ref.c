@@ -20,7 +20,7 @@ static double convert(const struct convert_config *config, const struct plane *i
         return v;
     if (convert_scales(config, in))
         v = (float)v * sample_max(to);
-    return sample_is_integer(to) ? (double)sample_saturate(to, v) : (double)(float)v;
+    return stage_limited(to, v);
 }
 
 double convert_at(const void *config_, const struct stage_place *place)

@@ -23,23 +23,20 @@ static int change(const void *config, struct plane *plane, struct fault *fault)
     return 0;
 }
 
-static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
+static void add(const void *config_, struct stage_plan *plan, unsigned i)
 {
     const struct demosaic_config *config = config_;
     enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        const struct plane *in = &plan->in->planes[i];
-        struct pass *pass = pass_begin(plan, "demosaic", "", form, 0, in->width, in->height);
-        pass_name(pass, config->method == DEMOSAIC_MHC ? "mhc" : "bilinear");
-        pass_define_type(pass, "SRC", in->type);
-        pass_define(pass, config->method == DEMOSAIC_MHC ? "MHC" : "BILINEAR", "1");
-        pass_name(pass, kernel_form_name(form));
-        pass->work = config->method == DEMOSAIC_MHC ? 45 : 25;
-        pass_planes(pass, plan, i);
-        pass_ints(pass, in->width, in->height, config->pattern & 1, config->pattern >> 1);
-        pass_set_rows(pass, 1, 2, 2, BORDER_REFLECT, 0);
-    }
-    return 0;
+    const struct plane *in = &plan->in->planes[i];
+    struct pass *pass = pass_begin(plan, "demosaic", "", form, 0, in->width, in->height);
+    pass_name(pass, config->method == DEMOSAIC_MHC ? "mhc" : "bilinear");
+    pass_define_type(pass, "SRC", in->type);
+    pass_define(pass, config->method == DEMOSAIC_MHC ? "MHC" : "BILINEAR", "1");
+    pass_name(pass, kernel_form_name(form));
+    pass->work = config->method == DEMOSAIC_MHC ? 45 : 25;
+    pass_planes(pass, plan, i);
+    pass_ints(pass, in->width, in->height, config->pattern & 1, config->pattern >> 1);
+    pass_set_rows(pass, 1, 2, 2, BORDER_REFLECT, 0);
 }
 
 const struct stage stage_demosaic = {
@@ -50,7 +47,7 @@ const struct stage stage_demosaic = {
     .config_size = sizeof(struct demosaic_config),
     .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16,
     .change = change,
-    .passes = passes,
+    .add = add,
     .at = demosaic_at,
     .bench = "demosaic:rggb",
 };

@@ -130,8 +130,7 @@ static void define_generic(struct pixel_function *function, const struct quotien
 static void define_f32(struct pixel_function *function, const struct gain_config *config)
 {
     pass_kernel(&function->needs, "f32");
-    pass_float(&function->needs, (float)config->by);
-    pass_float(&function->needs, (float)config->offset);
+    pass_floats(&function->needs, (float)config->by, (float)config->offset);
 }
 
 static int pixel(const void *config_, const struct plane *in, struct pixel_function *function,

@@ -228,6 +228,12 @@ void pass_float(struct pass *pass, float value)
     add_arg(pass, (struct pass_arg){.kind = PASS_FLOAT, .f = value});
 }
 
+void pass_add_floats(struct pass *pass, const float *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        pass_float(pass, values[i]);
+}
+
 void pass_long(struct pass *pass, int64_t value)
 {
     add_arg(pass, (struct pass_arg){.kind = PASS_LONG, .l = value});
@@ -329,6 +335,16 @@ struct view stage_plan_view(struct stage_plan *plan, struct scratch *scratch,
     return view;
 }
 
+static unsigned add_table(struct stage_plan *plan, struct stage_table table)
+{
+    plan->too_large |= plan->n_tables == STAGE_TABLES_MAX; /* there are no more kinds of planes */
+    if (!plan->too_large)
+        plan->tables[plan->n_tables++] = table;
+    else if (!table.is_lent)
+        free(table.data);
+    return OPERAND_TABLE + (plan->too_large ? 0 : plan->n_tables - 1);
+}
+
 unsigned stage_plan_give(struct stage_plan *plan, void *data, size_t size)
 {
     for (unsigned i = 0; i < plan->n_tables; i++) {
@@ -338,13 +354,7 @@ unsigned stage_plan_give(struct stage_plan *plan, void *data, size_t size)
             return OPERAND_TABLE + i;
         }
     }
-    if (plan->n_tables == STAGE_TABLES_MAX) { /* there are no more kinds of planes */
-        plan->too_large = true;
-        free(data);
-        return OPERAND_TABLE;
-    }
-    plan->tables[plan->n_tables] = (struct stage_table){.data = data, .size = size};
-    return OPERAND_TABLE + plan->n_tables++;
+    return add_table(plan, (struct stage_table){.data = data, .size = size});
 }
 
 unsigned stage_plan_table(struct stage_plan *plan, const void *data, size_t size)
@@ -362,11 +372,7 @@ unsigned stage_plan_lend(struct stage_plan *plan, const void *data, size_t size,
     for (unsigned i = 0; i < plan->n_tables; i++)
         if (plan->tables[i].is_lent && plan->tables[i].data == data)
             return OPERAND_TABLE + i;
-    plan->too_large |= plan->n_tables == STAGE_TABLES_MAX;
-    if (plan->too_large)
-        return OPERAND_TABLE;
-    plan->tables[plan->n_tables] = (struct stage_table){(void *)data, size, true, is_held};
-    return OPERAND_TABLE + plan->n_tables++;
+    return add_table(plan, (struct stage_table){(void *)data, size, true, is_held});
 }
 
 unsigned stage_plan_take_table(struct stage_plan *plan, const struct stage_table *table)

@@ -265,6 +265,12 @@ void pass_add_ints(struct pass *pass, const int32_t *values, size_t count);
 
 void pass_uint(struct pass *pass, uint32_t value);
 void pass_float(struct pass *pass, float value);
+
+/* The same for floats. */
+#define pass_floats(pass, ...)                                                                     \
+    pass_add_floats(pass, (const float[]){__VA_ARGS__},                                            \
+                    sizeof(const float[]){__VA_ARGS__} / sizeof(float))
+void pass_add_floats(struct pass *pass, const float *values, size_t count);
 void pass_long(struct pass *pass, int64_t value);
 void pass_double(struct pass *pass, double value);
 

@@ -37,25 +37,6 @@ static uint64_t all_ones(unsigned bits)
     return bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
-static const char *widen(const struct quotient *q)
-{
-    if (sample_min(q->in) >= 0)
-        return "CONVERT(NUM, v)";
-    return q->bits == 16   ? "CAT(as_ushort, LANES)(CONVERT(short, v))"
-           : q->bits == 32 ? "CAT(as_uint, LANES)(CONVERT(int, v))"
-                           : "CAT(as_ulong, LANES)(CONVERT(long, v))";
-}
-
-static const char *num_name(const struct quotient *q)
-{
-    return q->bits == 16 ? "ushort" : q->bits == 32 ? "uint" : "ulong";
-}
-
-static const char *value_name(const struct quotient *q)
-{
-    return sample_min(q->out) < 0 ? num_name(q) + 1 : num_name(q); /* short, int, long */
-}
-
 /* The range to which EXACT_RESULT limits quotients. */
 static void limits(const struct quotient *q, uint64_t *low, uint64_t *high)
 {
@@ -73,9 +54,13 @@ void quotient_define(const struct quotient *quotient, struct pass *pass, bool ge
     limits(q, &low, &high);
     if (generic)
         pass_define(pass, "GENERIC", "1");
-    pass_define(pass, "NUM", "%s", num_name(q));
+    const char *num = q->bits == 16   ? "ushort"
+                      : q->bits == 32 ? "uint"
+                                      : "ulong",
+               *with_sign = num + 1;
+    pass_define(pass, "NUM", "%s", num);
     pass_define(pass, "NUM_BITS", "%u", q->bits);
-    pass_define(pass, "VALUE", "%s", value_name(q));
+    pass_define(pass, "VALUE", "%s", sample_min(q->out) < 0 ? with_sign : num);
     if (!generic) {
         pass_define(pass, "DIVISOR", "%" PRIu64 "%s", q->divisor, suffix);
         pass_define(pass, "ZERO", "%" PRIu64 "%s", q->zero, suffix);
@@ -87,7 +72,10 @@ void quotient_define(const struct quotient *quotient, struct pass *pass, bool ge
         else
             pass_define(pass, "LIMIT(q)", "(q)");
     }
-    pass_define(pass, "WIDEN(v)", "%s", widen(q));
+    if (sample_min(q->in) >= 0)
+        pass_define(pass, "WIDEN(v)", "CONVERT(NUM, v)");
+    else
+        pass_define(pass, "WIDEN(v)", "CAT(as_%s, LANES)(CONVERT(%s, v))", num, with_sign);
     pass_define(pass, "EXACT_OF(n)",
                 generic ? "EXACT_RESULT_BY(n)" : "EXACT_RESULT((n) + (NUM)OFFSET)");
 }

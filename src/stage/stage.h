@@ -120,6 +120,9 @@ struct stage {
      * passed on unchanged. */
     int (*passes)(const void *config, struct stage_plan *plan, struct fault *fault);
 
+    /* In its place, for a stage that makes each plane by itself: adds the passes for that one. */
+    void (*add)(const void *config, struct stage_plan *plan, unsigned plane);
+
     /* For a stage that can do, as it reads its planes, what the stage in front of it does: adds the
      * passes that compute plan->out from plan->in, which is the input of `front`. *done: whether it
      * did; if not, the passes are dropped. NULL: it takes none. */

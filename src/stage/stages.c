@@ -108,6 +108,10 @@ int stage_add_passes(const struct stage *stage, const void *config, struct stage
 {
     if (stage->small_window)
         return small_window_passes(stage, config, plan, fault);
+    for (unsigned i = 0; i < plan->in->n_planes && stage->add; i++)
+        stage->add(config, plan, i);
+    if (stage->add)
+        return 0;
     return stage_is_per_pixel(stage, config) ? pixel_passes(stage, config, plan, fault)
                                              : stage->passes(config, plan, fault);
 }

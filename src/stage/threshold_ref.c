@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "stage/box/box.h"
+#include "stage/common.h"
 #include "stage/tone/normalize.h"
 
 __extension__ typedef unsigned __int128 wide;
@@ -49,11 +50,6 @@ static double otsu(const struct picture *picture, size_t plane)
     uint64_t counts[OTSU_BINS] = {0};
     struct tones t = {.in = picture, .plane = plane, .bins = OTSU_BINS, .counts = counts};
     return tones_count(&t) ? tones_edge(&t, (uint32_t)best_split(counts) + 1) : 0;
-}
-
-static double limited(enum sample_type type, double v)
-{
-    return sample_is_integer(type) ? (double)sample_saturate(type, v) : (double)(float)v;
 }
 
 /* The picture as t=local compares it, whose f32 is in levels. */
@@ -100,7 +96,7 @@ static int local_reference(const struct threshold_config *config, const struct p
         for (struct sample_at s = {0}; plane_each(p, &s);) {
             struct sample_at at = {s.x + inset, s.y + inset, s.c};
             bool above = picture_at(&levels, i, &at) >= picture_at(&means, i, &s) - offset;
-            double v = limited(p->type, above ? high : config->low);
+            double v = stage_limited(p->type, above ? high : config->low);
             picture_set(out, i, &s, s.alpha ? picture_at(in, i, &at) : v);
         }
     }
@@ -123,7 +119,8 @@ int threshold_reference(const void *config_, const struct picture *in, struct pi
             t = (float)t;
         for (struct sample_at s = {0}; plane_each(p, &s);) {
             double v = picture_at(in, i, &s);
-            picture_set(out, i, &s, s.alpha ? v : limited(p->type, v >= t ? high : config->low));
+            picture_set(out, i, &s,
+                        s.alpha ? v : stage_limited(p->type, v >= t ? high : config->low));
         }
     }
     return 0;

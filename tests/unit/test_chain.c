@@ -331,7 +331,7 @@ static void test_every_stage(void **state)
     (void)state;
     for (const struct stage *const *s = stage_registry; *s; s++) {
         assert_non_null((*s)->summary);
-        assert_true((*s)->pixel || (*s)->passes);
+        assert_true((*s)->pixel || (*s)->passes || (*s)->add);
         assert_true((*s)->reference || (*s)->at || (*s)->sample);
         for (const struct param *p = (*s)->params; p && p->name; p++) {
             void *config = calloc(1, (*s)->config_size);

@@ -10,9 +10,7 @@
 static double coefficient(const struct picture *picture, size_t plane, uint32_t x, uint32_t y,
                           uint32_t channel)
 {
-    const struct plane *p = &picture->frame.planes[plane];
-    const uint8_t *row = picture_row(picture, plane, y);
-    return sample_load(p->type, row + (x * p->channels + channel) * sample_size(p->type));
+    return picture_at(picture, plane, &(struct sample_at){x, y, channel});
 }
 
 static double narrow(enum sample_type type, double v)
@@ -138,21 +136,16 @@ static void shrink_band(const struct transform *t, const struct picture *in, uns
     const struct plane *p = &in->frame.planes[index];
     bool has_limit = t->has_noise || t->config->threshold.choice == PARAM_IS_NUMBER;
     bool keep = band == DWT_LL || !shrink_takes_level(t->config, level) || !has_limit;
-    for (uint32_t c = 0; c < p->channels; c++) {
-        double limit = keep ? 0 : find_threshold(t, in, level, band, index, c);
-        for (uint32_t y = 0; y < p->height; y++) {
-            for (uint32_t x = 0; x < p->width; x++) {
-                double v = coefficient(in, index, x, y, c);
-                if (!keep)
-                    v = narrow(p->type, shrunk(t->config, v, limit));
-                if (sample_is_integer(p->type))
-                    v = (double)sample_saturate(p->type, v);
-                sample_store(p->type,
-                             (uint8_t *)picture_row(out, index, y) +
-                                 (x * p->channels + c) * sample_size(p->type),
-                             v);
-            }
-        }
+    double limits[PLANE_CHANNELS_MAX] = {0};
+    for (uint32_t c = 0; c < p->channels && !keep; c++)
+        limits[c] = find_threshold(t, in, level, band, index, c);
+    for (struct sample_at s = {0}; plane_each(p, &s);) {
+        double v = picture_at(in, index, &s);
+        if (!keep)
+            v = narrow(p->type, shrunk(t->config, v, limits[s.c]));
+        if (sample_is_integer(p->type))
+            v = (double)sample_saturate(p->type, v);
+        picture_set(out, index, &s, v);
     }
 }
 

@@ -20,21 +20,13 @@ struct task {
     const struct gauss_sharpen *sharpen;
     struct view in, out;
     uint32_t radius;
+    struct stage_window window;
     int border;     /* as kernels take it */
     int32_t centre; /* where in the source the result's pixel (0, 0) lies, each way */
     double weights[GAUSS_RADIUS_MAX + 1]; /* from distance 0 on */
     int32_t fixed[GAUSS_RADIUS_MAX + 1];  /* the same in 2^14ths */
     struct scratch scratch, middle;
 };
-
-/* The rows of the result that each row of the grid gives. */
-static void set_rows(const struct task *task, struct pass *pass, uint32_t rows)
-{
-    const uint32_t radius = task->radius;
-    const struct stage_window window = {radius, radius, radius, radius,
-                                        (enum border)task->config->border};
-    stage_set_rows(pass, rows, &window, 0);
-}
 
 /* The weights that kernels read: pairs of them, the last filled up with 0. */
 static unsigned add_weights(const struct task *task)
@@ -90,8 +82,7 @@ static void add_sharpening(const struct task *task, struct pass *pass)
     pass_define(pass, real ? "REAL" : "TABLE", "1");
     pass_name(pass, real ? "real" : "table");
     if (real) {
-        pass_float(pass, (float)sharpen->amount);
-        pass_float(pass, (float)sharpen->threshold);
+        pass_floats(pass, (float)sharpen->amount, (float)sharpen->threshold);
         pass_numbers(pass, "float amount, float threshold", "amount, threshold");
     } else {
         add_changes(task, pass, largest);
@@ -109,17 +100,15 @@ static void add_rows(struct task *task)
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     uint32_t radius = task->radius, lines = 2 * radius + 1;
     size_t size = sample_size(in->type), middle = size == 4 ? 4 : 2 * size;
-    struct stage_window window = {radius, radius, radius, radius,
-                                  (enum border)task->config->border};
     /* Of a wide window all lines are read for each row, more often than the source is. */
     size_t cache = radius < 12 ? STRIPS_SECOND_CACHE : STRIPS_FIRST_CACHE;
     struct strips_need need = {lines * middle, cache, 4.0 * lines, radius};
     struct strips strips = strips_cut(task->plan->profile, out, &need);
     /* The last line, of bytes, is there a second time, widened. */
     uint64_t bytes = (uint64_t)lines * (strips.width + 64) * middle +
-                     strips_line(&strips, &window, in->channels) * (size == 1 ? 3 : size);
+                     strips_line(&strips, &task->window, in->channels) * (size == 1 ? 3 : size);
     struct pass *pass = strips_begin(task->plan, "gauss", "", &strips, &task->in, &task->out,
-                                     &window, &task->scratch, bytes);
+                                     &task->window, &task->scratch, bytes);
     pass_name(pass, "rows");
     pass->lanes = 16; /* that are sharpened at once */
     pass->work = 4.0 * lines * strips.width * (strips.bands.rows + radius);
@@ -160,7 +149,7 @@ static void add_down(struct task *task, const struct view *middle)
     pass->work = (4.0 * task->radius + 8) * (wide ? lanes : 1);
     pass_views(pass, middle, &task->out);
     pass_view(pass, &task->in);
-    set_rows(task, pass, 1);
+    stage_set_rows(pass, 1, &task->window, 0);
     pass_ints(pass, (uint32_t)task->centre * in->channels, in->height, task->radius, task->border,
               task->centre);
     pass_buffer(pass, add_weights(task));
@@ -235,7 +224,7 @@ static void add_tile(struct task *task)
     pass_define(pass, "SHARPENS", "%d", task->sharpen != NULL);
     pass->work = 8.0 * (2 * radius + 4) * blocks * channels * (lines + rows) / TILE_ITEMS;
     pass_views(pass, &task->in, &task->out);
-    set_rows(task, pass, rows);
+    stage_set_rows(pass, rows, &task->window, 0);
     pass_ints(pass, in->width, in->height, out->width, out->height, rows, task->border,
               task->centre);
     add_sharpening(task, pass);
@@ -310,7 +299,7 @@ static void add_columns_down(const struct task *task, const struct view *middle)
     pass->work = COLUMNS_ROWS * COLUMNS_LANES * (4.0 * task->radius + 8);
     pass_views(pass, middle, &task->out);
     pass_view(pass, &task->in);
-    set_rows(task, pass, COLUMNS_ROWS);
+    stage_set_rows(pass, COLUMNS_ROWS, &task->window, 0);
     pass_ints(pass, in->height, out->height, task->border, task->centre);
     pass_buffer(pass, add_weights(task));
     add_sharpening(task, pass);
@@ -435,6 +424,7 @@ int gauss_plan(const struct gauss_config *config, const struct gauss_sharpen *sh
                         .radius = (uint32_t)config->radius,
                         .border = stage_border((enum border)config->border),
                         .centre = config->border == BORDER_CROP ? (int32_t)config->radius : 0};
+    gauss_window(config, &task.window);
     gauss_weights(config->sigma, config->radius, task.weights);
     gauss_fixed_weights(task.weights, config->radius, task.fixed);
     for (unsigned i = 0, way; i < plan->in->n_planes; i++) {

@@ -4,11 +4,9 @@
 
 #include "stage/common.h"
 
-static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
+static void add(const void *config, struct stage_plan *plan, unsigned plane)
 {
-    for (unsigned i = 0; i < plan->in->n_planes; i++)
-        move_add(plan, i, &(struct move){0});
-    return 0;
+    move_add(plan, plane, &(struct move){0});
 }
 
 const struct stage stage_copy = {
@@ -16,6 +14,6 @@ const struct stage stage_copy = {
     .summary = "the same samples in other memory",
     .internal = true,
     .types = STAGE_TYPES_ALL,
-    .passes = passes,
+    .add = add,
     .reference = copy_reference,
 };

@@ -9,14 +9,12 @@ static const struct param params[] = {
     {0},
 };
 
-static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
+static void add(const void *config_, struct stage_plan *plan, unsigned plane)
 {
     const struct flip_config *config = config_;
     const struct move move = {.mirror_x = config->axis == FLIP_X,
                               .mirror_y = config->axis == FLIP_Y};
-    for (unsigned i = 0; i < plan->in->n_planes; i++)
-        move_add(plan, i, &move);
-    return 0;
+    move_add(plan, plane, &move);
 }
 
 const struct stage stage_flip = {
@@ -26,7 +24,7 @@ const struct stage stage_flip = {
     .params = params,
     .config_size = sizeof(struct flip_config),
     .types = STAGE_TYPES_ALL,
-    .passes = passes,
+    .add = add,
     .reference = flip_reference,
     .bench = "flip:x",
 };

@@ -136,17 +136,6 @@ static uint32_t rows_of_band(const struct device_profile *profile, uint32_t rows
     return band < 1 ? 1 : band > rows ? rows : (uint32_t)band;
 }
 
-/* The most source samples that eight neighbouring results need. */
-static uint32_t largest_stretch(const struct resize_taps *taps)
-{
-    uint32_t largest = 0;
-    for (uint32_t i = 0, first; i < taps->n; i += RESIZE_AT_ONCE) {
-        uint32_t stretch = resize_table_stretch(taps, i, RESIZE_AT_ONCE, &first);
-        largest = stretch > largest ? stretch : largest;
-    }
-    return largest;
-}
-
 static bool suits_bands(const struct task *task, const struct sums *sums)
 {
     return form_of(task) == FORM_ROWS;
@@ -160,7 +149,8 @@ static void add_bands(struct task *task, const struct sums *sums)
     const struct plane *source = &sums->plane;
     const struct resize_taps *x = &sums->x, *y = &sums->y;
     bool alpha = sums->arithmetic == ALPHA;
-    uint32_t stretch = largest_stretch(x) / (sums->arithmetic == FIXED ? 2 : 1);
+    const struct resize_groups groups = {RESIZE_AT_ONCE, 1, false};
+    uint32_t stretch = resize_groups_longest(x, &groups) / (sums->arithmetic == FIXED ? 2 : 1);
     uint32_t columns = 3 * (stretch + 2 * RESIZE_AT_ONCE) * source->channels;
     if (columns < 256)
         columns = 256;
@@ -206,11 +196,14 @@ static bool takes_pairs(const struct task *task, const struct sums *sums)
            sums->arithmetic == FIXED;
 }
 
+static const struct resize_groups pairs_across[] = {{2, 4, false}, {2, 4, true}};
+static const struct resize_groups pairs_down = {2, 1, false};
+
 /* Along rows by pairs. A load has four steps of one channel; it must stay within the row and its
  * padding, which ends at `end`. */
 static uint32_t pair_steps(const struct sums *sums, bool alone)
 {
-    uint32_t steps = resize_table_pair_steps(&sums->x, 4, alone);
+    uint32_t steps = (resize_groups_longest(&sums->x, &pairs_across[alone]) + 3) / 4;
     return stage_round_up(steps, sums->plane.channels == 1 ? 4 : 1);
 }
 
@@ -233,7 +226,7 @@ static void add_pairs_across(struct task *task, const struct sums *sums)
     bool alone = sums->alone;
     uint32_t end = pair_end(source), steps = pair_steps(sums, alone);
     struct pass *pass = pass_begin(task->plan, "resize_pairs", "across", FORM_SCALAR, 1,
-                                   resize_table_pair_count(taps, alone),
+                                   resize_groups_count(taps, &pairs_across[alone]),
                                    (source->height + PAIR_ROWS - 1) / PAIR_ROWS);
     describe_pass(pass, sums);
     pass_define(pass, "ROWS", "%d", PAIR_ROWS);
@@ -244,15 +237,16 @@ static void add_pairs_across(struct task *task, const struct sums *sums)
     pass_views(pass, &sums->source, &sums->middle);
     pass_set_rows(pass, PAIR_ROWS, 0, 0, BORDER_EDGE, 0);
     pass_buffer(pass, task->table_operand);
-    pass_axis(pass, resize_table_pairs(&task->table, taps, steps, 4, alone, end));
+    pass_axis(pass, resize_table_steps(&task->table, taps, &pairs_across[alone], steps, end));
     pass_ints(pass, source->height, stage_round_up(source->width * source->channels, 16));
 }
 
-/* Along rows on GPUs by words. With one channel, one load has four steps, and must stay within the
- * row and its padding. */
+/* Along rows on GPUs by words: as many steps as cover the samples of any result, wherever it
+ * begins. With one channel, one load has four steps, and must stay within the row and its padding.
+ */
 static uint32_t wide_steps(const struct sums *sums)
 {
-    uint32_t steps = resize_table_step_count(&sums->x);
+    uint32_t steps = (sums->x.largest + 3 + 3) / 4;
     return sums->source.plane.channels == 1 ? stage_round_up(steps, 4) : steps;
 }
 
@@ -268,6 +262,7 @@ static void add_wide(struct task *task, const struct sums *sums)
     const struct plane *source = &sums->source.plane;
     uint32_t channels = source->channels, bytes = stage_round_up(source->width * channels, 16);
     uint32_t steps = wide_steps(sums), at_once = wide_rows[channels];
+    uint32_t end = channels == 1 ? bytes : stage_round_up(source->width, 4);
     struct pass *pass = pass_begin(task->plan, "resize_wide", "", FORM_SCALAR, 1, sums->x.n,
                                    (source->height + at_once - 1) / at_once);
     describe_pass(pass, sums);
@@ -276,8 +271,8 @@ static void add_wide(struct task *task, const struct sums *sums)
     pass_views(pass, &sums->source, &sums->middle);
     pass_set_rows(pass, at_once, 0, 0, BORDER_EDGE, 0);
     pass_buffer(pass, task->table_operand);
-    pass_axis(pass, resize_table_steps(&task->table, &sums->x, steps,
-                                       channels == 1 ? bytes : stage_round_up(source->width, 4)));
+    pass_axis(pass, resize_table_steps(&task->table, &sums->x, &(struct resize_groups){1, 4, false},
+                                       steps, end));
     pass_ints(pass, source->height, bytes / 4 - 1);
 }
 
@@ -362,17 +357,22 @@ static void add_down(struct task *task, const struct sums *sums)
 }
 
 /* Down columns by pairs. */
+static uint32_t pair_steps_down(const struct sums *sums)
+{
+    return (resize_groups_longest(&sums->y, &pairs_down) + 3) / 4;
+}
+
 static bool suits_pairs_down(const struct task *task, const struct sums *sums)
 {
     return takes_pairs(task, sums) && pass_is_aligned(&sums->out.plane) &&
-           4 * resize_table_pair_steps(&sums->y, 1, false) <= sums->source.plane.height;
+           4 * pair_steps_down(sums) <= sums->source.plane.height;
 }
 
 static void add_pairs_down(struct task *task, const struct sums *sums)
 {
     const struct resize_taps *taps = &sums->y;
     const uint32_t lanes = 8, end = sums->first_row + sums->source.plane.height;
-    uint32_t steps = resize_table_pair_steps(taps, 1, false);
+    uint32_t steps = pair_steps_down(sums);
     struct pass *pass = pass_begin(task->plan, "resize_pairs", "down", FORM_VECTOR, lanes,
                                    sums->x.n * sums->plane.channels, (taps->n + 1) / 2);
     describe_pass(pass, sums);
@@ -380,7 +380,7 @@ static void add_pairs_down(struct task *task, const struct sums *sums)
     pass_views(pass, &sums->middle, &sums->out);
     scale_rows(pass, sums, 2, 4 * steps);
     pass_buffer(pass, task->table_operand);
-    pass_axis(pass, resize_table_pairs(&task->table, taps, steps, 1, false, end));
+    pass_axis(pass, resize_table_steps(&task->table, taps, &pairs_down, steps, end));
     pass_ints(pass, sums->first_row, taps->n);
 }
 

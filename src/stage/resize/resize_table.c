@@ -82,31 +82,6 @@ struct resize_part resize_table_fixed(struct resize_table *table, const struct r
     return part;
 }
 
-uint32_t resize_table_step_count(const struct resize_taps *taps)
-{
-    return (taps->largest + 3 + 3) / 4;
-}
-
-struct resize_part resize_table_steps(struct resize_table *table, const struct resize_taps *taps,
-                                      uint32_t steps, uint32_t room)
-{
-    uint32_t last = room >= 4 * steps ? (room - 4 * steps) / 4 * 4 : room;
-    struct resize_part part = {.taps = steps, .n = stage_round_up(taps->n, RESIZE_AT_ONCE)};
-    grow(table, (4 - table->count % 4) % 4); /* kernels load weights two words at a time */
-    part.at = (uint32_t)table->count;
-    int32_t *to = grow(table, (1 + 2 * (size_t)steps) * part.n);
-    for (uint32_t i = 0; to && i < taps->n; i++) {
-        const struct resize_tap *tap = &taps->at[i];
-        uint32_t begin = tap->first / 4 * 4 < last ? tap->first / 4 * 4 : last;
-        to[i] = (int32_t)begin;
-        for (uint32_t k = 0, place = tap->first - begin; k < tap->count; k++, place++) {
-            int32_t *step = to + part.n + 2 * ((size_t)(place / 4) * part.n + i);
-            ((int16_t *)step)[place % 4] = tap->fixed[k];
-        }
-    }
-    return part;
-}
-
 uint32_t resize_table_stretch(const struct resize_taps *taps, uint32_t i, uint32_t results,
                               uint32_t *first)
 {
@@ -115,76 +90,70 @@ uint32_t resize_table_stretch(const struct resize_taps *taps, uint32_t i, uint32
     return last->first + last->count - *first;
 }
 
-uint32_t resize_table_pair_count(const struct resize_taps *taps, bool alone)
+/* The first result of group i, and its first sample, a multiple of `multiple`; returns how many
+ * samples the group needs. */
+static uint32_t group_stretch(const struct resize_taps *taps, const struct resize_groups *groups,
+                              uint32_t i, uint32_t *result, uint32_t *first)
 {
-    return (taps->n + alone + 1) / 2;
+    uint32_t results = groups->results - (i == 0 && groups->alone);
+    *result = i == 0 ? 0 : groups->results * i - groups->alone;
+    uint32_t count = resize_table_stretch(taps, *result, results, first);
+    uint32_t before = *first % groups->multiple;
+    *first -= before;
+    return count + before;
 }
 
-/* The first result of pair i, and its first sample, a multiple of `multiple`; returns how many
- * samples the pair needs. Of the first pair and of the last one, a result may be missing. */
-static uint32_t pair_stretch(const struct resize_taps *taps, bool alone, uint32_t i,
-                             uint32_t multiple, uint32_t *result, uint32_t *first)
+uint32_t resize_groups_count(const struct resize_taps *taps, const struct resize_groups *groups)
 {
-    *result = i == 0 ? 0 : 2 * i - alone;
-    uint32_t count = resize_table_stretch(taps, *result, i == 0 ? 2 - alone : 2, first);
-    count += *first % multiple;
-    *first -= *first % multiple;
-    return count;
+    return (taps->n + groups->alone + groups->results - 1) / groups->results;
 }
 
-uint32_t resize_table_pair_steps(const struct resize_taps *taps, uint32_t multiple, bool alone)
+uint32_t resize_groups_longest(const struct resize_taps *taps, const struct resize_groups *groups)
 {
-    uint32_t result, first, steps = 0;
-    for (uint32_t i = 0; i < resize_table_pair_count(taps, alone); i++) {
-        uint32_t own = (pair_stretch(taps, alone, i, multiple, &result, &first) + 3) / 4;
-        steps = own > steps ? own : steps;
+    uint32_t result, first, longest = 0;
+    for (uint32_t i = 0; i < resize_groups_count(taps, groups); i++) {
+        uint32_t own = group_stretch(taps, groups, i, &result, &first);
+        longest = own > longest ? own : longest;
     }
-    return steps;
+    return longest;
 }
 
-struct resize_part resize_table_pairs(struct resize_table *table, const struct resize_taps *taps,
-                                      uint32_t steps, uint32_t multiple, bool alone, uint32_t end)
+struct resize_part resize_table_steps(struct resize_table *table, const struct resize_taps *taps,
+                                      const struct resize_groups *groups, uint32_t steps,
+                                      uint32_t end)
 {
-    uint32_t last = (end - 4 * steps) / multiple * multiple;
-    uint32_t pairs = resize_table_pair_count(taps, alone);
-    /* weights lie at multiples of 16 bytes */
-    struct resize_part part = {.taps = steps, .n = stage_round_up(pairs, 4)};
-    grow(table, (4 - table->count % 4) % 4);
+    const uint32_t n = resize_groups_count(taps, groups), results = groups->results;
+    uint32_t last = end < 4 * steps ? end : (end - 4 * steps) / groups->multiple * groups->multiple;
+    struct resize_part part = {.taps = steps, .n = stage_round_up(n, RESIZE_AT_ONCE / results)};
+    grow(table, (4 - table->count % 4) % 4); /* kernels load weights two or four words at a time */
     part.at = (uint32_t)table->count;
-    int32_t *to = grow(table, (1 + 4 * (size_t)steps) * part.n);
-    for (uint32_t i = 0, k, first; to && i < pairs; i++) {
-        pair_stretch(taps, alone, i, multiple, &k, &first);
+    int32_t *to = grow(table, (1 + 2 * (size_t)results * steps) * part.n);
+    for (uint32_t i = 0, k, first; to && i < n; i++) {
+        group_stretch(taps, groups, i, &k, &first);
         first = first < last ? first : last;
         to[i] = (int32_t)first;
-        for (; k < taps->n && k + alone < 2 * i + 2; k++) {
+        for (; k < taps->n && k + groups->alone < results * (i + 1); k++) {
             const struct resize_tap *tap = &taps->at[k];
-            int32_t *step = to + part.n + 4 * (size_t)i + 2 * ((k + alone) % 2);
+            int32_t *step = to + part.n + 2 * ((size_t)results * i + (k + groups->alone) % results);
             for (uint32_t j = 0, place = tap->first - first; j < tap->count; j++, place++)
-                ((int16_t *)(step + 4 * (size_t)part.n * (place / 4)))[place % 4] =
+                ((int16_t *)(step + 2 * (size_t)results * part.n * (place / 4)))[place % 4] =
                     tap->fixed[j];
         }
     }
     return part;
 }
 
-/* The first source sample of `results` neighbours from result i on, and how many they need. */
-static uint32_t stretch_of(const struct resize_taps *taps, uint32_t i, uint32_t results, bool along,
-                           uint32_t *first)
+/* Results whose weights are matrices together. */
+static struct resize_groups groups_of_matrices(uint32_t results, bool along)
 {
-    uint32_t count = resize_table_stretch(taps, i, results, first),
-             before = along ? *first % 16 : 0;
-    *first -= before;
-    return count + before;
+    return (struct resize_groups){results, along ? 16 : 1, false};
 }
 
 uint32_t resize_table_matrix_steps(const struct resize_taps *taps, uint32_t results, bool along)
 {
-    uint32_t most = 1, unit = along ? 64 : 32, first;
-    for (uint32_t i = 0; i < taps->n; i += results) {
-        uint32_t stretch = stretch_of(taps, i, results, along, &first);
-        most = stretch > most ? stretch : most;
-    }
-    return (most + unit - 1) / unit * (unit / 32);
+    const struct resize_groups groups = groups_of_matrices(results, along);
+    uint32_t unit = along ? 64 : 32;
+    return (resize_groups_longest(taps, &groups) + unit - 1) / unit * (unit / 32);
 }
 
 /* Sets the weights of result i of its matrices, whose first sample is `begin`. */
@@ -208,14 +177,15 @@ struct resize_part resize_table_matrices(struct resize_table *table, const struc
 {
     struct resize_part part = {.n = (taps->n + results - 1) / results,
                                .taps = resize_table_matrix_steps(taps, results, along)};
-    uint32_t tiles = results / 16, begin;
+    const struct resize_groups groups = groups_of_matrices(results, along);
+    uint32_t tiles = results / 16, result, begin;
     grow(table, (4 - table->count % 4) % 4);
     part.at = (uint32_t)table->count;
     size_t each = (size_t)part.taps * tiles * MATRIX_WORDS, firsts = (part.n + 3) / 4 * 4;
     int32_t *to = grow(table, firsts + part.n * each);
     for (uint32_t i = 0; to && i < taps->n; i++) {
         const struct resize_tap *tap = &taps->at[i];
-        stretch_of(taps, i / results * results, results, along, &begin);
+        group_stretch(taps, &groups, i / results, &result, &begin);
         to[i / results] = (int32_t)begin;
         set_matrix_row((uint32_t *)to + firsts + i / results * each, tiles, i % results, along,
                        tap->first - begin, tap->fixed, tap->count);

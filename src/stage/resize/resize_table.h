@@ -29,26 +29,25 @@ struct resize_part resize_table_real(struct resize_table *table, const struct re
 struct resize_part resize_table_fixed(struct resize_table *table, const struct resize_taps *taps,
                                       bool pairs);
 
-/* In steps of four pixels, `steps` for each of n: the 16-bit weights of the first step for all n,
- * then those of the next. First samples are multiples of 4. `room` is how many pixels may be read;
- * if that equals the length of all steps, no first sample is so late that they would exceed it. */
+/* Neighbouring results that are computed together, from samples of which the first one is a
+ * multiple of `multiple`. `alone`: result 0 is the last one of the first group. Of that, and of the
+ * last group, results may be missing. */
+struct resize_groups {
+    uint32_t results, multiple;
+    bool alone;
+};
+
+uint32_t resize_groups_count(const struct resize_taps *taps, const struct resize_groups *groups);
+
+/* The most samples that a group needs. */
+uint32_t resize_groups_longest(const struct resize_taps *taps, const struct resize_groups *groups);
+
+/* For groups of 1 or 2 results, in steps of four samples, `steps` for each of n: the 16-bit weights
+ * of the first step for all n, four for each result; then those of the next step. All steps end at
+ * sample `end` or before it, unless they are longer than that. */
 struct resize_part resize_table_steps(struct resize_table *table, const struct resize_taps *taps,
-                                      uint32_t steps, uint32_t room);
-
-/* How many steps cover the samples of any result. */
-uint32_t resize_table_step_count(const struct resize_taps *taps);
-
-/* For pairs of neighbouring results, in steps of four samples, `steps` for each of n: the 16-bit
- * weights of the first step for all n, four for the first result and then four for the second; then
- * those of the next step. First samples are multiples of `multiple`; all steps end at sample `end` or
- * before it, so 4 * steps may not be more. `alone`: result 0 is the second one of the first pair. */
-struct resize_part resize_table_pairs(struct resize_table *table, const struct resize_taps *taps,
-                                      uint32_t steps, uint32_t multiple, bool alone, uint32_t end);
-
-uint32_t resize_table_pair_count(const struct resize_taps *taps, bool alone);
-
-/* How many steps cover both of any pair. */
-uint32_t resize_table_pair_steps(const struct resize_taps *taps, uint32_t multiple, bool alone);
+                                      const struct resize_groups *groups, uint32_t steps,
+                                      uint32_t end);
 
 /* The weights as matrices (stage/weighted.h), for each `results` neighbouring results, a multiple of
  * 16. After n first samples, which are multiples of 16 if `along`, up to a multiple of 4 words: for

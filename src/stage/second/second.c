@@ -290,18 +290,13 @@ static bool make_form(struct definition_picture *second, enum form form, uint32_
     return true;
 }
 
-/* The plane of a row that stands for each row of a picture as `in`. */
-static struct plane row_plane(const struct plane *in, enum sample_type type)
-{
-    return (struct plane){
-        .width = in->width, .height = in->height, .channels = in->channels, .type = type};
-}
-
-/* Adds a row of pixels that are all alike. */
+/* Adds a row of pixels that are all alike, which stands for each row of a picture as `in`. */
 static struct view add_row(struct stage_plan *plan, const struct plane *in, enum sample_type type,
                            const double pixel[PLANE_CHANNELS_MAX])
 {
-    struct view view = {.operand = OPERAND_TABLE, .plane = row_plane(in, type)};
+    struct view view = {
+        OPERAND_TABLE,
+        {.width = in->width, .height = in->height, .channels = in->channels, .type = type}};
     size_t size = sample_size(type), count = (size_t)in->width * in->channels;
     uint8_t *row = malloc(count * size);
     for (size_t i = 0; row && i < count; i++)
@@ -426,29 +421,23 @@ static void add_pass(const struct second_config *config, struct stage_plan *plan
               (int32_t)with->plane.height);
 }
 
-static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
+static void add(const void *config_, struct stage_plan *plan, unsigned i)
 {
     const struct second_config *config = config_;
     const struct definition_picture *second = config->defined;
-    bool blends = config->operation == SECOND_BLEND;
-    bool shares = blends && second && plane_has_alpha(&second->plane);
-    for (unsigned i = 0; i < plan->in->n_planes && !plan->out_of_memory; i++) {
-        const struct plane *in = &plan->in->planes[i];
-        enum form form =
-            form_of(config, in, second && second->samples ? second->plane.type : in->type);
-        struct view with = add_form(plan, config, in, form), extra = with;
-        if (shares)
-            extra =
-                add_form(plan, config, in, form == FORM_SAMES ? FORM_ALPHAS : FORM_FLOAT_ALPHAS);
-        if (config->operation == SECOND_MASK) {
-            double background[PLANE_CHANNELS_MAX] = {0};
-            stage_background("mask", &config->background, in, background, NULL);
-            extra = add_row(plan, in, in->type, background);
-        }
-        if (!plan->out_of_memory)
-            add_pass(config, plan, i, &with, &extra, shares);
+    const struct plane *in = &plan->in->planes[i];
+    bool shares = config->operation == SECOND_BLEND && second && plane_has_alpha(&second->plane);
+    enum form form = form_of(config, in, second && second->samples ? second->plane.type : in->type);
+    struct view with = add_form(plan, config, in, form), extra = with;
+    if (shares)
+        extra = add_form(plan, config, in, form == FORM_SAMES ? FORM_ALPHAS : FORM_FLOAT_ALPHAS);
+    if (config->operation == SECOND_MASK) {
+        double background[PLANE_CHANNELS_MAX] = {0};
+        stage_background("mask", &config->background, in, background, NULL);
+        extra = add_row(plan, in, in->type, background);
     }
-    return 0;
+    if (!plan->out_of_memory)
+        add_pass(config, plan, i, &with, &extra, shares);
 }
 
 /* "@grey", which the build defines (src/kernels/walk.c), suits pictures of any size and type, and
@@ -460,7 +449,7 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
         .config_size = sizeof(struct second_config),                                               \
         .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_I16 | 1u << SAMPLE_F32,         \
         .define = define, .kind = operation, .complete = complete,                                 \
-        .window = stage_window_of_pixel, .change = check_plane, .passes = passes,                  \
+        .window = stage_window_of_pixel, .change = check_plane, .add = add,                        \
         .reference = second_reference, .floats = &(const struct tolerance){0, 0},                  \
         .bench = #word ":3",                                                                       \
     }

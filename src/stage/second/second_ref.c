@@ -15,11 +15,6 @@
 
 #include <math.h>
 
-static double limit(enum sample_type type, double v)
-{
-    return sample_is_integer(type) ? (double)sample_saturate(type, v) : (float)v;
-}
-
 /* The second picture as the references take it. */
 struct other {
     const struct plane *plane; /* NULL: a number */
@@ -53,16 +48,16 @@ static double combine(const struct second_config *config, enum sample_type type,
         scale = (float)config->scale.value;
     switch (config->operation) {
     case SECOND_SUBTRACT:
-        return type == SAMPLE_F32 ? v - w : limit(type, p - q);
+        return type == SAMPLE_F32 ? v - w : stage_limited(type, p - q);
     case SECOND_DIFFERENCE:
-        return type == SAMPLE_F32 ? fabsf(v - w) : limit(type, fabs(p - q));
+        return type == SAMPLE_F32 ? fabsf(v - w) : stage_limited(type, fabs(p - q));
     case SECOND_DIVIDE: {
         float quotient = v * factor(config, mean, q);
-        return limit(type, quotient * scale);
+        return stage_limited(type, quotient * scale);
     }
     default: {
         float step = (w - v) * t;
-        return limit(type, v + step);
+        return stage_limited(type, v + step);
     }
     }
 }

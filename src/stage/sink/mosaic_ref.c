@@ -8,20 +8,14 @@ static void fill_cell(const struct picture *in, size_t index, const struct mosai
                       struct picture *out)
 {
     const struct plane *from = &in->frame.planes[index];
-    const struct plane *to = &out->frame.planes[cell->target];
-    size_t in_size = sample_size(from->type), out_size = sample_size(to->type);
-    for (uint32_t y = 0; y < cell->height; y++) {
-        uint8_t *row = (uint8_t *)picture_row(out, cell->target, cell->y + y);
-        for (uint32_t x = 0; x < cell->width * from->channels; x++) {
-            bool inside = y < from->height && x < from->width * from->channels;
-            const uint8_t *source = inside ? picture_row(in, index, y) : NULL;
-            double v = inside ? sample_load(from->type, source + x * in_size) : 0;
-            if (!cell->copy) {
-                float product = cell->factor * (float)v;
-                v = (double)(sample_saturate(cell->range, product) + cell->middle);
-            }
-            sample_store(to->type, row + (cell->x * from->channels + x) * out_size, v);
-        }
+    struct plane shape = *from;
+    shape.width = cell->width;
+    shape.height = cell->height;
+    for (struct sample_at s = {0}; plane_each(&shape, &s);) {
+        double v = s.x < from->width && s.y < from->height ? picture_at(in, index, &s) : 0;
+        if (!cell->copy)
+            v = (double)(sample_saturate(cell->range, cell->factor * (float)v) + cell->middle);
+        picture_set(out, cell->target, &(struct sample_at){cell->x + s.x, cell->y + s.y, s.c}, v);
     }
 }
 

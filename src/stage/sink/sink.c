@@ -24,30 +24,27 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
     return result;
 }
 
-static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
+static void add(const void *config, struct stage_plan *plan, unsigned i)
 {
     enum kernel_form form = plan->profile->form == FORM_ROWS ? FORM_ROWS : FORM_SCALAR;
-    for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
-        struct pass *pass = pass_begin(plan, "sink", "", form, 0, out->width, out->height);
-        pass_define_type_bits(pass, "SRC", in->type);
-        pass_define_type(pass, "DST", out->type);
-        pass_define(pass, "DST_MAX", "%d", (int)sample_max(out->type));
-        pass_channels(pass, in->channels, out->channels);
-        bool whole = sample_is_integer(in->type);
-        bool scaled = !whole && plane_white(in) != sample_max(out->type);
-        pass_define(pass, "OF_INTEGERS", "%d", whole);
-        pass_define(pass, "OF_DOUBLES", "%d", in->type == SAMPLE_F64);
-        pass_define(pass, "SRC_MIN", "%d", whole ? (int)sample_min(in->type) : 0);
-        pass_define(pass, "SCALED", "%d", scaled);
-        if (scaled)
-            pass_name(pass, "scaled");
-        pass_name(pass, kernel_form_name(form));
-        pass->work = 4.0 * out->channels;
-        pass_planes(pass, plan, i);
-        pass_float(pass, (float)plane_white(in));
-    }
-    return 0;
+    const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
+    struct pass *pass = pass_begin(plan, "sink", "", form, 0, out->width, out->height);
+    pass_define_type_bits(pass, "SRC", in->type);
+    pass_define_type(pass, "DST", out->type);
+    pass_define(pass, "DST_MAX", "%d", (int)sample_max(out->type));
+    pass_channels(pass, in->channels, out->channels);
+    bool whole = sample_is_integer(in->type);
+    bool scaled = !whole && plane_white(in) != sample_max(out->type);
+    pass_define(pass, "OF_INTEGERS", "%d", whole);
+    pass_define(pass, "OF_DOUBLES", "%d", in->type == SAMPLE_F64);
+    pass_define(pass, "SRC_MIN", "%d", whole ? (int)sample_min(in->type) : 0);
+    pass_define(pass, "SCALED", "%d", scaled);
+    if (scaled)
+        pass_name(pass, "scaled");
+    pass_name(pass, kernel_form_name(form));
+    pass->work = 4.0 * out->channels;
+    pass_planes(pass, plan, i);
+    pass_float(pass, (float)plane_white(in));
 }
 
 const struct stage stage_sink = {
@@ -57,6 +54,6 @@ const struct stage stage_sink = {
     .internal = true,
     .window = stage_window_of_pixel,
     .shape = shape,
-    .passes = passes,
+    .add = add,
     .at = sink_at,
 };

@@ -61,13 +61,15 @@ static void set_number(struct statistics_number *number, enum statistics_kind ki
 unsigned statistics_numbers(const struct statistics_config *config,
                             struct statistics_number numbers[5 + 2 * STATISTICS_NUMBERS_MAX])
 {
+    static const struct statistics_number always[] = {{STATISTICS_COUNT, 0, "count"},
+                                                      {STATISTICS_LEAST, 0, "min"},
+                                                      {STATISTICS_MOST, 0, "max"},
+                                                      {STATISTICS_MEAN, 0, "mean"},
+                                                      {STATISTICS_DEVIATION, 0, "deviation"}};
     unsigned n = 0;
     char name[NUMBER_TEXT_MAX + 8], text[NUMBER_TEXT_MAX];
-    set_number(&numbers[n++], STATISTICS_COUNT, 0, "count");
-    set_number(&numbers[n++], STATISTICS_LEAST, 0, "min");
-    set_number(&numbers[n++], STATISTICS_MOST, 0, "max");
-    set_number(&numbers[n++], STATISTICS_MEAN, 0, "mean");
-    set_number(&numbers[n++], STATISTICS_DEVIATION, 0, "deviation");
+    for (; n < sizeof always / sizeof *always; n++)
+        numbers[n] = always[n];
     for (unsigned i = 0; i < count_of(&config->percentiles); i++) {
         double p = config->percentiles.v[i];
         snprintf(name, sizeof name, "p%s", number_format_real(p, text));
@@ -244,15 +246,12 @@ static int add_statistics(const void *config_, struct stage_plan *plan, struct f
     struct scratch state = {0};
     struct count count;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
+        const struct plane *in = &plan->in->planes[i];
+        int32_t table[4 * (5 + 2 * STATISTICS_NUMBERS_MAX)];
         set_count(plan, i, &config->regions, 65536, &count);
         stage_plan_memory(plan, &state,
                           sizeof(int32_t) * (uint64_t)sums_at(&count) +
                               32 * (uint64_t)sets_of(&count) * count.bins / BLOCK);
-    }
-    for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        const struct plane *in = &plan->in->planes[i];
-        int32_t table[4 * (5 + 2 * STATISTICS_NUMBERS_MAX)];
-        set_count(plan, i, &config->regions, 65536, &count);
         count_add(plan, i, state.operand, &count);
         for (unsigned k = 0; k < n; k++) {
             const struct plane *out = &plan->out->planes[i * n + k];
@@ -292,9 +291,6 @@ static int add_histogram(const void *config_, struct stage_plan *plan, struct fa
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         set_count(plan, i, &config->regions, bins, &count);
         stage_plan_memory(plan, &state, count_bytes(&count));
-    }
-    for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        set_count(plan, i, &config->regions, bins, &count);
         count.low = histogram_low(config);
         count.scale = count.scaled ? histogram_scale(config, &plan->in->planes[i]) : 0;
         count_add(plan, i, state.operand, &count);

@@ -136,8 +136,7 @@ static void add_apply(struct stage_plan *plan, unsigned index, unsigned state,
     pass->work = joins(plan, plane) ? 20 : 40;
     pass_planes(pass, plan, index);
     pass_ints(pass, tiles->across, tiles->down);
-    pass_float(pass, 1.0f / (float)tiles->width);
-    pass_float(pass, 1.0f / (float)tiles->height);
+    pass_floats(pass, 1.0f / (float)tiles->width, 1.0f / (float)tiles->height);
     if (!joins(plan, plane)) {
         pass_define(pass, "KERNEL_u16", "1");
         return;
@@ -181,17 +180,8 @@ static void add_blend(struct stage_plan *plan, unsigned index, unsigned state,
     pass_planes(pass, plan, index);
     pass_ints(pass, plane->width, plane->height, tiles->across, tiles->down, tiles->width,
               tiles->height);
-    pass_float(pass, 1.0f / (float)tiles->width);
-    pass_float(pass, 1.0f / (float)tiles->height);
+    pass_floats(pass, 1.0f / (float)tiles->width, 1.0f / (float)tiles->height);
     pass_ints(pass, tables_at, strips, BAND, bands);
-}
-
-static void cut(const void *config, const struct stage_plan *plan, const struct plane *plane,
-                struct clahe_tiles *tiles, struct count *count)
-{
-    clahe_cut(config, plane, tiles);
-    count_tiles(plan, plane, tiles->across, tiles->down, tiles->width, tiles->height,
-                ints_of_tile(plane), count);
 }
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
@@ -201,20 +191,19 @@ static int passes(const void *config, struct stage_plan *plan, struct fault *fau
     struct count count;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];
-        cut(config, plan, plane, &tiles, &count);
+        clahe_cut(config, plane, &tiles);
+        count_tiles(plan, plane, tiles.across, tiles.down, tiles.width, tiles.height,
+                    ints_of_tile(plane), &count);
         uint64_t regions = joins(plan, plane) ? (tiles.across + 1) * (tiles.down + 1) : 0;
         uint64_t tables = count.together ? 256 / sizeof(int32_t) * count.tiles : 256 * regions;
         stage_plan_memory(plan, &state, count_bytes(&count) + sizeof(int32_t) * tables);
-    }
-    for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        cut(config, plan, &plan->in->planes[i], &tiles, &count);
         count_add(plan, i, state.operand, &count);
         add_tables(plan, i, state.operand, &tiles, &count);
         if (count.together) {
             add_blend(plan, i, state.operand, &tiles, count.tiles * count.bands * GROUP);
             continue;
         }
-        if (joins(plan, &plan->in->planes[i]))
+        if (joins(plan, plane))
             add_join(plan, i, state.operand, &tiles);
         add_apply(plan, i, state.operand, &tiles);
     }

@@ -121,8 +121,9 @@ static unsigned add_table(const struct colour_config *config, struct stage_plan 
                            : stage_plan_table(plan, numbers, sizeof numbers);
 }
 
-static void add_pass(const struct colour_config *config, struct stage_plan *plan, unsigned index)
+static void add(const void *config_, struct stage_plan *plan, unsigned index)
 {
+    const struct colour_config *config = config_;
     const struct plane *in = &plan->in->planes[index], *out = &plan->out->planes[index];
     bool wide = false; /* integers whose sums f32 cannot hold */
     for (unsigned c = 0; c < 3 && in->type != SAMPLE_F32; c++) {
@@ -161,13 +162,6 @@ static void add_pass(const struct colour_config *config, struct stage_plan *plan
     pass_buffer(pass, add_table(config, plan, wide ? WIDE : small ? SMALL : IN_F32_AND_WHOLE));
 }
 
-static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
-{
-    for (unsigned i = 0; i < plan->in->n_planes; i++)
-        add_pass(config, plan, i);
-    return 0;
-}
-
 const struct stage stage_colour = {
     .name = "colour",
     .chains =
@@ -181,7 +175,7 @@ const struct stage stage_colour = {
     .types = 1u << SAMPLE_U8 | 1u << SAMPLE_U16 | 1u << SAMPLE_F32,
     .window = stage_window_of_pixel,
     .change = change,
-    .passes = passes,
+    .add = add,
     .at = colour_at,
     /* sums that cancel each other are as near as their largest term */
     .floats = &(const struct tolerance){1e-6, 1e-6},

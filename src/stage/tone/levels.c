@@ -102,16 +102,10 @@ static bool is_line(const struct levels_config *config, const void *table, enum 
     return config->gamma == 1;
 }
 
-static void add_floats(struct pixel_function *function, const float values[5])
-{
-    for (int i = 0; i < 5; i++)
-        pass_float(&function->needs, values[i]);
-}
-
 static void add_line(struct pixel_function *function, const struct line *line)
 {
     pass_kernel(&function->needs, "line");
-    add_floats(function, (float[]){line->black, line->gain, line->low, line->least, line->most});
+    pass_floats(&function->needs, line->black, line->gain, line->low, line->least, line->most);
 }
 
 static int pixel(const void *config_, const struct plane *in, struct pixel_function *function,
@@ -135,9 +129,8 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
     }
     if (type == SAMPLE_F32) {
         /* ((v − black)·scale, limited to 0 and 1)^exponent·(high − low) + low */
-        add_floats(function, (float[]){(float)range.black, (float)(1 / (range.white - range.black)),
-                                       (float)(1 / config->gamma), (float)(range.high - range.low),
-                                       (float)range.low});
+        pass_floats(&function->needs, (float)range.black, (float)(1 / (range.white - range.black)),
+                    (float)(1 / config->gamma), (float)(range.high - range.low), (float)range.low);
         pass_kernel(&function->needs, "curve");
         snprintf(function->variant, sizeof function->variant, "curve");
         function->needs.work = 40;

@@ -31,6 +31,5 @@ double levels_value(const struct levels_config *config, const struct plane *in, 
 
 double levels_sample(const void *config, const struct plane *in, double v)
 {
-    double result = levels_value(config, in, v);
-    return sample_is_integer(in->type) ? (double)sample_saturate(in->type, result) : result;
+    return stage_limited(in->type, levels_value(config, in, v));
 }
