@@ -20,7 +20,7 @@ struct kernel {
 };
 
 struct texts {
-    size_t n, capacity;
+    size_t n;
     struct kernel *kernels;
     struct program_text *of_stage; /* in the order of the registry */
     int status;
@@ -69,9 +69,8 @@ static void add_pass(void *texts_, const struct stage *stage, const struct pass 
     for (size_t i = 0; i < texts->n; i++)
         if (texts->kernels[i].hash == hash)
             return;
-    if (texts->n == texts->capacity) {
-        texts->capacity = texts->capacity ? 2 * texts->capacity : 256;
-        void *grown = realloc(texts->kernels, texts->capacity * sizeof *texts->kernels);
+    if ((texts->n & (texts->n - 1)) == 0) { /* there is room for the next power of two */
+        void *grown = realloc(texts->kernels, (2 * texts->n + 1) * sizeof *texts->kernels);
         if (!grown) {
             fail(texts, "out of memory");
             return;

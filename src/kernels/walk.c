@@ -261,20 +261,15 @@ static bool define_thirds(struct definitions *definitions)
     return added;
 }
 
-static bool define_grey(struct definitions *definitions)
-{
-    struct definition_picture *picture = definitions_add_picture(definitions, "grey", "");
-    if (picture)
-        picture->plane.channels = 2;
-    return picture != NULL;
-}
-
 int walk_plans(const struct device_profile *profile, walk_found *found, void *context,
                struct fault *fault)
 {
     struct walk walk = {.profile = profile, .found = found, .context = context};
     int result = 0;
-    walk.failed = !define_thirds(&walk.definitions) || !define_grey(&walk.definitions);
+    struct definition_picture *grey = definitions_add_picture(&walk.definitions, "grey", "");
+    walk.failed = !define_thirds(&walk.definitions) || !grey;
+    if (grey)
+        grey->plane.channels = 2;
     for (const struct stage *const *s = stage_registry; *s && !walk.failed && result == 0; s++) {
         const char *const name[] = {(*s)->internal ? NULL : (*s)->name, NULL};
         for (const char *const *c = (*s)->chains ? (*s)->chains : name; *c && result == 0; c++)

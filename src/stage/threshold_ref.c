@@ -8,7 +8,7 @@
 
 #include "stage/box/box.h"
 #include "stage/common.h"
-#include "stage/tone/normalize.h"
+#include "stage/tone/tone.h"
 
 __extension__ typedef unsigned __int128 wide;
 

@@ -43,57 +43,19 @@ static void lift_all(const struct dwt_config *config, double *x, long n, bool in
         x[i] *= i % 2 ? k : 1 / k;
 }
 
-/* The two bands of the stationary transform, whose taps lie `gap` samples apart. */
-static void analyse_all(const struct dwt_config *config, const double *x, long n, long gap,
-                        double *low, double *high)
-{
-    struct wavelet_filters f;
-    double factor = config->norm ? sqrt(0.5) : 1;
-    wavelet_filters(config->wavelet, &f);
-    for (long i = 0; i < n; i++) {
-        low[i] = high[i] = 0;
-        for (long j = 0; j < (long)f.length; j++) {
-            double v =
-                wavelet_sample(x, 1, n, i + gap * ((long)f.length / 2 - j), WAVELET_PERIODIC, 2);
-            low[i] += f.dec_lo[j] * factor * v;
-            high[i] += f.dec_hi[j] * factor * v;
-        }
-    }
-}
-
-/* Of the stationary transform. */
-static void synthesise_all(const struct dwt_config *config, const double *low, const double *high,
-                           double *x, long n, long gap)
-{
-    struct wavelet_filters f;
-    double factor = config->norm ? sqrt(0.5) : 0.5;
-    wavelet_filters(config->wavelet, &f);
-    for (long t = 0; t < n; t++) {
-        x[t] = 0;
-        for (long k = 0; k < (long)f.length; k++) {
-            long i = (t + gap * ((long)f.length / 2 - 1 - k)) % n;
-            i += i < 0 ? n : 0;
-            x[t] += factor * (f.rec_lo[k] * low[i] + f.rec_hi[k] * high[i]);
-        }
-    }
-}
-
 /* How long a signal and its bands are; `stays`: it is its own low band. */
 struct side {
     long n, low, high;
     bool stays;
 };
 
-/* Splits one signal into its two bands; overwrites x. */
+/* Splits one signal into its two bands; overwrites x. Taps of the stationary transform lie `gap`
+ * samples apart. */
 static void analyse(const struct dwt_config *config, const struct side *side, long gap, double *x,
                     double *low, double *high)
 {
     if (side->stays) {
         memcpy(low, x, (size_t)side->n * sizeof *x);
-        return;
-    }
-    if (config->stationary) {
-        analyse_all(config, x, side->n, gap, low, high);
         return;
     }
     if (config->mode == WAVELET_JPEG2000) {
@@ -105,13 +67,17 @@ static void analyse(const struct dwt_config *config, const struct side *side, lo
     }
     struct wavelet_filters f;
     wavelet_filters(config->wavelet, &f);
-    long start = config->mode == WAVELET_PERIODIZATION ? f.length / 2 : 1;
+    const int mode = config->stationary ? WAVELET_PERIODIC : config->mode;
+    const bool all = config->stationary;
+    const long start = all || mode == WAVELET_PERIODIZATION ? f.length / 2 : 1;
+    const double factor = config->norm ? sqrt(0.5) : 1;
     for (long i = 0; i < side->low; i++) { /* there are as many high ones */
         low[i] = high[i] = 0;
         for (long j = 0; j < (long)f.length; j++) {
-            double v = wavelet_sample(x, 1, side->n, 2 * i + start - j, config->mode, 2);
-            low[i] += f.dec_lo[j] * v;
-            high[i] += f.dec_hi[j] * v;
+            long at = all ? i + gap * (start - j) : 2 * i + start - j;
+            double v = wavelet_sample(x, 1, side->n, at, mode, 2);
+            low[i] += f.dec_lo[j] * factor * v;
+            high[i] += f.dec_hi[j] * factor * v;
         }
     }
 }
@@ -124,10 +90,6 @@ static void synthesise(const struct dwt_config *config, const struct side *side,
         memcpy(x, low, (size_t)side->n * sizeof *x);
         return;
     }
-    if (config->stationary) {
-        synthesise_all(config, low, high, x, side->n, gap);
-        return;
-    }
     if (config->mode == WAVELET_JPEG2000) {
         for (long i = 0; i < side->n; i++)
             x[i] = i % 2 ? high[i / 2] : low[i / 2];
@@ -137,14 +99,16 @@ static void synthesise(const struct dwt_config *config, const struct side *side,
     }
     struct wavelet_filters f;
     wavelet_filters(config->wavelet, &f);
-    bool periodic = config->mode == WAVELET_PERIODIZATION;
-    long length = f.length, shift = periodic ? length / 2 - 1 : length - 2;
+    const bool all = config->stationary, periodic = all || config->mode == WAVELET_PERIODIZATION;
+    const long length = f.length, shift = periodic ? length / 2 - 1 : length - 2;
+    const double factor = !all ? 1 : config->norm ? sqrt(0.5) : 0.5;
     for (long t = 0; t < side->n; t++) {
         x[t] = 0;
-        for (long k = (t + shift) % 2; k < length; k += 2) {
-            long i = (t + shift - k) / 2; /* exact: both are even or odd */
+        for (long k = all ? 0 : (t + shift) % 2; k < length; k += all ? 1 : 2) {
+            /* the half is exact: both are even or odd */
+            long i = all ? t + gap * (shift - k) : (t + shift - k) / 2;
             i = periodic ? (i % side->low + side->low) % side->low : i;
-            x[t] += f.rec_lo[k] * low[i] + f.rec_hi[k] * high[i];
+            x[t] += factor * (f.rec_lo[k] * low[i] + f.rec_hi[k] * high[i]);
         }
     }
 }

@@ -65,11 +65,6 @@ bool gauss_window(const void *config_, struct stage_window *window)
     return true;
 }
 
-static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
-{
-    return gauss_plan(config, NULL, plan, fault);
-}
-
 const struct stage stage_gauss = {
     .name = "gauss",
     .chains = (const char *const[]){"gauss:sigma=3", NULL},
@@ -79,7 +74,7 @@ const struct stage stage_gauss = {
     .complete = complete,
     .types = GAUSS_TYPES,
     .window = gauss_window,
-    .passes = passes,
+    .passes = gauss_passes,
     .reference = gauss_reference,
     .floats = &(const struct tolerance){1e-3, 1e-5}, /* sums are made in another order */
     .bench = "gauss:1.5",

@@ -10,14 +10,12 @@
 
 #include "base/text.h"
 #include "stage/common.h"
-#include "stage/gauss/unsharp.h"
 #include "stage/strips.h"
 #include "stage/weighted.h"
 
 struct task {
     struct stage_plan *plan;
     const struct gauss_config *config;
-    const struct gauss_sharpen *sharpen;
     struct view in, out;
     uint32_t radius;
     struct stage_window window;
@@ -44,13 +42,13 @@ static unsigned add_weights(const struct task *task)
 }
 
 /* Whether all changes of the type are those that f32 gives. */
-static bool is_exact_in_f32(const struct gauss_sharpen *sharpen, int largest)
+static bool is_exact_in_f32(const struct gauss_config *config, int largest)
 {
-    float amount = (float)sharpen->amount;
+    float amount = (float)config->amount;
     for (int d = 0; d <= largest; d++) {
         float change = (float)d * amount, rounder = 12582912.0f;
-        change = d >= sharpen->threshold ? (change + rounder) - rounder : 0;
-        if (change != gauss_change(sharpen, d))
+        change = d >= config->threshold ? (change + rounder) - rounder : 0;
+        if (change != gauss_change(config, d))
             return false;
     }
     return true;
@@ -64,7 +62,7 @@ static void add_changes(const struct task *task, struct pass *pass, int largest)
         return;
     }
     for (int d = 0; d <= largest; d++)
-        changes[d] = (int32_t)gauss_change(task->sharpen, d);
+        changes[d] = (int32_t)gauss_change(task->config, d);
     pass_buffer(pass,
                 stage_plan_table(task->plan, changes, ((size_t)largest + 1) * sizeof *changes));
     free(changes);
@@ -73,16 +71,16 @@ static void add_changes(const struct task *task, struct pass *pass, int largest)
 /* What is done with the blurred sample: definitions and arguments. */
 static void add_sharpening(const struct task *task, struct pass *pass)
 {
-    const struct gauss_sharpen *sharpen = task->sharpen;
-    if (!sharpen)
+    const struct gauss_config *config = task->config;
+    if (!config->sharpens)
         return;
     enum sample_type type = task->in.plane.type;
     int largest = (int)sample_max(type);
-    bool real = type == SAMPLE_F32 || is_exact_in_f32(sharpen, largest);
+    bool real = type == SAMPLE_F32 || is_exact_in_f32(config, largest);
     pass_define(pass, real ? "REAL" : "TABLE", "1");
     pass_name(pass, real ? "real" : "table");
     if (real) {
-        pass_floats(pass, (float)sharpen->amount, (float)sharpen->threshold);
+        pass_floats(pass, (float)config->amount, (float)config->threshold);
         pass_numbers(pass, "float amount, float threshold", "amount, threshold");
     } else {
         add_changes(task, pass, largest);
@@ -139,7 +137,8 @@ static void add_down(struct task *task, const struct view *middle)
     uint32_t samples = out->width * out->channels;
     /* The source's samples stand beside those of the result unless that is cropped. */
     bool aligned = pass_is_aligned(in) && task->centre == 0;
-    bool wide = pass_is_aligned(out) && samples >= lanes && (aligned || !(alpha || task->sharpen));
+    bool wide =
+        pass_is_aligned(out) && samples >= lanes && (aligned || !(alpha || task->config->sharpens));
     struct pass *pass = pass_begin(task->plan, "gauss_down", "", wide ? FORM_VECTOR : FORM_SCALAR,
                                    wide ? lanes : 1, samples, out->height);
     pass_define_type(pass, "SRC", in->type);
@@ -221,7 +220,7 @@ static void add_tile(struct task *task)
     define_weights(task, pass);
     if (in->type == SAMPLE_U8 && channels == 1 && pass_is_aligned(in))
         pass_define(pass, "PHASE", "%u", task->centre ? 0 : (4 - radius % 4) % 4);
-    pass_define(pass, "SHARPENS", "%d", task->sharpen != NULL);
+    pass_define(pass, "SHARPENS", "%d", task->config->sharpens);
     pass->work = 8.0 * (2 * radius + 4) * blocks * channels * (lines + rows) / TILE_ITEMS;
     pass_views(pass, &task->in, &task->out);
     stage_set_rows(pass, rows, &task->window, 0);
@@ -243,7 +242,8 @@ static bool suits_columns(const struct task *task)
 {
     const struct plane *in = &task->in.plane;
     uint32_t radius = task->radius;
-    bool beside = task->config->border != BORDER_CROP || !(plane_has_alpha(in) || task->sharpen);
+    bool beside =
+        task->config->border != BORDER_CROP || !(plane_has_alpha(in) || task->config->sharpens);
     return task->plan->profile->takes_columns && !task->plan->profile->generic &&
            in->type == SAMPLE_U8 && radius <= COLUMNS_RADIUS &&
            radius * in->channels <= COLUMNS_SAMPLES && pass_is_aligned(in) &&
@@ -369,7 +369,7 @@ static void add_products(struct task *task)
     pass_define_type(pass, "SRC", in->type);
     pass_channels(pass, in->channels, in->channels);
     pass_define(pass, "STEPS", "%u", steps);
-    pass_define(pass, "SHARPENS", "%d", task->sharpen != NULL);
+    pass_define(pass, "SHARPENS", "%d", task->config->sharpens);
     pass->work = 8.0 * (2 * radius + 4) * in->channels * rows / 2;
     pass_views(pass, &task->in, &task->out);
     /* of 16 rows all are loaded, and those behind them */
@@ -415,12 +415,11 @@ static const struct {
     {NULL, add_samples},            /* point, the same way */
 };
 
-int gauss_plan(const struct gauss_config *config, const struct gauss_sharpen *sharpen,
-               struct stage_plan *plan, struct fault *fault)
+int gauss_passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
+    const struct gauss_config *config = config_;
     struct task task = {.plan = plan,
                         .config = config,
-                        .sharpen = sharpen,
                         .radius = (uint32_t)config->radius,
                         .border = stage_border((enum border)config->border),
                         .centre = config->border == BORDER_CROP ? (int32_t)config->radius : 0};

@@ -1,6 +1,6 @@
 /* clahe counts each tile's tones, limits the counts and makes a table of each, and looks every
  * pixel up in the four tables around it, all on the device. cl/tone/clahe.cl says how. */
-#include "stage/tone/clahe.h"
+#include "stage/tone/tone.h"
 
 #include <math.h>
 

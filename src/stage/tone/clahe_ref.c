@@ -1,6 +1,6 @@
 /* clahe by its definition: every tile counted and given its table, every pixel looked up in four.
  * In f32, step by step, as OpenCV has it. */
-#include "stage/tone/clahe.h"
+#include "stage/tone/tone.h"
 
 #include <math.h>
 #include <stdlib.h>

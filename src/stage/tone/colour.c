@@ -1,7 +1,7 @@
 /* colour in integers is exact: a sum in f32 is rounded and then corrected by what is left of the
  * whole numbers' sum, which is small and so right modulo 2^32 (cl/tone/colour.cl). Where the sum
  * may be so large that f32 is too far off, it is computed in 64 bits. */
-#include "stage/tone/colour.h"
+#include "stage/tone/tone.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* colour by its definition: M · rgb + offset, of integers as the fraction that it is, rounded to
  * the nearest whole number, halves to the even one, and limited to the type; of f32 in f32, the
  * three products added up in their order, then the offset. */
-#include "stage/tone/colour.h"
+#include "stage/tone/tone.h"
 
 #include "base/ratio.h"
 #include "stage/common.h"

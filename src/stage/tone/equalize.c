@@ -1,6 +1,6 @@
 /* equalize counts samples, makes a table from the counts, and looks samples up in it, all on the
  * device. For colours luma is counted and looked up, and its change is added to each channel. */
-#include "stage/tone/equalize.h"
+#include "stage/tone/tone.h"
 
 #include "stage/common.h"
 #include "stage/count.h"

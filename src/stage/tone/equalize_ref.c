@@ -1,5 +1,5 @@
 /* equalize by its definition: luma or samples counted one by one, and each through the formula. */
-#include "stage/tone/equalize.h"
+#include "stage/tone/tone.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* levels of integers uses a table with the result for each value of the type, which is made here.
  * If one multiplication in f32 gives the same results, which is tried for every value, no table is
  * needed. */
-#include "stage/tone/levels.h"
+#include "stage/tone/tone.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,12 +12,6 @@
 static const struct param_choice max_choices[] = {
     {"max", LEVELS_MAX},
     {NULL, 0},
-};
-
-enum {
-    BLACK,
-    WHITE,
-    GAMMA,
 };
 
 /* Within these numbers, what kernels compute in f32 has its usual accuracy: a factor is at most

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "stage/common.h"
-#include "stage/tone/levels.h"
+#include "stage/tone/tone.h"
 
 static double limit(const struct param_scalar *scalar, const struct plane *in)
 {

@@ -1,12 +1,10 @@
 /* normalize counts samples, finds black and white, and spreads the values between them, all on the
  * device: nothing is read back. */
-#include "stage/tone/normalize.h"
+#include "stage/tone/tone.h"
 
 #include "base/ratio.h"
 #include "stage/common.h"
 #include "stage/count.h"
-
-#define F32_BINS 4096
 
 static const struct param params[] = {
     PARAM(REAL, "clip", offsetof(struct normalize_config, clip),
@@ -26,11 +24,11 @@ int32_t normalize_share(const struct normalize_config *config, const struct plan
 
 static int passes(const void *config, struct stage_plan *plan, struct fault *fault)
 {
-    unsigned state = count_state(plan, false, F32_BINS).operand;
+    unsigned state = count_state(plan, false, NORMALIZE_BINS).operand;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *plane = &plan->in->planes[i];
         struct count count;
-        count_plane(plan, plane, false, F32_BINS, &count);
+        count_plane(plan, plane, false, NORMALIZE_BINS, &count);
         count_add(plan, i, state, &count);
         struct pass *limits = count_pass(plan, "histogram", "limits", plane, state, &count, 1);
         limits->work = 4096;

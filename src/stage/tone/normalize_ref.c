@@ -1,11 +1,9 @@
 /* normalize by its definition: samples are counted one by one, and go through the formula of
  * levels. */
-#include "stage/tone/normalize.h"
+#include "stage/tone/tone.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-#include "stage/tone/levels.h"
 
 double tones_edge(const struct tones *t, uint32_t i)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "stage/move/move.h"
-#include "stage/warp/undistort.h"
+#include "stage/warp/warp.h"
 
 #define NUMBER_MAX 1e9
 

@@ -67,6 +67,16 @@ struct rotate_config {
     int quarters; /* turns, 0 to 3; -1: the angle is none of these */
 };
 
+struct undistort_config {
+    struct warp_look look;
+    char camera[PARAM_WORD_MAX]; /* "@NAME", or "" */
+    struct param_matrix matrix, distortion;
+    int fisheye;
+    double zoom;
+    bool known; /* the camera is defined */
+    struct definition_camera calibration;
+};
+
 /* From places of the result to places of the picture. */
 struct warp_map {
     bool has_lens;

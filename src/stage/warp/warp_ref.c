@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "stage/move/move.h"
-#include "stage/warp/undistort.h"
 #include "stage/warp/warp.h"
 
 struct around {
