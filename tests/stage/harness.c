@@ -32,10 +32,13 @@ static struct device_profile profiles[3];
 static size_t n_profiles;
 static bool only_own; /* of round trips */
 
-/* --seed, on which every input's samples depend; --bench, and the part of chains that it times. */
+/* --seed, on which every input's samples depend; --bench, the part of chains that it times, and how
+ * many it has timed; whether --device is given. */
 static uint32_t base_seed;
 static bool benches;
 static const char *benched = "";
+static size_t n_benched;
+static bool device_given;
 
 static struct device *device_for(const struct device_profile *profile)
 {
@@ -98,6 +101,9 @@ int harness_setup(void **state)
     if (device) {
         choose_profiles();
         open_hasty(order[0], &options);
+    } else if (device_given) {
+        fprintf(stderr, "%s\n", fault.text);
+        exit(2);
     } else
         snprintf(skip_reason, sizeof skip_reason, "no device: %s", fault.text);
     return 0;
@@ -109,6 +115,10 @@ int harness_teardown(void **state)
     programs_report();
     device_close(&hasty);
     device_close(&device);
+    if (benches && n_benched == 0) {
+        fprintf(stderr, "--bench=%s: no chain's line (\"sobel u8 x1\") has that part\n", benched);
+        exit(2);
+    }
     return 0;
 }
 
@@ -433,18 +443,17 @@ static void bench(const char *text, const struct chain *chain, enum sample_type 
                   uint32_t channels)
 {
     static char(*seen)[160];
-    static size_t n_seen;
     char name[160];
     snprintf(name, sizeof name, "%.120s %s x%u", text, sample_name(type), channels);
     if (!strstr(name, benched))
         return;
-    for (size_t i = 0; i < n_seen; i++)
+    for (size_t i = 0; i < n_benched; i++)
         if (strcmp(seen[i], name) == 0)
             return;
-    seen = realloc(seen, (n_seen + 1) * sizeof *seen);
+    seen = realloc(seen, (n_benched + 1) * sizeof *seen);
     assert_non_null(seen);
-    memcpy(seen[n_seen++], name, sizeof name);
-    if (n_seen == 1)
+    memcpy(seen[n_benched++], name, sizeof name);
+    if (n_benched == 1)
         printf("%-40s %-8s %11s %11s %8s  %s\n", "chain", "profile", "ns/sample", "C ns/sample",
                "times", "longest kernel, of how many launches");
     struct picture in = {0}, small = {0};
@@ -814,6 +823,7 @@ unsigned harness_vectors(void)
 void harness_enough_vectors(void **state)
 {
     (void)state;
+    need_device(); /* those before were skipped, too */
     if (n_vectors < 30)
         fail_msg("only %u hand-computed vectors", n_vectors);
 }
@@ -826,7 +836,8 @@ static const char help[] =
     "                  the plain C\n"
     "  --seed N        other samples: a number, or random; it is printed [0]\n"
     "  --device SEL    as of sluice run; else SLUICE_DEVICE, else auto\n"
-    "Environment HARNESS_TEST: that test alone. HARNESS_PROFILES: own, gpu or mali alone.\n";
+    "Environment HARNESS_TEST: that test alone. HARNESS_PROFILES: own, gpu or mali alone.\n"
+    "HARNESS_PROGRAMS=choices: only pictures that lead to different kernels.\n";
 
 void harness_options(int argc, char **argv)
 {
@@ -853,6 +864,7 @@ void harness_options(int argc, char **argv)
             break;
         case 'd':
             setenv("SLUICE_DEVICE", optarg, 1);
+            device_given = true;
             break;
         default:
             fputs(help, given == 'h' ? stdout : stderr);
@@ -860,7 +872,7 @@ void harness_options(int argc, char **argv)
         }
     }
     if (optind < argc) {
-        fputs(help, stderr);
+        fprintf(stderr, "%s: there is no such argument\n%s", argv[optind], help);
         exit(2);
     }
 }
