@@ -16,9 +16,8 @@ TYPES = {'u8': '|u1', 'u16': '<u2', 'i8': '|i1', 'i16': '<i2', 'i32': '<i4', 'f3
 CODES = {'u8': 'B', 'u16': 'H', 'i8': 'b', 'i16': 'h', 'i32': 'i', 'f32': 'f', 'f64': 'd'}
 WIDTH, HEIGHT = 37, 23
 
-# The stage is the last one of its chain.
+# The stage is the last one of its chain. One that is not here is a chain by itself.
 CHAINS = {
-    'abs': ['abs'],
     'analysis': ['analysis:haar', 'analysis:cdf97:levels=2'],
     'blend': ['blend:200:opacity=0.4', 'blend:7:x=5:y=-3'],
     'box': ['box:radius=2', 'box:width=9:height=4', 'box:table=1'],
@@ -33,7 +32,6 @@ CHAINS = {
     'dilate': ['dilate:3', 'dilate:width=4:height=9'],
     'divide': ['divide:3', 'divide:3:scale=2'],
     'dwt': ['dwt:db4', 'dwt:cdf53:levels=2'],
-    'equalize': ['equalize'],
     'erode': ['erode:3', 'erode:width=4:height=9'],
     'fir': ['fir:1_2_1/2_4_2/1_2_1', 'fir:0.1_0.2_0.7'],
     'flip': ['flip:x', 'flip:y'],
@@ -41,7 +39,6 @@ CHAINS = {
     'gauss': ['gauss:1.5', 'gauss:4:border=reflect'],
     'histogram': ['histogram', 'histogram:bins=16:across=3:down=2'],
     'idwt': ['dwt:db4,idwt', 'dwt:cdf97:levels=2,idwt'],
-    'invert': ['invert'],
     'levels': ['levels:black=9:white=90', 'levels:black=9:white=90:gamma=2.2'],
     'luminance': ['luminance', 'luminance:bt709'],
     'mask': ['mask:1', 'mask:0:background=9'],
@@ -144,9 +141,9 @@ class Native(unittest.TestCase):
 
     def test_every_stage_in_every_type(self):
         stages = [stage['name'] for stage in json.loads(sluice('stages', '--json').stdout)]
-        self.assertEqual(sorted(CHAINS), sorted(stages))
+        self.assertEqual(sorted(set(CHAINS) - set(stages)), [])
         for stage in stages:
-            launched = set().union(*(self.check(chain) for chain in CHAINS[stage]))
+            launched = set().union(*(self.check(chain) for chain in CHAINS.get(stage, [stage])))
             print('%-10s kernels for %s' % (stage, ' '.join(name for name in TYPES if name in launched)))
 
 

@@ -13,15 +13,15 @@ import tempfile
 import time
 
 SKIPPED = 77
-# A chain for each stage, whose result is a video where the stage takes the frame.
+# A chain for a stage, whose result is a video where the stage takes the frame. One that is not here is a chain by itself.
 CHAINS = {
-    'abs': 'abs', 'analysis': 'analysis:haar,synthesis:haar', 'box': 'box:radius=2', 'canny': 'canny:60:160', 'clahe': 'clahe:tiles=2x2',
+    'analysis': 'analysis:haar,synthesis:haar', 'box': 'box:radius=2', 'canny': 'canny:60:160', 'clahe': 'clahe:tiles=2x2',
     'close': 'close:radius=1', 'colour': 'colour:m=0_1_0/1_0_0/0_0_1', 'convert': 'convert:type=u16:channels=1',
-    'crop': 'crop:1:2:20:5', 'dilate': 'dilate:radius=2', 'demosaic': 'demosaic:rggb,convert:type=u8', 'dwt': 'dwt,idwt', 'equalize': 'equalize', 'erode': 'erode:radius=1',
+    'crop': 'crop:1:2:20:5', 'dilate': 'dilate:radius=2', 'demosaic': 'demosaic:rggb,convert:type=u8', 'dwt': 'dwt,idwt', 'erode': 'erode:radius=1',
     'fir': 'fir:1_2_1/2_4_2/1_2_1:divisor=16', 'flip': 'flip:x', 'gain': 'gain:by=1.5', 'gauss': 'gauss:sigma=1.5',
-    'histogram': 'histogram:bins=16,convert:type=u16', 'idwt': 'dwt:levels=2,idwt', 'invert': 'invert', 'levels': 'levels:10:200', 'luminance': 'luminance:bt709', 'median': 'median',
-    'normalize': 'normalize', 'open': 'open:radius=1', 'pad': 'pad:left=2:bottom=1', 'resize': 'resize:w=100',
-    'rotate': 'rotate:90', 'shrink': 'dwt,shrink:threshold=2,idwt', 'sobel': 'sobel', 'statistics': 'statistics', 'synthesis': 'analysis:cdf97,synthesis:cdf97',
+    'histogram': 'histogram:bins=16,convert:type=u16', 'idwt': 'dwt:levels=2,idwt', 'levels': 'levels:10:200', 'luminance': 'luminance:bt709',
+    'open': 'open:radius=1', 'pad': 'pad:left=2:bottom=1', 'resize': 'resize:w=100',
+    'rotate': 'rotate:90', 'shrink': 'dwt,shrink:threshold=2,idwt', 'synthesis': 'analysis:cdf97,synthesis:cdf97',
     'threshold': 'threshold:t=90', 'unsharp': 'unsharp:sigma=1', 'warp': 'warp:0.9_-0.3_5/0.3_0.9_-4',
     'undistort': 'undistort:matrix=300_0_160/0_300_120/0_0_1:distortion=-0.2_0.05', 'blend': 'blend:200:opacity=0.4',
     'subtract': 'subtract:20', 'difference': 'difference:90', 'divide': 'divide:3:scale=2', 'mask': 'mask:1',
@@ -101,8 +101,9 @@ def check_pair(sluice, folder, stage, form, size):
 
 def check_pairs(sluice, folder, everything):
     names = re.findall(r'(?m)^(\w+)', run(sluice, 'stages').stdout)
-    missing = set(names) - set(CHAINS)
-    assert names and not missing, 'no chain here for %s' % missing
+    assert names and not set(CHAINS) - set(names), set(CHAINS) - set(names)
+    for name in names:
+        CHAINS.setdefault(name, name)
     wrong, count, refused = [], 0, 0
     for index, stage in enumerate(sorted(CHAINS)):
         forms, sizes = sorted(FORMATS), SIZES

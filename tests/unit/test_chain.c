@@ -331,8 +331,8 @@ static void test_every_stage(void **state)
     (void)state;
     for (const struct stage *const *s = stage_registry; *s; s++) {
         assert_non_null((*s)->summary);
-        assert_true((*s)->pixel || (*s)->passes || (*s)->add);
-        assert_true((*s)->reference || (*s)->at || (*s)->sample);
+        assert_true((*s)->pixel || (*s)->passes || (*s)->add || (*s)->small_window);
+        assert_true((*s)->reference || (*s)->at || (*s)->sample || (*s)->small_window);
         for (const struct param *p = (*s)->params; p && p->name; p++) {
             void *config = calloc(1, (*s)->config_size);
             struct fault fault = FAULT_INIT;

@@ -544,7 +544,7 @@ class Using(Case):
         page.key('Enter')
         self.settled(page, 'luminance')
         page.key('a')
-        page.type('edges')
+        page.type('edges: the gradient')
         page.key('Enter')
         self.settled(page, 'luminance,sobel')
         page.key('a')
