@@ -24,7 +24,7 @@ def check_source(root, stage, complaints):
     if len(defined) != 1 or len(own) != 1:
         complaints.append('stage_%s with its reference is missing' % stage)
     for reference in own:
-        for pattern, found in (('*_ref.c', r'(int|double|float) %s\('), ('*.h', r'((stage_(reference|at|sample)|window_value) %s;|int %s\()')):
+        for pattern, found in (('*_ref.c', r'(int|double|float) %s\('), ('*.h', r'((stage_(reference|at|sample)|window_value) (\w+, )*%s[,;]|int %s\()')):
             if len(files_with(root, pattern, found.replace('%s', reference))) != 1:
                 complaints.append('%s is not in one file %s' % (reference, pattern))
 
