@@ -6,7 +6,8 @@
  *     ADD_LINE(j, AT)                takes row j into the numbers `first` and `second`; AT(i) is the sample at column i
  *     VALUE_OF(first, second), SECOND_OF  the result of two N, a V(DST); that of the second plane, if there are two
  *
- * and may have vectors of its own: WHOLE_VECTOR computes SAMPLES_AT_ONCE results at x, from rows that begin at R(j), and stores them.
+ * and may have vectors of its own: WHOLE_VECTOR computes SAMPLES_AT_ONCE results at x, and stores them. Sample i of a
+ * window's row j is at R(j, i).
  *
  * `step` is the number of channels, as an argument. With a constant LLVM would keep loaded samples for the next pixel, and then
  * could not vectorise the loop over single ones (with PoCL 3.1: 17 ms instead of 2.3 ms). */
@@ -14,7 +15,13 @@
 #include <border.cl>
 #include <memory.cl>
 #include <shift.cl>
-#define R(j) (ROW(src, rows[j]) + centre_x * CH)
+#pragma form VECTOR
+#define R(j, i) PLACE(src, i, rows[j]) /* centre_x is 0 */
+#pragma form SCALAR
+#define R(j, i) PLACE(src, centre_x * CH + (i), rows[j])
+#pragma form ROWS
+#define R(j, i) (ROW(src, rows[j]) + centre_x * CH + (i))
+#pragma form
 #define IN_REACH(i, n) (HIGH > 3 || WIDE > 3 ? border_near(i, n, border) : border_beside(i, n, border))
 /* All lines, written out: Mesa's compiler for Mali would not unroll a loop over them. */
 #define LINE_OF(k, AT)                                                                             \
@@ -33,11 +40,11 @@
 /* The sample of column i, for a vector: a whole vector of that place, or the two that hold it. */
 #pragma form VECTOR
 #define SHIFT(i)   (((i) * CH) + 8 * LANES) /* counted from 8 vectors in front */
-#define PLACED(j, i, k) ((__global const V(SRC) *)(R(j) + x))[SHIFT(i) / LANES - 8 + (k)]
+#define PLACED(j, i, k) ((__global const V(SRC) *)R(j, x))[SHIFT(i) / LANES - 8 + (k)]
 #define LOADED(j, i)  VECTOR_SHIFT(LANES, SHIFT(i) % LANES, SRC, PLACED(j, i, 0), PLACED(j, i, 1))
 #define STORE(v, p) *(__global V(OUT) *)(p) = v
 #pragma form ROWS
-#define LOADED(j, i) UNALIGNED_IN(SRC, LANES, R(j) + x + (i) * CH)
+#define LOADED(j, i) UNALIGNED_IN(SRC, LANES, R(j, x + (i) * CH))
 #define STORE(v, p) UNALIGNED_OUT(OUT, LANES, p) = v
 #pragma form
 #ifndef WHOLE_VECTOR
@@ -46,7 +53,7 @@
 #define WHOLE_VECTOR                                                                               \
     N first = 0, second = 0;                                                                       \
     EACH_LINE(NUMBER)                                                                              \
-    V(DST) v = VALUE_OF(first, second);                                                              \
+    V(DST) v = VALUE_OF(first, second);                                                            \
     TAKE_ALPHA(ALPHA, v, LOADED(TOP, 0));                                                          \
     STORE_BOTH(v, first, second)
 #endif
@@ -62,9 +69,9 @@ inline ONE FN(fetched)(ONE v, bool is_zero)
 {
     return is_zero ? 0 : v;
 }
-#define POINTED(i) (ONE)(R(j) + own)[(i) * step]
+#define POINTED(i) (ONE)*R(j, own + (i) * step)
 #define ONE_RESULT(own)                                                                            \
-    DST v = FIRST(VALUE_OF((N)(WORK)first, (N)(WORK)second));                                        \
+    DST v = FIRST(VALUE_OF((N)(WORK)first, (N)(WORK)second));                                      \
     out[x] = THEN_ONE(IS_ALPHA(ALPHA, x) ? (DST)(own) : v);                                        \
     if (PLANES == 2)                                                                               \
         out2[x] = FIRST(SECOND_OF((N)(WORK)first, (N)(WORK)second));
@@ -77,14 +84,10 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
     POSITION(x, y)
     int end = SPAN_END(x), rows[HIGH];
     __global OUT *out = ROW(dst, y), *out2 = LAST_OUTPUT(y);
-    bool whole = true; /* no row of its windows is of zeros */
     UNROLLED for (int j = 0; j < HIGH; j++)
-    {
         rows[j] = source_row(y + centre_y - TOP + j, IN_REACH(y + centre_y - TOP + j, height), RING);
-        whole = whole && rows[j] >= 0;
-    }
-    /* Positions whose window lies inside. */
-    int inner = whole ? max((LEFT - centre_x) * DST_CH, x) : end;
+    /* Positions whose window lies inside; none if a row of it is of zeros, as the first or the last is then. */
+    int inner = (rows[0] | rows[HIGH - 1]) < 0 ? end : max((LEFT - centre_x) * DST_CH, x);
     int inner_end = min((width - RIGHT - centre_x) * DST_CH, end);
 #pragma form VECTOR
     bool fits = x == inner && x + LANES == inner_end;
@@ -118,7 +121,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
             int own = DST_CH == CH ? x : x / DST_CH * CH + x % DST_CH;
             ONE first = 0, second = 0;
             EACH_LINE(POINTED)
-            ONE_RESULT((R(TOP))[own])
+            ONE_RESULT(*R(TOP, own))
         }
 #endif
         inner = end; /* what is left is the other edge */

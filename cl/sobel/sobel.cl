@@ -150,16 +150,16 @@ inline N FN(slope)(V(SRC) top, V(SRC) bottom)
     return CONVERT(WORK, top) - CONVERT(WORK, bottom);
 }
 #define WHOLE_VECTOR                                                                               \
-    LOAD_AROUND(r0, R(0) + x)                                                                      \
-    LOAD_AROUND(r1, R(1) + x)                                                                      \
-    LOAD_AROUND(r2, R(2) + x)                                                                      \
+    LOAD_AROUND(r0, R(0, x))                                                                       \
+    LOAD_AROUND(r1, R(1, x))                                                                       \
+    LOAD_AROUND(r2, R(2, x))                                                                       \
     N smooth = FN(smooth)(r0, r1, r2), slope = FN(slope)(r0, r2);                                  \
     N before = FN(smooth)(r0_before, r1_before, r2_before), slope_before = FN(slope)(r0_before, r2_before); \
     N behind = FN(smooth)(r0_behind, r1_behind, r2_behind), slope_behind = FN(slope)(r0_behind, r2_behind); \
     N dx = VECTOR_AFTER(LANES, CH, WORK, smooth, behind) - VECTOR_BEFORE(LANES, CH, WORK, before, smooth); \
     N dy = VECTOR_BEFORE(LANES, CH, WORK, slope_before, slope) + (WORK)2 * slope +                 \
            VECTOR_AFTER(LANES, CH, WORK, slope, slope_behind);                                     \
-    V(DST) v = VALUE_OF(dx, dy);                                                                     \
+    V(DST) v = VALUE_OF(dx, dy);                                                                   \
     TAKE_ALPHA(ALPHA, v, r1);                                                                      \
     STORE_BOTH(v, dx, dy)
 #endif
@@ -170,8 +170,8 @@ inline N FN(slope)(V(SRC) top, V(SRC) bottom)
 /* The next row is fetched: the processor's own prefetching ends with each page. What lies behind a ring may be another
  * thread's. */
 #define WHOLE_VECTOR                                                                               \
-    FETCH_AHEAD(R(2) + x + (RING ? 0 : src_stride));                                               \
-    ushort16 pairs = FN(pairs_at)(R(0), R(1), R(2), x GIVEN);                                      \
+    FETCH_AHEAD(R(2, x) + (RING ? 0 : src_stride));                                                \
+    ushort16 pairs = FN(pairs_at)(R(0, 0), R(1, 0), R(2, 0), x GIVEN);                             \
     STORE(THEN(as_uchar16(pairs.lo)), out + x);                                                    \
     STORE(THEN(as_uchar16(pairs.hi)), out + x + LANES);
 #endif
