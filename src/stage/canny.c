@@ -43,11 +43,21 @@ static int change(const void *config, struct plane *plane, struct fault *fault)
     return 0;
 }
 
+/* Of gradients: unsigned numbers of that size, none of which is larger than `most`. */
+struct magnitude {
+    enum sample_type type;
+    const char *number;
+    uint64_t most;
+};
+static const struct magnitude small = {SAMPLE_U16, "ushort", UINT16_MAX >> 2};
+static const struct magnitude middle = {SAMPLE_I32, "uint", UINT32_MAX >> 2};
+static const struct magnitude large = {SAMPLE_F64, "ulong", INT64_MAX >> 2};
+
 struct work {
     struct stage_plan *plan;
     const struct plane *in;
     struct view gradients, classes, parents, out;
-    enum sample_type magnitude; /* of gradients, as unsigned numbers of that size */
+    const struct magnitude *magnitude;
     bool on_cpu;
     uint32_t lanes; /* of gradients, and of thinning; 0: pixel by pixel */
 };
@@ -55,11 +65,6 @@ struct work {
 enum {
     STEP_SPAN = 8, /* pixels of a work-item that joins, marks or shows; most are no edges */
 };
-
-static const char *number_name(enum sample_type magnitude)
-{
-    return magnitude == SAMPLE_U16 ? "ushort" : magnitude == SAMPLE_I32 ? "uint" : "ulong";
-}
 
 /* Of a kernel that takes `lanes` pixels at once, or `span` one after the other, where it has no
  * vectors; a CPU's whole rows. */
@@ -84,10 +89,10 @@ static void add_gradients(const struct work *work, unsigned plane,
     uint32_t lanes = work->on_cpu || in->channels == 1 ? work->lanes : 0;
     struct pass *pass = begin(work, "gradient", lanes, 1);
     pass_define_type(pass, "SRC", in->type);
-    pass_define(pass, "MAGNITUDE", "%s", number_name(work->magnitude));
-    pass_define(pass, "DIFFERENCE", "%s", number_name(work->magnitude) + 1); /* signed */
+    pass_define(pass, "MAGNITUDE", "%s", work->magnitude->number);
+    pass_define(pass, "DIFFERENCE", "%s", work->magnitude->number + 1); /* signed */
     pass_define(pass, "TANGENT", "%d", CANNY_TANGENT);
-    if (work->magnitude == SAMPLE_U16)
+    if (work->magnitude == &small)
         pass_define(pass, "HALVES", "1");
     pass_define(pass, "CH", "%u", in->channels);
     pass_define(pass, "COLOURS", "%u", in->channels - plane_has_alpha(in));
@@ -108,12 +113,12 @@ static void add_thinning(const struct work *work, const struct canny_config *con
 {
     uint64_t low, high;
     /* Vectors of numbers of 64 bits have no room in Mali's registers. */
-    uint32_t lanes = work->on_cpu || work->magnitude != SAMPLE_F64 ? work->lanes : 0;
+    uint32_t lanes = work->on_cpu || work->magnitude != &large ? work->lanes : 0;
     struct pass *pass = begin(work, "thin", lanes, 1);
     canny_limits(config, &low, &high);
-    pass_define(pass, "MAGNITUDE", "%s", number_name(work->magnitude));
-    pass_define(pass, "LIMIT", "%s", work->magnitude == SAMPLE_F64 ? "ulong" : "uint");
-    pass_name(pass, number_name(work->magnitude));
+    pass_define(pass, "MAGNITUDE", "%s", work->magnitude->number);
+    pass_define(pass, "LIMIT", "%s", work->magnitude == &large ? "ulong" : "uint");
+    pass_name(pass, work->magnitude->number);
     pass->work = 20;
     pass->bytes_read = plane_bytes(&work->gradients.plane);
     pass->bytes_written = plane_bytes(&work->classes.plane);
@@ -121,13 +126,9 @@ static void add_thinning(const struct work *work, const struct canny_config *con
     pass_view(pass, &work->classes);
     pass_view(pass, &work->parents);
     pass_ints(pass, work->in->width, work->in->height);
-    /* No gradient is larger than these. */
-    uint64_t most = work->magnitude == SAMPLE_U16   ? UINT16_MAX >> 2
-                    : work->magnitude == SAMPLE_I32 ? UINT32_MAX >> 2
-                                                    : INT64_MAX >> 2;
-    low = low < most ? low : most;
-    high = high < most ? high : most;
-    if (work->magnitude == SAMPLE_F64) {
+    low = low < work->magnitude->most ? low : work->magnitude->most;
+    high = high < work->magnitude->most ? high : work->magnitude->most;
+    if (work->magnitude == &large) {
         pass_long(pass, (int64_t)low);
         pass_long(pass, (int64_t)high);
     } else {
@@ -161,11 +162,9 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
         /* Other GPUs load vectors at addresses of whole vectors alone. */
         work.lanes = work.on_cpu ? 16 : plan->profile->takes_columns ? 4 : 0;
         bool squares = config->norm == CANNY_L2, bytes = in->type == SAMPLE_U8;
-        work.magnitude = bytes && !squares   ? SAMPLE_U16
-                         : bytes || !squares ? SAMPLE_I32
-                                             : SAMPLE_F64;
+        work.magnitude = bytes && !squares ? &small : bytes || !squares ? &middle : &large;
         work.classes = stage_plan_view(plan, &classes, &shape);
-        shape.type = work.magnitude;
+        shape.type = work.magnitude->type;
         work.gradients = stage_plan_view(plan, &gradients, &shape);
         shape.type = SAMPLE_I32;
         work.parents = stage_plan_view(plan, &parents, &shape);

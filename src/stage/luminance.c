@@ -75,19 +75,6 @@ static int change(const void *config, struct plane *plane, struct fault *fault)
     return 0;
 }
 
-static void add_weights(struct pass *pass, const struct luminance_config *config,
-                        enum sample_type type)
-{
-    uint32_t weights[3];
-    luminance_weights(config, weights);
-    for (int i = 0; i < 3; i++) {
-        if (type == SAMPLE_F32)
-            pass_float(pass, (float)weights[i] / 65536);
-        else
-            pass_uint(pass, weights[i]);
-    }
-}
-
 static void add_pass(const struct luminance_config *config, struct stage_plan *plan, unsigned i)
 {
     const struct plane *in = &plan->in->planes[i], *out = &plan->out->planes[i];
@@ -126,8 +113,11 @@ static void add_pass(const struct luminance_config *config, struct stage_plan *p
     pass->work = mixes ? 8 : 1;
     pass_planes(pass, plan, i);
     pass->gives_grey = mixes && in->type == SAMPLE_U8 && pass_is_aligned(in);
-    if (mixes)
-        add_weights(pass, config, in->type);
+    for (int k = 0; k < 3 && mixes; k++)
+        if (in->type == SAMPLE_F32)
+            pass_float(pass, (float)weights[k] / 65536);
+        else
+            pass_uint(pass, weights[k]);
 }
 
 /* A picture with one channel needs no pass. */

@@ -55,19 +55,13 @@ static double otsu(const struct picture *picture, size_t plane)
 /* The picture as t=local compares it, whose f32 is in levels. */
 static bool make_levels(const struct picture *in, struct picture *levels)
 {
-    struct frame frame = {0};
-    bool made = true;
-    for (size_t i = 0; i < in->frame.n_planes && made; i++) {
-        struct plane plane = in->frame.planes[i];
-        plane.type = plane.type == SAMPLE_F32 ? SAMPLE_I16 : plane.type;
-        made = frame_add_plane(&frame, &plane, FRAME_ALIGNMENT);
-    }
-    made = made && picture_create(levels, &frame);
-    frame_finish(&frame);
-    for (size_t i = 0; i < in->frame.n_planes && made; i++) {
+    if (!picture_create(levels, &in->frame)) /* with more room than levels need */
+        return false;
+    for (size_t i = 0; i < in->frame.n_planes; i++) {
         const struct plane *p = &in->frame.planes[i];
-        enum sample_type to = levels->frame.planes[i].type;
+        enum sample_type to = p->type == SAMPLE_F32 ? SAMPLE_I16 : p->type;
         float scale = (float)threshold_scale(p);
+        levels->frame.planes[i].type = to;
         for (struct sample_at s = {0}; plane_each(p, &s);) {
             double v = picture_at(in, i, &s);
             if (p->type == SAMPLE_F32)
@@ -75,7 +69,7 @@ static bool make_levels(const struct picture *in, struct picture *levels)
             picture_set(levels, i, &s, (double)sample_saturate(to, v));
         }
     }
-    return made;
+    return true;
 }
 
 /* Each sample against the mean around it. */

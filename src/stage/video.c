@@ -67,14 +67,6 @@ static const struct {
     [VIDEO_RAW12] = {"raw12", "packed", "", "PACKED 12\n"},
 };
 
-static void add_factors(struct pass *pass, const struct video_config *config)
-{
-    struct video_factors f = video_factors(&config->video);
-    pass_ints(pass, f.y_zero, f.y);
-    if (!config->luma)
-        pass_ints(pass, f.cr_to_r, f.cb_to_g, f.cr_to_g, f.cb_to_b);
-}
-
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
 {
     const struct video_config *config = config_;
@@ -106,8 +98,11 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     }
     pass_plane(pass, OPERAND_OUT, 0);
     pass->bytes_written = plane_bytes(out);
+    struct video_factors f = video_factors(&config->video);
     if (video_is_ycbcr(format))
-        add_factors(pass, config);
+        pass_ints(pass, f.y_zero, f.y);
+    if (video_is_ycbcr(format) && !config->luma)
+        pass_ints(pass, f.cr_to_r, f.cb_to_g, f.cr_to_g, f.cb_to_b);
     return 0;
 }
 

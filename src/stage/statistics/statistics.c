@@ -219,14 +219,6 @@ static int histogram_change(const void *config_, struct plane *plane, struct fau
 
 #define BLOCK 256 /* values that are summed up together */
 
-/* How a plane is counted; `bins`: how many counts of a set are wanted. */
-static void set_count(const struct stage_plan *plan, unsigned index, const struct regions *regions,
-                      uint32_t bins, struct count *count)
-{
-    const struct plane *in = &plan->in->planes[index];
-    count_regions(plan, in, (uint32_t)regions->across, (uint32_t)regions->down, bins, count);
-}
-
 static uint32_t sets_of(const struct count *count)
 {
     return count->tiles * count->colours;
@@ -248,7 +240,8 @@ static int add_statistics(const void *config_, struct stage_plan *plan, struct f
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         const struct plane *in = &plan->in->planes[i];
         int32_t table[4 * (5 + 2 * STATISTICS_NUMBERS_MAX)];
-        set_count(plan, i, &config->regions, 65536, &count);
+        count_regions(plan, in, (uint32_t)config->regions.across, (uint32_t)config->regions.down,
+                      65536, &count);
         stage_plan_memory(plan, &state,
                           sizeof(int32_t) * (uint64_t)sums_at(&count) +
                               32 * (uint64_t)sets_of(&count) * count.bins / BLOCK);
@@ -289,10 +282,12 @@ static int add_histogram(const void *config_, struct stage_plan *plan, struct fa
     struct scratch state = {0};
     struct count count;
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
-        set_count(plan, i, &config->regions, bins, &count);
+        const struct plane *in = &plan->in->planes[i];
+        count_regions(plan, in, (uint32_t)config->regions.across, (uint32_t)config->regions.down,
+                      bins, &count);
         stage_plan_memory(plan, &state, count_bytes(&count));
         count.low = histogram_low(config);
-        count.scale = count.scaled ? histogram_scale(config, &plan->in->planes[i]) : 0;
+        count.scale = count.scaled ? histogram_scale(config, in) : 0;
         count_add(plan, i, state.operand, &count);
         struct pass *pass = pass_begin(plan, "statistics", "bins", FORM_SCALAR, 1,
                                        bins * count.colours, count.tiles);
