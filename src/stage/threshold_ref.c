@@ -72,50 +72,37 @@ static bool make_levels(const struct picture *in, struct picture *levels)
     return true;
 }
 
-/* Each sample against the mean around it. */
-static int local_reference(const struct threshold_config *config, const struct picture *in,
-                           struct picture *out, struct fault *fault)
+int threshold_reference(const void *config_, const struct picture *in, struct picture *out,
+                        struct fault *fault)
 {
+    const struct threshold_config *config = config_;
+    const bool local = config->t.choice == THRESHOLD_LOCAL; /* against the mean around a sample */
     struct picture levels = {0}, means = {0};
     struct box_config box;
-    uint32_t inset = config->border == BORDER_CROP ? (uint32_t)config->radius : 0;
+    uint32_t inset = local && config->border == BORDER_CROP ? (uint32_t)config->radius : 0;
+    int result = 0;
     threshold_means(config, &box);
-    int result = make_levels(in, &levels)
+    if (local)
+        result = make_levels(in, &levels)
                      ? stage_compute_new(&stage_box, &box, &levels, &means, fault)
                      : fault_set(fault, FAULT_MEMORY, "no memory for levels");
     for (size_t i = 0; i < out->frame.n_planes && result == 0; i++) {
         const struct plane *p = &out->frame.planes[i];
+        double t = config->t.choice == THRESHOLD_OTSU ? otsu(in, i) : config->t.value;
         double high = config->high.choice == THRESHOLD_MAX ? plane_white(p) : config->high.value;
         double offset = config->offset * threshold_scale(p);
+        if (p->type == SAMPLE_F32)
+            t = (float)t;
         for (struct sample_at s = {0}; plane_each(p, &s);) {
             struct sample_at at = {s.x + inset, s.y + inset, s.c};
-            bool above = picture_at(&levels, i, &at) >= picture_at(&means, i, &s) - offset;
-            double v = stage_limited(p->type, above ? high : config->low);
-            picture_set(out, i, &s, s.alpha ? picture_at(in, i, &at) : v);
+            double v = picture_at(in, i, &at);
+            bool above =
+                local ? picture_at(&levels, i, &at) >= picture_at(&means, i, &s) - offset : v >= t;
+            picture_set(out, i, &s,
+                        s.alpha ? v : stage_limited(p->type, above ? high : config->low));
         }
     }
     picture_destroy(&levels);
     picture_destroy(&means);
     return result;
-}
-
-int threshold_reference(const void *config_, const struct picture *in, struct picture *out,
-                        struct fault *fault)
-{
-    const struct threshold_config *config = config_;
-    if (config->t.choice == THRESHOLD_LOCAL)
-        return local_reference(config, in, out, fault);
-    for (size_t i = 0; i < in->frame.n_planes; i++) {
-        const struct plane *p = &in->frame.planes[i];
-        double t = config->t.choice == THRESHOLD_OTSU ? otsu(in, i) : config->t.value;
-        double high = config->high.choice == THRESHOLD_MAX ? plane_white(p) : config->high.value;
-        if (p->type == SAMPLE_F32)
-            t = (float)t;
-        for (struct sample_at s = {0}; plane_each(p, &s);) {
-            double v = picture_at(in, i, &s);
-            picture_set(out, i, &s,
-                        s.alpha ? v : stage_limited(p->type, v >= t ? high : config->low));
-        }
-    }
-    return 0;
 }

@@ -40,14 +40,11 @@ static const struct param params[] = {
     {0},
 };
 
-enum { /* bits of `given` */
-    WORD_WAVELET = 1 << 1,
-    WORD_MODE = 1 << 2,
-    WORD_PRECISION = 1 << 3,
-    WORD_SIZE = 1 << 4,
-    WORD_TYPE = 1 << 5,
-    WORD_AXIS = 1 << 6,
-};
+/* Whether that parameter was given. */
+static bool is_given(const struct idwt_config *config, const char *name)
+{
+    return config->given & param_bit(params, name);
+}
 
 unsigned idwt_kept(const struct idwt_config *config, unsigned n_levels)
 {
@@ -68,7 +65,7 @@ static int complete(void *config_, param_given *given, struct fault *fault)
     if (config->levels.choice == PARAM_IS_NUMBER &&
         config->levels.value != floor(config->levels.value))
         return fault_set(fault, FAULT_CHAIN, "stage 'idwt': levels is a whole number, or all");
-    if (*given & WORD_SIZE && (!plane_parse_size(config->size, &size) || size.channels != 1))
+    if (is_given(config, "size") && (!plane_parse_size(config->size, &size) || size.channels != 1))
         return fault_set(fault, FAULT_CHAIN, "stage 'idwt': size=%s: expected WIDTHxHEIGHT",
                          config->size);
     return 0;
@@ -85,21 +82,21 @@ static int read_named(const struct idwt_config *config, const struct frame *in, 
                       struct fault *fault)
 {
     enum sample_type type = in->planes[0].type;
-    param_given given = config->given & WORD_MODE ? 1u << DWT_PARAM_MODE : 0;
-    int axis = config->given & WORD_AXIS ? config->axis : dwt_is_named_line(in) ? DWT_X : DWT_BOTH;
+    param_given given = is_given(config, "mode") ? 1u << DWT_PARAM_MODE : 0;
+    int axis = is_given(config, "axis") ? config->axis : dwt_is_named_line(in) ? DWT_X : DWT_BOTH;
     *dwt = (struct dwt_config){.wavelet = config->wavelet,
                                .mode = config->mode,
                                .axis = axis,
                                .stationary = config->stationary,
                                .norm = config->norm,
-                               .precision = config->given & WORD_PRECISION ? config->precision
-                                            : type == SAMPLE_F64           ? DWT_DOUBLE
-                                            : type == SAMPLE_I32           ? DWT_REVERSIBLE
-                                                                           : DWT_SINGLE};
+                               .precision = is_given(config, "precision") ? config->precision
+                                            : type == SAMPLE_F64          ? DWT_DOUBLE
+                                            : type == SAMPLE_I32          ? DWT_REVERSIBLE
+                                                                          : DWT_SINGLE};
     *original = (struct plane){0};
-    if (config->given & WORD_SIZE)
+    if (is_given(config, "size"))
         plane_parse_size(config->size, original);
-    original->type = config->given & WORD_TYPE ? (enum sample_type)config->type : type;
+    original->type = is_given(config, "type") ? (enum sample_type)config->type : type;
     int result = dwt_complete(dwt, &given, fault);
     if (result == FAULT_CHAIN && fault)
         /* the frame makes these parameters necessary, so the chain is not wrong */
@@ -159,7 +156,7 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
     const struct idwt_config *config = config_;
     size_t used = 0;
     bool is_named = in->n_origins == 0 && dwt_count_named(in) > 0;
-    if (is_named && !(config->given & WORD_WAVELET))
+    if (is_named && !is_given(config, "wavelet"))
         return fault_set(
             fault, FAULT_SHAPE,
             "idwt: these planes do not say which dwt they came from (an NPZ without "

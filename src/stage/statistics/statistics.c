@@ -120,7 +120,7 @@ static int complete_statistics(void *config_, param_given *given, struct fault *
 static int complete_histogram(void *config_, param_given *given, struct fault *fault)
 {
     struct histogram_config *config = config_;
-    const param_given high = 1 << 4; /* the index of `high` in the table */
+    const param_given high = param_bit(histogram_params, "high");
     config->has_high = *given & high;
     if (config->has_high && !(config->high > config->low))
         return fault_set(fault, FAULT_CHAIN, "histogram: high=%g is not above low=%g", config->high,
