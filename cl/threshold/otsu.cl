@@ -20,19 +20,14 @@ inline bool FN(is_greater)(ulong4 a, ulong4 b)
     return a.z != b.z ? a.z > b.z : a.y != b.y ? a.y > b.y : a.x > b.x;
 }
 
-/* A way to split: behind bin i, and the variance between its classes. n is the number of samples and s the sum of their
- * bins' numbers; n0 and s0 are those of the lower class, n1 and s1 of the upper one. The variance is, up to a constant
- * factor, n0 * n1 * (s0 / n0 - s1 / n1)² = (s * n0 - s0 * n)² / (n0 * n1). The number of samples is limited
- * (src/stage/threshold.h) so that the difference fits 64 bits; computed modulo 2^64 it is right even where
- * the products overflow. */
-struct FN(split) {
-    ulong difference, over;
-    int i;
-};
-
-inline struct FN(split) FN(better)(struct FN(split) a, struct FN(split) b)
+/* A way to split, (difference, over, i, 0), is behind bin i. n is the number of samples and s the sum of their bins'
+ * numbers; n0 and s0 are those of the lower class, n1 and s1 of the upper one. The variance between the classes is, up to a
+ * constant factor, n0 * n1 * (s0 / n0 - s1 / n1)² = (s * n0 - s0 * n)² / (n0 * n1) = difference² / over. The number of
+ * samples is limited (src/stage/threshold.h) so that the difference fits 64 bits; computed modulo 2^64 it is right even
+ * where the products overflow. (A vector, because Mesa's compiler keeps a struct that is chosen in memory.) */
+inline ulong4 FN(better)(ulong4 a, ulong4 b)
 {
-    bool second = FN(is_greater)(FN(square_times)(b.difference, a.over), FN(square_times)(a.difference, b.over));
+    bool second = FN(is_greater)(FN(square_times)(b.x, a.y), FN(square_times)(a.x, b.y));
     return second ? b : a;
 }
 
@@ -43,7 +38,7 @@ GROUPED __kernel void KERNEL(GRID, __global int *restrict state)
     IN_GRID(SPAN_BEGIN, GRID_Y)
     SHARED ulong sums[ITEMS];
     SHARED int place;
-    SHARED struct FN(split) splits[ITEMS];
+    SHARED ulong4 splits[ITEMS];
     int item = SPAN_BEGIN % ITEMS, begin = item * EACH, least = state[FOUND_LEAST], most = state[FOUND_MOST];
     __global int *counts = state + COUNTS_AT;
     if (LEVELS) {
@@ -70,14 +65,14 @@ GROUPED __kernel void KERNEL(GRID, __global int *restrict state)
     ulong n = SUM_OF_ALL(sums);
     s0 = SUM_UP_WIDE(sums, s0) - s0;
     ulong s = SUM_OF_ALL(sums);
-    struct FN(split) best = {0, 1, -1};
+    ulong4 best = (ulong4)(0, 1, (ulong)-1, 0);
     for (int i = begin; splits_up && i < begin + EACH; i++) {
         if (counts[i] == 0)
             continue; /* an empty bin: the same classes as before */
         n0 += counts[i];
         s0 += (ulong)counts[i] * i;
         if (n0 < n)
-            best = FN(better)(best, (struct FN(split)){s * n0 - s0 * n, n0 * (n - n0), i});
+            best = FN(better)(best, (ulong4)(s * n0 - s0 * n, n0 * (n - n0), (ulong)i, 0));
     }
     splits[item] = best;
     for (int distance = 1; distance < ITEMS; distance *= 2) {
@@ -86,5 +81,5 @@ GROUPED __kernel void KERNEL(GRID, __global int *restrict state)
             splits[item] = FN(better)(splits[item], splits[item + distance]);
     }
     if (item == 0)
-        state[FOUND] = found ? EDGE_AT(bins, splits[0].i + 1) : 0;
+        state[FOUND] = found ? EDGE_AT(bins, (int)splits[0].z + 1) : 0;
 }

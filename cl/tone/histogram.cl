@@ -43,19 +43,17 @@ GROUPED __kernel void KERNEL(GRID, __global int *restrict state)
 inline int FN(first_beyond)(__global const int *counts, int n, int step, int *share, SHARED int *sums, SHARED int *place,
                             int item)
 {
-    int begin = min(item * EACH, n), end = min(begin + EACH, n), own = 0, first = n;
+    int begin = min(item * EACH, n), end = min(begin + EACH, n), own = 0, at = begin;
     for (int i = begin; i < end; i++)
         own += counts[i * step];
     int below = SUM_UP(sums, own) - own;
-    for (int i = begin; i < end && first == n; i++) {
-        if (below <= *share && below + counts[i * step] > *share)
-            first = i;
-        else
-            below += counts[i * step];
-    }
-    own = first;
-    first = LEAST_OF(place, own);
-    if (own == first && first < n) /* whose place it is */
+    while (at < end && below + counts[at * step] <= *share)
+        below += counts[at++ * step];
+    own = at < end && below <= *share ? at : n;
+    int first = LEAST_OF(place, own);
+    if (first == n)
+        return n;
+    if (own == first) /* whose place it is */
         sums[0] = *share - below;
     BARRIER
     *share = sums[0];
