@@ -56,6 +56,11 @@ inline uint4 FN(sixteen)(__global const uchar *line, int x, int width, int borde
 #define LEAVING(line)  FN(sixteen)(line, x - left * CH - LEFT, width, border)
 
 #pragma kernel starts
+INLINED SUMS FN(sums)(const SUM *each)
+{
+    return (SUMS)(each[0], each[1], each[2], each[3]);
+}
+
 /* The grid counts the source's rows in x, because there are more of them, and in y parts of `part` chunks. */
 __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(START, starts), int width, int chunks,
                      int part, int left, int right, int border)
@@ -65,27 +70,29 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(START, starts), int w
     __global const uchar *line = ROW(src, y);
     __global START *to = ROW(starts, y);
     int x = chunk * CHUNK;
-    SUM sum[4];
-    UNROLLED for (int c = 0; c < 4; c++)
-        sum[c] = 0;
+    SUMS sum = 0;
     for (int i = x / CH - left; i <= x / CH + right; i++) {
         int at = border_near(i, width, border);
-        UNROLLED for (int c = 0; c < CH; c++)
-            sum[c] += (SUM)((at < 0 ? 0u : (uint)line[max(at, 0) * CH + c]) ^ (FLIPPED & 255u));
+        SUM pixel[4];
+        UNROLLED for (int c = 0; c < 4; c++)
+            pixel[c] = c < CH ? (SUM)((at < 0 ? 0u : (uint)line[max(at, 0) * CH + c]) ^ (FLIPPED & 255u)) : 0;
+        sum += FN(sums)(pixel);
     }
     for (;; x += CHUNK) {
         if (CH == 1)
-            to[chunk] = (START)sum[0];
+            to[chunk] = (START)sum.s0;
         else
-            *(__global CAT(START, 4) *)(to + 4 * chunk) =
-                (CAT(START, 4))((START)sum[0], (START)sum[1], (START)sum[2], (START)sum[3]);
+            *(__global CAT(START, 4) *)(to + 4 * chunk) = CAT3(convert_, START, 4)(sum);
         if (++chunk == end)
             return;
         uint4 in = ENTERING(line), out = LEAVING(line);
+        SUM all[4];
+        all[0] = sum.s0, all[1] = sum.s1, all[2] = sum.s2, all[3] = sum.s3;
         UNROLLED for (int i = 0; i < CHUNK; i++)
-            sum[i % CH] += BYTE_IN(in, RIGHT + i);
+            all[i % CH] += BYTE_IN(in, RIGHT + i);
         UNROLLED for (int i = 0; i < CHUNK; i++)
-            sum[i % CH] -= BYTE_IN(out, LEFT + i);
+            all[i % CH] -= BYTE_IN(out, LEFT + i);
+        sum = FN(sums)(all);
     }
 }
 
@@ -97,14 +104,16 @@ inline SUMS FN(starts_at)(__global const START *p)
     return CAT3(convert_, SUM, 4)(*(__global const CAT(START, 4) *)p);
 }
 
-/* Four means in a word. `factor`: 1/area, of sums that are floats. */
-inline uint FN(means)(SUMS sums, uint area, float factor)
+/* A mean in the lowest byte of a word, and four of them in a word. `factor`: 1/area, of sums that are floats. */
+inline uint FN(mean)(SUM sum, uint area, float factor)
 {
-#define IN_BITS(sum) as_uint(fma((float)(sum), factor, ROUNDER))
-#define QUOTIENT(sum)    floor_quotient_uint((uint)(sum) + area / 2, area, factor)
-    return IS_REAL(SUM)
-               ? last_bytes(IN_BITS(sums.s0), IN_BITS(sums.s1), IN_BITS(sums.s2), IN_BITS(sums.s3))
-               : QUOTIENT(sums.s0) | QUOTIENT(sums.s1) << 8 | QUOTIENT(sums.s2) << 16 | QUOTIENT(sums.s3) << 24;
+    return IS_REAL(SUM) ? as_uint(fma((float)sum, factor, ROUNDER))
+                        : floor_quotient_uint((uint)sum + area / 2, area, factor);
+}
+
+inline uint FN(word)(uint a, uint b, uint c, uint d)
+{
+    return IS_REAL(SUM) ? last_bytes(a, b, c, d) : a | b << 8 | c << 16 | d << 24;
 }
 
 /* Row `at` of the bordered source enters the window (SIGN +) or leaves it (-). */
@@ -138,12 +147,13 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_IN(START, starts), PLANE_
         ROW_MOVES(+, ENTERS, at)
     for (;;) {
         SUM sum[4]; /* (Mesa's compiler keeps an array with an initialiser in memory.) */
-        CAT(SUM, 16) sums;
         sum[0] = first.s0, sum[1] = first.s1, sum[2] = first.s2, sum[3] = first.s3;
-#define NEXT_SUM(i, digit) sums.s##digit = sum[i % CH], sum[i % CH] += slopes.s##digit;
-        EACH_SAMPLE(NEXT_SUM)
-        uint4 v = (uint4)(FN(means)(sums.s0123, area, factor), FN(means)(sums.s4567, area, factor),
-                          FN(means)(sums.s89ab, area, factor), 0u) ^ FLIPPED;
+#define NEXT_MEAN(i, digit)                                                                        \
+    uint mean##i = FN(mean)(sum[i % CH], area, factor);                                            \
+    sum[i % CH] += slopes.s##digit;
+        EACH_SAMPLE(NEXT_MEAN)
+        uint4 v = (uint4)(FN(word)(mean0, mean1, mean2, mean3), FN(word)(mean4, mean5, mean6, mean7),
+                          FN(word)(mean8, mean9, mean10, mean11), 0u) ^ FLIPPED;
         __global uchar *to = dst_base + (uint)(dst_offset + y * dst_stride + x);
         if (x + CHUNK <= n) {
             if (ALPHA)
