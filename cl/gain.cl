@@ -1,5 +1,6 @@
-/* gain: v * gain + offset. In f32 with two roundings; for integers exactly (src/stage/gain.c), from N = FACTOR * v,
- * where INPUT clamps v so that N fits; in the kernel `generic` the numbers are arguments. */
+/* gain: v * gain + offset. The kernel f32 rounds twice, words of bytes once, and has integers where either is exact; the
+ * others compute integers exactly (src/stage/gain.c), from N = FACTOR * v, where INPUT clamps v so that N fits; in the kernel
+ * `generic` the numbers are arguments. */
 #include <quotient.cl>
 #include <round.cl>
 #include <in_words.cl>
@@ -8,8 +9,9 @@
 inline V(DST) FN(gain_pixel)(V(SRC) v, float gain, float offset)
 {
 #pragma form WORDS
-    /* Conversions between bytes and floats only take permutations and additions (cl/prelude/words.cl). */
-#define SCALED(w, k)   as_uint(fmin(fmax(byte_as_float(w, k) * gain + offset, 0.0f), 255.0f) + ROUNDER)
+    /* Conversions between bytes and floats only take permutations and additions (cl/prelude/words.cl). The limit of 255
+     * comes last, where its constant stands beside ROUNDER in Mali's instructions. */
+#define SCALED(w, k)   as_uint(fmin(fmax(fma(byte_as_float(w, k), gain, offset), 0.0f) + ROUNDER, ROUNDER + 255.0f))
 #define SCALED_WORD(i) last_bytes(SCALED(w.s##i, 0), SCALED(w.s##i, 1), SCALED(w.s##i, 2), SCALED(w.s##i, 3))
     CAT(uint, IN_WORDS) w = AS_WORDS(v);
     return EACH_WORD(SCALED_WORD);

@@ -12,6 +12,7 @@
 #include "stage/gain.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,6 +81,7 @@ static void unsaturated(struct line *line, enum sample_type type, int64_t *first
     }
 }
 
+/* With the product rounded, and without: kernels have both. */
 static bool is_exact_in_f32(const struct line *line, enum sample_type type, float gain,
                             float offset)
 {
@@ -90,8 +92,9 @@ static bool is_exact_in_f32(const struct line *line, enum sample_type type, floa
         wide_int n = (wide_int)line->p * v + line->r;
         wide_int exact = divide_down(n, line->d), twice = 2 * (n - exact * line->d);
         exact += twice > line->d || (twice == line->d && exact % 2 != 0);
-        if (sample_saturate(type, product + offset) !=
-            limit(exact, (int64_t)sample_min(type), (int64_t)sample_max(type)))
+        exact = limit(exact, (int64_t)sample_min(type), (int64_t)sample_max(type));
+        if (sample_saturate(type, product + offset) != exact ||
+            sample_saturate(type, fmaf((float)v, gain, offset)) != exact)
             return false;
     }
     return true;
