@@ -29,12 +29,10 @@ struct part {
     unsigned *places; /* their indices in the whole frame */
 };
 
-static void finish_parts(struct part parts[2])
+static void finish_part(struct part *part)
 {
-    for (int i = 0; i < 2; i++) {
-        frame_finish(&parts[i].frame);
-        free(parts[i].places);
-    }
+    frame_finish(&part->frame);
+    free(part->places);
 }
 
 /* Takes from `frame` those planes that the stage gets of `in`, which has as many: all that are to
@@ -55,14 +53,6 @@ static int take_part(const struct only_config *config, const struct frame *in,
     }
     part->frame.size = frame->size;
     return good ? 0 : fault_set(fault, FAULT_MEMORY, "no memory for a frame");
-}
-
-/* Of input and output. */
-static int take_parts(const struct only_config *config, const struct frame *in,
-                      const struct frame *out, struct part parts[2], struct fault *fault)
-{
-    int result = take_part(config, in, in, &parts[0], fault);
-    return take_part(config, in, out, &parts[1], fault) ? FAULT_MEMORY : result;
 }
 
 /* A pattern that no name fits. */
@@ -123,7 +113,7 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
                  struct fault *fault)
 {
     const struct only_config *config = config_;
-    struct part parts[2] = {0}, *part = &parts[0];
+    struct part part;
     struct frame made = {0};
     bool any = false;
     for (size_t i = 0; i < in->n_planes; i++)
@@ -132,23 +122,23 @@ static int shape(const void *config_, const struct frame *in, size_t alignment, 
         return refuse_pattern(config, in, fault);
     if (config->stage->inverse)
         return check_result(config, in, in, fault);
-    int result = take_part(config, in, in, part, fault);
+    int result = take_part(config, in, in, &part, fault);
     if (result == 0)
         result =
-            stage_find_shape(config->stage, config->config, &part->frame, alignment, &made, fault);
+            stage_find_shape(config->stage, config->config, &part.frame, alignment, &made, fault);
     if (result == FAULT_SHAPE)
         advise_pattern(config, fault);
     if (result == 0)
-        result = check_result(config, &part->frame, &made, fault);
+        result = check_result(config, &part.frame, &made, fault);
     for (size_t i = 0, n = 0; i < in->n_planes && result == 0; i++) {
-        bool is_part = n < made.n_planes && part->places[n] == i;
+        bool is_part = n < made.n_planes && part.places[n] == i;
         const struct plane *from = is_part ? &made.planes[n] : &in->planes[i];
         n += is_part;
         result = stage_add_plane(out, is_taken(config, &in->planes[i]) ? from : &in->planes[i],
                                  alignment, fault);
     }
     frame_finish(&made);
-    finish_parts(parts);
+    finish_part(&part);
     return result;
 }
 
@@ -173,11 +163,12 @@ static int add_passes_of_stage(const struct only_config *config, struct stage_pl
                                struct fault *fault)
 {
     const struct frame *in = plan->in, *out = plan->out;
-    struct part parts[2];
-    int result = take_parts(config, in, out, parts, fault);
+    struct part of_in, of_out;
+    int result = take_part(config, in, in, &of_in, fault);
+    result = take_part(config, in, out, &of_out, fault) ? FAULT_MEMORY : result;
     if (result == 0) {
-        plan->in = &parts[0].frame;
-        plan->out = &parts[1].frame;
+        plan->in = &of_in.frame;
+        plan->out = &of_out.frame;
         result = stage_add_passes(config->stage, config->config, plan, fault);
         plan->in = in;
         plan->out = out;
@@ -187,12 +178,13 @@ static int add_passes_of_stage(const struct only_config *config, struct stage_pl
         struct pass *pass = &plan->passes[p];
         for (unsigned i = 0; i < pass->n_args; i++)
             if (pass->args[i].kind == PASS_PLANE && pass->args[i].operand <= OPERAND_OUT)
-                pass->args[i].plane = parts[0].places[pass->args[i].plane];
+                pass->args[i].plane = of_in.places[pass->args[i].plane];
         if (!is_needless(config, plan, pass))
             memmove(&plan->passes[n++], pass, sizeof *pass);
     }
     plan->n_passes = result == 0 ? n : plan->n_passes;
-    finish_parts(parts);
+    finish_part(&of_in);
+    finish_part(&of_out);
     return result;
 }
 
@@ -212,10 +204,11 @@ static int reference(const void *config_, const struct picture *in, struct pictu
                      struct fault *fault)
 {
     const struct only_config *config = config_;
-    struct part parts[2];
-    int result = take_parts(config, &in->frame, &out->frame, parts, fault);
+    struct part of_in, of_out;
+    int result = take_part(config, &in->frame, &in->frame, &of_in, fault);
+    result = take_part(config, &in->frame, &out->frame, &of_out, fault) ? FAULT_MEMORY : result;
     if (result == 0) {
-        struct picture from = {parts[0].frame, in->data}, to = {parts[1].frame, out->data};
+        struct picture from = {of_in.frame, in->data}, to = {of_out.frame, out->data};
         result = stage_compute(config->stage, config->config, &from, &to, fault);
     }
     for (size_t i = 0; i < in->frame.n_planes && result == 0; i++) {
@@ -223,7 +216,8 @@ static int reference(const void *config_, const struct picture *in, struct pictu
         for (uint32_t y = 0; y < plane->height && !is_taken(config, plane); y++)
             memcpy(picture_row(out, i, y), picture_row(in, i, y), plane_row_bytes(plane));
     }
-    finish_parts(parts);
+    finish_part(&of_in);
+    finish_part(&of_out);
     return result;
 }
 
