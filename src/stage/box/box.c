@@ -164,6 +164,12 @@ struct view box_scratch(const struct box_task *task, struct scratch *memory, uin
     return stage_plan_view(task->plan, memory, &shape);
 }
 
+struct box_divider box_divider_of(const struct box_task *task)
+{
+    return box_divider_general(8 * (unsigned)sample_size(task->in.plane.type),
+                               task->width * task->height);
+}
+
 uint32_t box_lowest(enum sample_type type)
 {
     return sample_is_integer(type) ? (uint32_t)-sample_min(type) : 0;

@@ -61,8 +61,7 @@ bool box_suits_columns(const struct box_task *task)
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     const struct device_profile *profile = task->plan->profile;
     return profile->takes_columns && !profile->generic && sample_size(in->type) == 1 &&
-           pass_form_for(profile, in, out) == FORM_VECTOR &&
-           box_divider_general(8, task->width * task->height).sum_bits < 64 &&
+           pass_form_for(profile, in, out) == FORM_VECTOR && box_divider_of(task).sum_bits < 64 &&
            !(plane_has_alpha(in) && task->border == BORDER_CROP);
 }
 
@@ -70,7 +69,7 @@ void box_add_columns(const struct box_task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     const struct device_profile *profile = task->plan->profile;
-    struct box_divider divider = box_divider_general(8, task->width * task->height);
+    struct box_divider divider = box_divider_of(task);
     float reciprocal;
     bool floats = float_reciprocal(divider.area, &reciprocal);
     uint32_t chunks = (out->width * out->channels + CHUNK - 1) / CHUNK;

@@ -9,19 +9,28 @@ static uint64_t largest_sum(unsigned sample_bits, uint32_t area)
     return ((UINT64_C(1) << sample_bits) - 1) * area + area / 2;
 }
 
+/* ceil(2^shift / area), and whether it has 32 bits and is exact for all sums up to `largest`. */
+static bool multiplier_of(uint32_t area, unsigned shift, uint64_t largest, uint32_t *multiplier)
+{
+    uint64_t power = UINT64_C(1) << shift, m = (power + area - 1) / area;
+    *multiplier = (uint32_t)m;
+    return m <= UINT32_MAX && (unsigned __int128)(m * area - power) * largest < power;
+}
+
+bool box_divide_by(unsigned sample_bits, uint32_t area, unsigned shift, uint32_t *multiplier)
+{
+    return multiplier_of(area, shift, largest_sum(sample_bits, area), multiplier);
+}
+
 /* The multiplier of `bits` bits with the largest shift that is exact for all sums up to `largest`.
  */
 static bool find_multiplier(struct box_divider *divider, unsigned bits, uint64_t largest)
 {
     for (int shift = (int)bits - 1; shift >= 0; shift--) {
-        unsigned __int128 power = (unsigned __int128)1 << (bits + (unsigned)shift);
-        unsigned __int128 multiplier = (power + divider->area - 1) / divider->area;
-        unsigned __int128 excess = multiplier * divider->area - power;
-        if (multiplier >> bits || excess * largest >= power)
-            continue;
-        divider->multiplier = (uint32_t)multiplier;
         divider->drop = shift;
-        return true;
+        if (multiplier_of(divider->area, bits + (unsigned)shift, largest, &divider->multiplier) &&
+            (uint64_t)divider->multiplier >> bits == 0)
+            return true;
     }
     return false;
 }
@@ -70,12 +79,7 @@ struct box_divider box_divider_following(unsigned sample_bits, uint32_t width, u
     return d;
 }
 
-/* m = ceil(2^24 / area): m * t / 2^24 exceeds t / area by excess * t / (2^24 * area), which must
- * stay below 1 / area. */
 bool box_divide_by_byte(uint32_t area, uint32_t *multiplier)
 {
-    uint64_t m = ((1u << 24) + area - 1) / area, excess = m * area - (1u << 24);
-    uint64_t largest = UINT64_C(255) * area + area / 2;
-    *multiplier = (uint32_t)m;
-    return excess * largest < 1u << 24 && largest * m >> 32 == 0;
+    return box_divide_by(8, area, 24, multiplier) && largest_sum(8, area) * *multiplier >> 32 == 0;
 }

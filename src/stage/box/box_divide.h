@@ -29,8 +29,9 @@ struct box_divider box_divider_general(unsigned sample_bits, uint32_t area);
 /* The cheapest way if the sums of windows of width × height samples are updated from row to row. */
 struct box_divider box_divider_following(unsigned sample_bits, uint32_t width, uint32_t height);
 
-/* A multiplier by which the quotient of every t for 8-bit samples is the last byte of a 32-bit
- * product; false: there is none. */
+/* A multiplier of 32 bits by which the quotient of every t is (t · multiplier) >> shift; false:
+ * there is none. And that of 8-bit samples by which it is the last byte of a 32-bit product. */
+bool box_divide_by(unsigned sample_bits, uint32_t area, unsigned shift, uint32_t *multiplier);
 bool box_divide_by_byte(uint32_t area, uint32_t *multiplier);
 
 #endif

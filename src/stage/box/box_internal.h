@@ -25,6 +25,9 @@ struct stage_window box_reach_of(const struct box_task *task);
 struct view box_scratch(const struct box_task *task, struct scratch *memory, uint32_t width,
                         uint32_t height, uint32_t channels, enum sample_type type);
 
+/* The way to divide the windows' sums that works for every area. */
+struct box_divider box_divider_of(const struct box_task *task);
+
 /* The lower bound of samples, with the opposite sign: 128 for i8, 0 for u8. */
 uint32_t box_lowest(enum sample_type type);
 

@@ -146,8 +146,7 @@ void box_add_sums(const struct box_task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     struct stage_window reach = box_reach_of(task);
-    struct box_divider divider =
-        box_divider_general((unsigned)sample_size(in->type) * 8, task->width * task->height);
+    struct box_divider divider = box_divider_of(task);
     bool floats = in->type == SAMPLE_F32;
     struct axis down = {.task = task,
                         .from = task->in,

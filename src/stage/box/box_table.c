@@ -99,8 +99,7 @@ bool box_suits_table(const struct box_task *task)
     const struct device_profile *profile = task->plan->profile;
     return task->by_table && profile->form != FORM_ROWS && sample_is_integer(in->type) &&
            box_table_fits(in) && entries_of(in) * sizeof(uint32_t) <= profile->max_allocation &&
-           box_divider_general((unsigned)sample_size(in->type) * 8, task->width * task->height)
-                   .sum_bits == 32;
+           box_divider_of(task).sum_bits == 32;
 }
 
 struct view box_add_table(const struct box_task *task, struct scratch *memory)
@@ -114,15 +113,14 @@ struct view box_add_table(const struct box_task *task, struct scratch *memory)
 
 void box_add_lookup(const struct box_task *task)
 {
-    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    const struct plane *out = &task->out.plane;
     struct view own;
     const struct view *table = task->table;
     if (!table) {
         own = box_add_table(task, &task->memory->table[1]);
         table = &own;
     }
-    struct box_divider divider =
-        box_divider_general((unsigned)sample_size(in->type) * 8, task->width * task->height);
+    struct box_divider divider = box_divider_of(task);
     struct pass *pass = begin(task, "lookup", FORM_SCALAR, pass_is_aligned(out) ? 4 : 1,
                               out->width * out->channels, out->height, 24);
     pass->bytes_read = plane_bytes(&table->plane);

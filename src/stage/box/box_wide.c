@@ -69,31 +69,18 @@ static bool cut_plane(const struct box_task *task, struct cut *cut)
     return true;
 }
 
-/* A multiplier and how far the quotient lies above the product's upper half, a whole number of
- * bytes. */
-static bool divide_by_bytes(uint32_t area, uint32_t size, uint32_t *multiplier, uint32_t *drop)
-{
-    uint64_t largest = (UINT64_C(1) << 8 * size) * area - area + area / 2;
-    for (*drop = 0; *drop <= 24; *drop += 8) {
-        uint64_t power = UINT64_C(1) << (32 + *drop), m = (power + area - 1) / area;
-        uint64_t excess = m * area - power;
-        *multiplier = (uint32_t)m;
-        if (m <= UINT32_MAX && (unsigned __int128)excess * largest < power)
-            return true;
-    }
-    return false;
-}
-
 /* Adds the numbers by which sums are divided, and says how the kernel declares them; `more` behind
  * them. */
 static void add_divider(struct pass *pass, uint32_t area, uint32_t size, bool compares)
 {
     struct box_divider divider = box_divider_choose(8 * size, area);
     const char *numbers = "uint area, float factor", *names = "area, factor";
-    uint32_t multiplier, drop;
+    uint32_t multiplier, drop = 0; /* whole bytes, which need not be shifted */
     char parameters[80], arguments[60];
     pass_uint(pass, area / 2);
-    if (divide_by_bytes(area, size, &multiplier, &drop)) {
+    while (drop <= 24 && !box_divide_by(8 * size, area, 32 + drop, &multiplier))
+        drop += 8;
+    if (drop <= 24) {
         pass_define(pass, "DROP", "%u", drop);
         pass_uint(pass, multiplier);
         numbers = "uint multiplier", names = "multiplier";
@@ -130,11 +117,10 @@ bool box_suits_wide(const struct box_task *task)
 {
     const struct plane *in = &task->in.plane;
     const struct device_profile *profile = task->plan->profile;
-    uint32_t area = task->width * task->height, size = (uint32_t)sample_size(in->type);
     struct cut cut;
     return !profile->generic && profile->local_memory >= LOCAL_MEMORY &&
            sample_is_integer(in->type) && pass_is_aligned(in) &&
-           pass_is_aligned(&task->out.plane) && box_divider_general(8 * size, area).sum_bits < 64 &&
+           pass_is_aligned(&task->out.plane) && box_divider_of(task).sum_bits < 64 &&
            cut_plane(task, &cut);
 }
 
