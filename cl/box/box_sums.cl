@@ -12,6 +12,7 @@
  * Sums of integers are modulo 2^32 or 2^64; a window's sum fits. */
 #include <border.cl>
 #include <quotient.cl>
+#include <types.cl>
 #define CHANNEL   (GRID_Y % STEP)
 #define BAND      (GRID_Y / STEP)
 #define AT(p)     ROW(src, (p) * STEP + channel)[lane]
@@ -19,37 +20,31 @@
 #define SOURCE    PLANE_IN(SRC, src), PLANE_IN(ACC, blocks)
 #define SOURCE_ARGUMENTS src_base, src_offset, src_stride, blocks_base, blocks_offset, blocks_stride
 
-#ifdef ACC_IS_float
-/* total + error += v, where error is the rounding error (Knuth, The Art of Computer Programming 2, 4.2.2). */
-#define ADD_EXACTLY(v)                                                                                     \
-    do {                                                                                           \
-        float added_ = (v), sum_ = total + added_, part_ = sum_ - total;                           \
-        error += (total - (sum_ - part_)) + (added_ - part_);                                      \
+/* total + error += v, where error is the rounding error of floats (Knuth, The Art of Computer Programming 2, 4.2.2). */
+#define ADD_EXACTLY(v)                                                                             \
+    {                                                                                              \
+        ACC added_ = (v), sum_ = total + added_, part_ = sum_ - total;                             \
+        if (IS_REAL(ACC))                                                                          \
+            error += (total - (sum_ - part_)) + (added_ - part_);                                  \
         total = sum_;                                                                              \
-    } while (0)
+    }
 #define TOTAL (error == error ? total + error : total) /* if the sum is infinite its error is NaN */
-#else
-#define ADD_EXACTLY(v) (total += (v))
-#define TOTAL  (total + error)
-#endif
 
 #pragma kernel windows
 /* The sum of positions begin … end - 1, which are in the lane. */
 inline ACC FN(sum_inside)(SOURCE, int lane, int channel, int begin, int end)
 {
     ACC total = 0, error = 0;
-#if HAS_BLOCKS
     int first = (begin + BLOCK - 1) / BLOCK, last = end / BLOCK;
-    if (first < last) {
+    if (HAS_BLOCKS && first < last) {
         for (; begin < first * BLOCK; begin++)
-            ADD_EXACTLY((ACC)AT(begin));
+            ADD_EXACTLY((ACC)AT(begin))
         for (; first < last; first++)
-            ADD_EXACTLY(BLOCK_AT(first));
+            ADD_EXACTLY(BLOCK_AT(first))
         begin = last * BLOCK;
     }
-#endif
     for (; begin < end; begin++)
-        ADD_EXACTLY((ACC)AT(begin));
+        ADD_EXACTLY((ACC)AT(begin))
     return TOTAL;
 }
 
@@ -64,11 +59,10 @@ inline ACC FN(sum_bordered)(SOURCE, int lane, int channel, int begin, int end, i
     for (int p = begin, to = whole > 0 ? begin + period : end; p < end;) {
         int count = border_run(p, to, length, border, &first, &step);
         if (step == 0 && first >= 0)
-            ADD_EXACTLY((ACC)AT(first) * (ACC)count * times);
+            ADD_EXACTLY((ACC)AT(first) * (ACC)count * times)
         else if (step != 0)
-            ADD_EXACTLY(times * FN(sum_inside)(SOURCE_ARGUMENTS, lane, channel,
-                                       step > 0 ? first : first - count + 1,
-                                       step > 0 ? first + count : first + 1));
+            ADD_EXACTLY(times * FN(sum_inside)(SOURCE_ARGUMENTS, lane, channel, step > 0 ? first : first - count + 1,
+                                               step > 0 ? first + count : first + 1))
         p += count;
         if (p == to && to < end) {
             p = begin + whole * period;
@@ -99,16 +93,12 @@ inline ACC FN(sum_bordered)(SOURCE, int lane, int channel, int begin, int end, i
 #define PUT_ONE(k, digit)                                                                          \
     if (p + k < end)                                                                               \
         to[(p + k) * STEP] = r.s##digit;
-#if WIDE
 #define PUT_RESULTS                                                                                \
-    if (p + RESULTS <= end) {                                                                      \
+    if (WIDE && p + RESULTS <= end) {                                                              \
         *(__global RESULT_TYPE *)(to + p) = r;                                                     \
     } else {                                                                                       \
         EACH_RESULT(PUT_ONE)                                                                       \
     }
-#else
-#define PUT_RESULTS EACH_RESULT(PUT_ONE)
-#endif
 
 /* The result for the sum of a window. Sums of ulong take many registers on Mali, whose registers have 32 bits, so that a
  * core runs half the threads: see results_at_once in src/stage/box/box_sums.c. */
