@@ -224,7 +224,9 @@ static void add_scan(struct stage_plan *plan, const char *part, unsigned index, 
         count_work(pass, true);
         pass_define(pass, "ALIGNED", "%d", pass_is_aligned(plane));
     }
-    if (plane->channels > 1)
+    if (count->pixel > 2 && count->colours == 1)
+        pass_name(pass, "luma");
+    if (count->pixel > 1 || alpha)
         pass_name(pass, (const char *const[]){"c2", "c3", "c4"}[plane->channels - 2]);
     double samples =
         (double)count->rows * count->colours *
