@@ -115,8 +115,10 @@ static struct pass *begin_windows(struct axis *axis, bool means)
     pass_define(pass, "HAS_BLOCKS", "%d", axis->blocks.operand != 0);
     pass_define(pass, "RESULTS", "%u", at_once);
     pass_define(pass, "WIDE", "%d", wide);
-    if (means)
+    if (means) {
         pass_define(pass, "MEANS", "1");
+        pass_name(pass, "means");
+    }
     double begins = axis->sum == SAMPLE_F32 ? (double)band / at_once : 1;
     double start = axis->blocks.operand ? 2.0 * axis->block + axis->side / axis->block : axis->side;
     pass->work = 16.0 * band + 4 * begins * start;
