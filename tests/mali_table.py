@@ -159,6 +159,8 @@ def known_words(launch):
         return words_of_count(args[memories['scratch']], kernel)
     if kernel.startswith(('resize_across', 'resize_down', 'resize_wide', 'resize_pairs')):
         return words_of_resize(args[memories['table']:], kernel, launch['work'])
+    if kernel.startswith('shrink_'):
+        return words_of_shrink(args[memories['table']:], kernel)
     if kernel.startswith('warp_'):
         return Places(args[memories['table']:], args[memories['in']]['memory'])
     if kernel.startswith(('canny_join', 'canny_mark', 'canny_show')):
@@ -193,6 +195,19 @@ def words_of_resize(args, kernel, work):
         words.update((begin + 4 * (at + i), RESIZED * results * i) for i in range(n))
         if not steps:
             words.update((begin + 4 * (at + n + i), samples) for i in range(n))
+    return words
+
+
+def words_of_shrink(args, kernel):
+    """The places of planes that are all alike (cl/dwt/shrink.cl): as high as a level's bands of the picture, in columns of
+    32 rows, which 16 parts share."""
+    words, begin, n = {}, address_of(args[0]['memory']), args[2]
+    bands, height = mali_cases.HEIGHT // 2 // 32, mali_cases.HEIGHT // 2
+    width = mali_cases.WIDTH // 2 * (3 if '_c3_' in kernel else 1)
+    for i in range(n):
+        place = (0, width, width, height, bands * i, 1 + 32 * i, 16, 0,
+                 height * (i + 1), 0, width, 4 * i, bands * (i + 1), 0, 4 * n, 1)
+        words.update((begin + 4 * (16 * (args[1] + i) + k), word) for k, word in enumerate(place))
     return words
 
 

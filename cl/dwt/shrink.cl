@@ -39,75 +39,78 @@
 #define MEDIAN(row, c)                                                                             \
     ((MAGNITUDE(KEYS(row, c)[PREFIX]) + MAGNITUDE(KEYS(row, c)[PREFIX + 1])) * (WORK)0.5f)
 
-/* So many ints for each place. */
-#define PLACE_INTS 16
-#define ROWS_END   0 /* of all planes' rows the one behind its last one, and its first one */
-#define ROWS_BEGIN 1
-#define SRC_AT     2 /* the plane's offset and stride, in samples, in both frames; samples of its rows */
-#define DST_AT     4
-#define WIDTH      6
-#define HEIGHT     7
-#define IS_COPIED  8  /* it has no threshold */
-#define VALUE      9  /* the number of its first channel's among the values */
-#define STATE_ROW  10 /* its transform's */
-#define BANDS_END  11 /* as of rows; those that are copied have none */
-#define BANDS_AT   12
-#define PARTS_AT   13 /* the row of its first counts */
-#define PARTS      14
-#define WEIGHT     15 /* of KERNEL_least */
+/* A place is four vectors, `plane`, `parts`, `result` and `range`: kernels load those that they need, each at once. */
+#define SRC_AT      plane.x /* offset and stride, in samples; samples of its rows */
+#define SRC_STRIDE  plane.y
+#define WIDTH       plane.z
+#define HEIGHT      plane.w
+#define BANDS_AT    parts.x /* of all planes' bands its first one; those that are copied have none */
+#define PARTS_AT    parts.y /* the row of its first counts */
+#define PARTS       parts.z
+#define STATE_ROW   parts.w /* its transform's, which a plane that shows the noise has the number of */
+#define BLOCKS_END  result.x /* of all planes' blocks of ROWS rows the one behind its last one */
+#define DST_AT      result.y
+#define DST_STRIDE  result.z
+#define VALUE       result.w /* the number of its first channel's among the values; negative: it is copied */
+#define BANDS_END   range.x
+#define VALUES_AT   range.y /* its transform's planes' */
+#define VALUES_END  range.z
+#define WEIGHT      range.w /* of KERNEL_least */
+#define BY_BLOCKS   8       /* the ints BLOCKS_END and BANDS_END */
+#define BY_BANDS    12
 
-#define PLACES_IN __global const int *restrict all_places, int from, int n_places
-#define PLACE_AT(i) (all_places + from + (i) * PLACE_INTS)
+#define PLACES_IN   __global const int4 *restrict all_places, int first_place, int n_places
+#define PLACE_AT(i) (all_places + 4 * (first_place + (i)))
 
-/* The place of which `row` is, by its end in `field`. */
-inline __global const int *FN(place_of)(PLACES_IN, int field, int row)
+/* The place of which `row` is, by its end in field `by`. */
+inline int FN(place_of)(PLACES_IN, int by, int row)
 {
+#define IS_BEHIND(i) (row >= ((__global const int *)PLACE_AT(i))[by])
     int low = 0, high = 0; /* the first planes have most rows */
-    while (high < n_places - 1 && row >= PLACE_AT(high)[field]) {
+    while (high < n_places - 1 && IS_BEHIND(high)) {
         low = high + 1;
         high = min(2 * high + 1, n_places - 1);
     }
     while (low < high) {
         int middle = (low + high) / 2;
-        if (row < PLACE_AT(middle)[field])
-            high = middle;
-        else
+        if (IS_BEHIND(middle))
             low = middle + 1;
+        else
+            high = middle;
     }
-    return PLACE_AT(low);
+    return low;
 }
 
-#define OF_ROW(field, row)      FN(place_of)(all_places, from, n_places, field, row)
-#define IN_ROW(y)               (src + place[SRC_AT] + (y) * place[SRC_AT + 1])
-#define COUNTS(c, w, part)      ROW(state, place[PARTS_AT] + ((part) * C + (c)) * 2 + (w))
+#define PLACE_OF(by, row)  FN(place_of)(all_places, first_place, n_places, by, row)
+#define IN_ROW(y)          (src + (uint)(SRC_AT + (y) * SRC_STRIDE))
+/* Where the samples from `begin` on end that are a work-item's: a pixel, or what the row has of SPAN. */
+#define END                (SPAN == C ? begin + C : min(begin + SPAN, WIDTH))
+#define COUNTS(c, w, part) ROW(state, PARTS_AT + ((part) * C + (c)) * 2 + (w))
 #define EACH_ROW_OF_BAND(y)                                                                        \
-    for (int y = (band - place[BANDS_AT]) * rows, y_end = min(y + rows, place[HEIGHT]); y < y_end; y++)
+    for (int y = (band - BANDS_AT) * rows, y_end = min(y + rows, HEIGHT); y < y_end; y++)
 
 #pragma kernel clear
 /* The grid counts counts, and rows of the state. */
 __kernel void KERNEL(GRID, PLANE_OUT(int, state), PLACES_IN)
 {
     POSITION(x, y)
-    __global const int *place = PLACE_AT(min(y, n_places - 1));
-    int samples = place[WIDTH] / C * place[HEIGHT];
     for (int end = SPAN_END(x); x < end; x++) {
-        if (y >= n_places)
+        if (y >= n_places) {
             ROW(state, y)[x] = 0;
-        else if (x < 4 * C) /* the two middle ranks, which are equal for an odd count */
-            KEYS(y, 0)[x] = x % 4 < RANK ? 0 : (samples - (x % 4 == RANK)) / 2;
+        } else if (x < 4 * C) { /* the two middle ranks, which are equal for an odd count */
+            int4 plane = PLACE_AT(y)[0];
+            KEYS(y, 0)[x] = x % 4 < RANK ? 0 : (WIDTH / C * HEIGHT - (x % 4 == RANK)) / 2;
+        }
     }
 }
 
 #pragma kernel pick pick_together
-/* Behind the last bits, where the median times a factor is the threshold of a plane: stores those of the transform's planes,
- * of n_all in all. Otherwise that is 0. */
-#define UNIVERSAL_IN int n_all, __global const WORK *restrict factors, __global WORK *restrict limits
+/* Behind the last bits, where the median times a factor is the threshold of a plane (`stores`): stores those of the
+ * transform's planes, of which those that are copied have a factor of 0. */
+#define UNIVERSAL_IN int stores, __global const WORK *restrict factors, __global WORK *restrict limits
 #define STORE_UNIVERSAL(first, step)                                                               \
-    for (int i = first; i < n_all; i += step) {                                                    \
-        int value = PLACE_AT(i)[VALUE] + c;                                                        \
-        if (PLACE_AT(i)[STATE_ROW] == place[STATE_ROW] && !PLACE_AT(i)[IS_COPIED])                 \
-            limits[value] = MEDIAN(place[STATE_ROW], c) * factors[value];                          \
-    }
+    for (int i = VALUES_AT + 4 * (first) + c, end = stores ? VALUES_END : 0; i < end; i += 4 * (step)) \
+        limits[i] = MEDIAN(transform, c) * factors[i];
 
 #pragma kernel count_together
 /* The grid counts work-items, and bands for each channel. Runs of one value are added at once. */
@@ -129,21 +132,23 @@ KERNEL(GRID, __global const SRC *restrict src, PLANE_OUT(int, state), PLACES_IN,
 {
     __local int counts[2 * BINS];
     int item = (int)get_local_id(0), c = GRID_Y % C, band = GRID_Y / C;
-    __global const int *place = OF_ROW(BANDS_END, band);
-    KEY a = KEYS(place[STATE_ROW], c)[PREFIX], b = KEYS(place[STATE_ROW], c)[PREFIX + 1];
+    int transform = PLACE_OF(BY_BANDS, band);
+    __global const int4 *place = PLACE_AT(transform);
+    int4 plane = place[0], parts = place[1];
+    KEY a = KEYS(transform, c)[PREFIX], b = KEYS(transform, c)[PREFIX + 1];
     for (int i = item; i < 2 * BINS; i += ITEMS)
         counts[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    int last = 0, run = 0, width = place[WIDTH];
+    int last = 0, run = 0;
     EACH_ROW_OF_BAND(y) {
         __global const SRC *in = IN_ROW(y);
         int x = item * C + c;
         if (ALIGNED)
-            for (x = 4 * item; x + 4 <= width; x += 4 * ITEMS) {
+            for (x = 4 * item; x + 4 <= WIDTH; x += 4 * ITEMS) {
                 CAT(SRC, 4) v = *(__global const CAT(SRC, 4) *)(in + x);
                 COUNT(v.s0) COUNT(v.s1) COUNT(v.s2) COUNT(v.s3)
             }
-        for (; x < width; x += ALIGNED ? 1 : ITEMS * C)
+        for (; x < WIDTH; x += ALIGNED ? 1 : ITEMS * C)
             COUNT(in[x])
     }
     if (run > 0)
@@ -162,9 +167,10 @@ __attribute__((reqd_work_group_size(ITEMS, 1, 1))) __kernel void
 KERNEL(GRID, PLANE_OUT(int, state), PLACES_IN, UNIVERSAL_IN, int bits)
 {
     __local int sums[ITEMS];
-    int item = (int)get_local_id(0), c = GRID_Y % C;
-    __global const int *place = PLACE_AT(GRID_Y / C);
-    __global KEY *keys = KEYS(place[STATE_ROW], c);
+    int item = (int)get_local_id(0), c = GRID_Y % C, transform = GRID_Y / C;
+    __global const int4 *place = PLACE_AT(transform);
+    int4 parts = place[1], range = place[3];
+    __global KEY *keys = KEYS(transform, c);
     KEY prefix[2] = {keys[PREFIX], keys[PREFIX + 1]};
     int ranks[2] = {(int)keys[RANK], (int)keys[RANK + 1]};
     for (int w = 0; w < 2; w++) {
@@ -190,7 +196,9 @@ KERNEL(GRID, PLANE_OUT(int, state), PLACES_IN, UNIVERSAL_IN, int bits)
 #pragma kernel count steps
 #pragma form ROWS
 #define COUNT_IF(count, is) *(count) += (is)
+#define PART (band - BANDS_AT)
 #pragma form VECTOR SCALAR
+#define PART ((band - BANDS_AT) & 15) /* there are 16, or as many as bands */
 #define COUNT_IF(count, is)                                                                        \
     if (is)                                                                                        \
         atomic_inc(count);
@@ -201,16 +209,21 @@ KERNEL(GRID, PLANE_OUT(int, state), PLACES_IN, UNIVERSAL_IN, int bits)
 __kernel void KERNEL(GRID, __global const SRC *restrict src, PLANE_OUT(int, state), PLACES_IN, int rows, int shift)
 {
     POSITION(begin, band)
-    __global const int *place = OF_ROW(BANDS_END, band);
-    int end = min(begin + SPAN, place[WIDTH]), part = (band - place[BANDS_AT]) % place[PARTS];
+    int transform = PLACE_OF(BY_BANDS, band);
+    __global const int4 *place = PLACE_AT(transform);
+    int4 plane = place[0], parts = place[1];
+    if (begin >= WIDTH)
+        return;
+    int end = END;
     for (int c = 0; c < C; c++) {
-        KEY a = KEYS(place[STATE_ROW], c)[PREFIX], b = KEYS(place[STATE_ROW], c)[PREFIX + 1];
-        __global int *counts = COUNTS(c, 0, part), *others = COUNTS(c, 1, part);
+        CAT(KEY, 2) prefix = *(__global const CAT(KEY, 2) *)KEYS(transform, c);
+        __global int *counts = COUNTS(c, 0, PART), *others = COUNTS(c, 1, PART);
         EACH_ROW_OF_BAND(y) {
+            __global const SRC *in = IN_ROW(y);
             for (int x = begin + c; x < end; x += C) {
-                KEY key = KEY_OF(IN_ROW(y)[x]) >> shift;
-                COUNT_IF(counts + (key & 255), key >> 8 == a);
-                COUNT_IF(others + (key & 255), a != b && key >> 8 == b);
+                KEY key = KEY_OF(in[x]) >> shift;
+                COUNT_IF(counts + (key & 255), key >> 8 == prefix.x);
+                COUNT_IF(others + (key & 255), prefix.x != prefix.y && key >> 8 == prefix.y);
             }
         }
     }
@@ -220,9 +233,10 @@ __kernel void KERNEL(GRID, __global const SRC *restrict src, PLANE_OUT(int, stat
 /* The grid counts channels, and transforms. Clears the counts for the next 8 bits. */
 __kernel void KERNEL(GRID, PLANE_OUT(int, state), PLACES_IN, UNIVERSAL_IN)
 {
-    POSITION(c, y)
-    __global const int *place = PLACE_AT(y);
-    __global KEY *keys = KEYS(place[STATE_ROW], c);
+    POSITION(c, transform)
+    __global const int4 *place = PLACE_AT(transform);
+    int4 parts = place[1], range = place[3];
+    __global KEY *keys = KEYS(transform, c);
     KEY prefix[2] = {keys[PREFIX], keys[PREFIX + 1]};
     for (int w = 0; w < 2; w++) {
         int from = prefix[0] == prefix[1] ? 0 : w;
@@ -230,7 +244,7 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), PLACES_IN, UNIVERSAL_IN)
         int digit = 0;
         for (; digit < 255; digit++) {
             int count = 0;
-            for (int part = 0; part < place[PARTS]; part++)
+            for (int part = 0; part < PARTS; part++)
                 count += COUNTS(c, from, part)[digit];
             if (rank < count)
                 break;
@@ -239,8 +253,11 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), PLACES_IN, UNIVERSAL_IN)
         keys[RANK + w] = (KEY)rank;
         keys[PREFIX + w] = prefix[w] << 8 | (KEY)digit;
     }
-    for (int i = 0; i < 2 * 256 * place[PARTS]; i++)
-        COUNTS(c, i & 1, i >> 9)[i >> 1 & 255] = 0;
+    for (int i = 0; i < 2 * PARTS; i++) {
+        __global int4 *counts = (__global int4 *)COUNTS(c, i & 1, i >> 1);
+        for (int k = 0; k < 64; k++)
+            counts[k] = 0;
+    }
     STORE_UNIVERSAL(0, 1)
 }
 
@@ -253,7 +270,7 @@ inline WORK FN(step_of)(WORK median, WORK factor)
     WORK step = median * factor;
     return step < (WORK)1e-30f ? 0 : step;
 }
-#define STEP_OF(c) FN(step_of)(MEDIAN(place[STATE_ROW], c), factors[place[VALUE] + (c)])
+#define STEP_OF(c) FN(step_of)(MEDIAN(STATE_ROW, c), factors[VALUE + (c)])
 
 #pragma kernel steps steps_together
 /* For the threshold of least risk (SURE): counts how many magnitudes of a band lie in each of RISK_STEPS equal steps, the k-th
@@ -275,13 +292,14 @@ KERNEL(GRID, __global const SRC *restrict src, PLANE_OUT(int, state), PLACES_IN,
 {
     __local int counts[RISK_STEPS];
     int item = (int)get_local_id(0), c = GRID_Y % C, band = GRID_Y / C;
-    __global const int *place = OF_ROW(BANDS_END, band);
+    __global const int4 *place = PLACE_AT(PLACE_OF(BY_BANDS, band));
+    int4 plane = place[0], parts = place[1], result = place[2];
     WORK step = STEP_OF(c), inverse = step > 0 ? 1 / step : 0;
     for (int i = item; i < RISK_STEPS; i += ITEMS)
         counts[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     EACH_ROW_OF_BAND(y) {
-        for (int x = item * C + c; x < place[WIDTH]; x += ITEMS * C) {
+        for (int x = item * C + c; x < WIDTH; x += ITEMS * C) {
             int k = STEP_AT(IN_ROW(y)[x]);
             if (k < RISK_STEPS)
                 atomic_inc(counts + k);
@@ -299,14 +317,18 @@ __kernel void KERNEL(GRID, __global const SRC *restrict src, PLANE_OUT(int, stat
                      __global const WORK *restrict factors)
 {
     POSITION(begin, band)
-    __global const int *place = OF_ROW(BANDS_END, band);
-    int end = min(begin + SPAN, place[WIDTH]), part = (band - place[BANDS_AT]) % place[PARTS];
+    __global const int4 *place = PLACE_AT(PLACE_OF(BY_BANDS, band));
+    int4 plane = place[0], parts = place[1], result = place[2];
+    if (begin >= WIDTH)
+        return;
+    int end = END;
     for (int c = 0; c < C; c++) {
         WORK step = STEP_OF(c), inverse = step > 0 ? 1 / step : 0;
-        __global int *counts = COUNTS(c, 0, part);
+        __global int *counts = COUNTS(c, 0, PART);
         EACH_ROW_OF_BAND(y) {
+            __global const SRC *in = IN_ROW(y);
             for (int x = begin + c; x < end; x += C) {
-                int k = STEP_AT(IN_ROW(y)[x]);
+                int k = STEP_AT(in[x]);
                 COUNT_IF(counts + min(k, RISK_STEPS - 1), k < RISK_STEPS);
             }
         }
@@ -322,16 +344,17 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), PLACES_IN, __global const WORK
                      __global WORK *restrict limits)
 {
     POSITION(c, y)
-    __global const int *place = PLACE_AT(y);
+    __global const int4 *place = PLACE_AT(y);
+    int4 plane = place[0], parts = place[1], result = place[2], range = place[3];
     int best = 0;
-    if (place[IS_COPIED])
+    if (VALUE < 0)
         return;
-    long below = 0, rest = place[WIDTH] / C * place[HEIGHT], least = 0;
+    long below = 0, rest = WIDTH / C * HEIGHT, least = 0;
     for (int k = 1; k <= RISK_STEPS; k++) {
         long count = 0, middle = 2 * k - 1;
-        for (int part = 0; part < place[PARTS]; part++)
+        for (int part = 0; part < PARTS; part++)
             count += COUNTS(c, 0, part)[k - 1];
-        below += count * (middle * middle - place[WEIGHT]);
+        below += count * (middle * middle - WEIGHT);
         rest -= count;
         long risk = below + 4 * (long)k * k * rest;
         if (risk < least) {
@@ -339,7 +362,7 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), PLACES_IN, __global const WORK
             best = k;
         }
     }
-    limits[place[VALUE] + c] = (WORK)best * STEP_OF(c);
+    limits[VALUE + c] = (WORK)best * STEP_OF(c);
 }
 
 #pragma kernel squares gather limit
@@ -357,16 +380,18 @@ inline CAT(WORK, 2) FN(add)(CAT(WORK, 2) sum, WORK v)
 __kernel void KERNEL(GRID, __global const SRC *restrict src, PLANE_OUT(WORK, sums), PLACES_IN, int rows)
 {
     POSITION(begin, band)
-    __global const int *place = OF_ROW(BANDS_END, band);
-    int end = min(begin + SPAN, place[WIDTH]);
-    for (int c = 0; c < C && begin + c < end; c++) {
+    __global const int4 *place = PLACE_AT(PLACE_OF(BY_BANDS, band));
+    int4 plane = place[0], parts = place[1];
+    if (begin >= WIDTH)
+        return;
+    for (int c = 0; c < C; c++) {
         CAT(WORK, 2) sum = 0;
         EACH_ROW_OF_BAND(y) {
-            __global const SRC *in = IN_ROW(y) + begin + c;
-            WORK rest = 0;
-            int i = 0, n = end - begin;
+            __global const SRC *in = src + (uint)(SRC_AT + y * SRC_STRIDE + begin + c);
 #pragma form ROWS
             CAT(WORK, 16) lanes = 0;
+            WORK row[16], rest = 0;
+            int i = 0, n = min(SPAN, WIDTH - begin);
             for (; i + 16 * C <= n; i += 16 * C) {
                 CAT(WORK, 16) v = (CAT(WORK, 16))(
                     in[i], in[i + C], in[i + 2 * C], in[i + 3 * C], in[i + 4 * C], in[i + 5 * C],
@@ -375,14 +400,15 @@ __kernel void KERNEL(GRID, __global const SRC *restrict src, PLANE_OUT(WORK, sum
                     in[i + 15 * C]);
                 lanes += v * v;
             }
-            WORK row[16];
             vstore16(lanes, 0, row);
             for (int k = 0; k < 16; k++)
                 sum = FN(add)(sum, row[k]);
-#pragma form
             for (; i + c < n; i += C)
                 rest += (WORK)in[i] * (WORK)in[i];
             sum = FN(add)(sum, rest);
+#pragma form VECTOR SCALAR
+            sum = FN(add)(sum, (WORK)in[0] * (WORK)in[0]);
+#pragma form
         }
         SUMS_OF(band)[begin + c] = sum;
     }
@@ -394,8 +420,10 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, columns), PLANE_OUT(WORK, sums), PLACE
 {
     POSITION(c, band)
     __global const CAT(WORK, 2) *in = (__global const CAT(WORK, 2) *)ROW(columns, band);
+    __global const int4 *place = PLACE_AT(PLACE_OF(BY_BANDS, band));
+    int4 plane = place[0];
     CAT(WORK, 2) sum = 0;
-    for (int x = c, width = OF_ROW(BANDS_END, band)[WIDTH]; x < width; x += C)
+    for (int x = c; x < WIDTH; x += C)
         sum = FN(add)(FN(add)(sum, in[x].x), in[x].y);
     SUMS_OF(band)[c] = sum;
 }
@@ -407,44 +435,49 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), PLANE_OUT(WORK, sums), PLACES_
                      __global const WORK *restrict factors, __global WORK *restrict limits)
 {
     POSITION(c, y)
-    __global const int *place = PLACE_AT(y);
-    if (place[IS_COPIED])
+    __global const int4 *place = PLACE_AT(y);
+    int4 plane = place[0], parts = place[1], result = place[2], range = place[3];
+    if (VALUE < 0)
         return;
-    WORK sigma = MEDIAN(place[STATE_ROW], c) * factors[place[VALUE] + c];
+    WORK sigma = MEDIAN(STATE_ROW, c) * factors[VALUE + c];
     CAT(WORK, 2) sum = 0;
-    for (int band = place[BANDS_AT]; band < place[BANDS_END]; band++)
+    for (int band = BANDS_AT; band < BANDS_END; band++)
         sum = FN(add)(FN(add)(sum, SUMS_OF(band)[c].x), SUMS_OF(band)[c].y);
-    WORK variance = (sum.x + sum.y) / (WORK)(place[WIDTH] / C * place[HEIGHT]) - sigma * sigma;
-    limits[place[VALUE] + c] = sigma == 0 ? 0 : variance > 0 ? sigma * sigma / sqrt(variance) : INFINITY;
+    WORK variance = (sum.x + sum.y) / (WORK)(WIDTH / C * HEIGHT) - sigma * sigma;
+    limits[VALUE + c] = sigma == 0 ? 0 : variance > 0 ? sigma * sigma / sqrt(variance) : INFINITY;
 }
 
 #pragma kernel apply
 #include "shrink_rule.cl"
 
-/* The grid counts samples of the widest plane's rows, and all rows. */
+/* The grid counts samples of the widest plane's rows, and all blocks. IN_FOURS: four of one channel at once. */
 #define RULED(v) SATURATE(SRC, FN(rule)((WORK)(v), limit, upper, slope))
 __kernel void KERNEL(GRID, __global const SRC *restrict src, __global SRC *restrict dst, PLACES_IN, LIMITS_IN)
 {
-    POSITION(begin, y)
-    __global const int *place = OF_ROW(ROWS_END, y);
-    int row = y - place[ROWS_BEGIN], end = min(begin + SPAN, place[WIDTH]), at = place[VALUE];
-    __global const SRC *in = IN_ROW(row);
-    __global SRC *out = dst + place[DST_AT] + row * place[DST_AT + 1];
-    bool copies = place[IS_COPIED];
+    POSITION(begin, block)
+    __global const int4 *place = PLACE_AT(PLACE_OF(BY_BLOCKS, block));
+    int4 plane = place[0], result = place[2];
+    if (begin >= WIDTH)
+        return;
+    int first = (block - BLOCKS_END + (HEIGHT + ROWS - 1) / ROWS) * ROWS, end = END;
     for (int c = 0; c < C; c++) {
-        WORK limit = values[at + c];
-        if (SPAN == 4 && C == 1 && begin + 4 == end) {
-            CAT(SRC, 4) v = *(__global const CAT(SRC, 4) *)(in + begin);
-            if (!copies)
-                v = (CAT(SRC, 4))(RULED(v.x), RULED(v.y), RULED(v.z), RULED(v.w));
-            *(__global CAT(SRC, 4) *)(out + begin) = v;
-            return;
+        WORK limit = VALUE < 0 ? 0 : values[VALUE + c];
+        for (int y = first; y < min(first + ROWS, HEIGHT); y++) {
+            __global const SRC *in = IN_ROW(y);
+            __global SRC *out = dst + (uint)(DST_AT + y * DST_STRIDE);
+            if (IN_FOURS && begin + 4 == end) {
+                CAT(SRC, 4) v = *(__global const CAT(SRC, 4) *)(in + begin);
+                if (VALUE >= 0)
+                    v = (CAT(SRC, 4))(RULED(v.x), RULED(v.y), RULED(v.z), RULED(v.w));
+                *(__global CAT(SRC, 4) *)(out + begin) = v;
+                continue;
+            }
+            if (VALUE < 0)
+                for (int x = begin + c; x < end; x += C)
+                    out[x] = in[x];
+            else
+                for (int x = begin + c; x < end; x += C)
+                    out[x] = RULED(in[x]);
         }
-        if (copies)
-            for (int x = begin + c; x < end; x += C)
-                out[x] = in[x];
-        else
-            for (int x = begin + c; x < end; x += C)
-                out[x] = RULED(in[x]);
     }
 }

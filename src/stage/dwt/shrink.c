@@ -133,11 +133,12 @@ enum {
     BITS_TOGETHER = 11,
     ROWS_TOGETHER = 4,
     ROWS_OF_COLUMNS = 32,
+    ROWS_OF_BLOCK = 8,
     BANDS_ON_CPUS = 192,
     PARTS_OF_COLUMNS = 16
 };
 
-/* As in cl/dwt/shrink.cl. */
+/* Ints of a place (cl/dwt/shrink.cl). */
 enum {
     PLACE_INTS = 16
 };
@@ -147,9 +148,9 @@ enum {
 struct group {
     size_t first, end; /* transforms */
     uint32_t channels;
-    int32_t at;                  /* its first number in the table of places */
+    int32_t at;                  /* its first place in the table */
     uint32_t places, noisy;      /* planes; those that show the noise */
-    uint32_t width, rows;        /* samples of the widest plane's rows; rows of all planes */
+    uint32_t width, blocks;      /* samples of the widest plane's rows; blocks of all planes */
     uint32_t bands[2], parts[2]; /* of all planes; of those that show the noise */
     uint64_t bytes[2];
 };
@@ -173,8 +174,8 @@ struct shrinking {
     bool aligned;                          /* all planes are, of four bytes a sample */
     struct cut cut, columns_cut;           /* for counting; for sums of squares */
     unsigned values, state, columns, sums; /* operands */
-    /* While places are described: a transform, and all numbers. */
-    size_t first;
+    /* While places are described: a transform's planes, itself, and all numbers. */
+    size_t first, count;
     struct dwt_config dwt;
     struct dwt_layout layout;
     int32_t *numbers;
@@ -209,6 +210,13 @@ static double factor_of(const struct shrinking *s, unsigned level, enum dwt_band
                : shrink_universal_factor(&s->dwt, &s->layout, level, band);
 }
 
+/* Rows that a work-item applies thresholds to: several where it takes columns, since there finding
+ * its place takes as long as four samples. */
+static uint32_t block_of(const struct shrinking *s)
+{
+    return s->plan->profile->takes_columns ? ROWS_OF_BLOCK : 1;
+}
+
 /* Describes a plane, in which its transform's noise is found if `noisy`. */
 static void add_place(struct shrinking *s, struct group *g, const struct cut *cut, unsigned level,
                       enum dwt_band band, uint32_t transform)
@@ -224,27 +232,24 @@ static void add_place(struct shrinking *s, struct group *g, const struct cut *cu
     uint32_t width = in->width * g->channels, bands = copied ? 0 : parts_of(in->height, cut->band);
     uint32_t most = s->form == FORM_ROWS ? bands : s->together ? 1 : PARTS_OF_COLUMNS;
     uint32_t parts = bands < most ? bands : most;
-    uint32_t heads = (uint32_t)(g->end - g->first);
-    const int32_t place[PLACE_INTS] = {(int32_t)(g->rows + in->height),
-                                       (int32_t)g->rows,
-                                       (int32_t)(in->offset / size),
-                                       (int32_t)(in->stride / size),
-                                       (int32_t)(out->offset / size),
-                                       (int32_t)(out->stride / size),
-                                       (int32_t)width,
-                                       (int32_t)in->height,
-                                       copied,
-                                       (int32_t)shrink_value_at((unsigned)index),
-                                       (int32_t)transform,
-                                       (int32_t)(g->bands[0] + bands),
-                                       (int32_t)g->bands[0],
-                                       (int32_t)(heads + 2 * g->channels * g->parts[0]),
-                                       (int32_t)parts,
-                                       shrink_step_weight(n)};
-    memcpy(s->numbers + g->at + g->places++ * PLACE_INTS, place, sizeof place);
+    uint32_t heads = (uint32_t)(g->end - g->first), blocks = parts_of(in->height, block_of(s));
+    const int32_t place[PLACE_INTS] = {
+        /* the plane */
+        (int32_t)(in->offset / size), (int32_t)(in->stride / size), (int32_t)width,
+        (int32_t)in->height,
+        /* its parts */
+        (int32_t)g->bands[0], (int32_t)(heads + 2 * g->channels * g->parts[0]), (int32_t)parts,
+        (int32_t)transform,
+        /* its result */
+        (int32_t)(g->blocks + blocks), (int32_t)(out->offset / size), (int32_t)(out->stride / size),
+        copied ? -1 : (int32_t)shrink_value_at((unsigned)index),
+        /* ranges */
+        (int32_t)(g->bands[0] + bands), (int32_t)shrink_value_at((unsigned)s->first),
+        (int32_t)shrink_value_at((unsigned)(s->first + s->count)), shrink_step_weight(n)};
+    memcpy(s->numbers + (g->at + g->places++) * PLACE_INTS, place, sizeof place);
     for (unsigned c = 0; c < PLANE_CHANNELS_MAX && !copied; c++)
         s->factors[shrink_value_at((unsigned)index) + c] = factor_of(s, level, band, n);
-    g->rows += in->height;
+    g->blocks += blocks;
     g->width = width > g->width ? width : g->width;
     g->bands[0] += bands;
     g->parts[0] += parts;
@@ -255,6 +260,7 @@ static void add_place(struct shrinking *s, struct group *g, const struct cut *cu
 static int read_origin(struct shrinking *s, size_t i, struct fault *fault)
 {
     s->first = s->plan->in->origins[i].first;
+    s->count = s->plan->in->origins[i].count;
     return dwt_read_origin("shrink", s->plan->in, i, false, &s->dwt, &s->layout, fault);
 }
 
@@ -303,10 +309,11 @@ static int describe(struct shrinking *s, uint32_t band, struct cut *cut, struct 
         struct group *g = &cut->groups[cut->n_groups++];
         *g = (struct group){.first = i, .at = at};
         result = describe_group(s, cut, g, fault);
-        at += (int32_t)g->places * PLACE_INTS;
+        at += (int32_t)g->places;
     }
     if (result == 0)
-        cut->table = stage_plan_table(s->plan, s->numbers, (size_t)at * sizeof *s->numbers);
+        cut->table =
+            stage_plan_table(s->plan, s->numbers, (size_t)at * PLACE_INTS * sizeof *s->numbers);
     return result;
 }
 
@@ -393,7 +400,7 @@ static void add_median(const struct shrinking *s, const struct group *g, unsigne
         pass_plane(pass, s->state, 0);
         pass_places(pass, &s->cut, g, g->noisy);
         bool stores = left == 0 && s->config->threshold.choice == SHRINK_UNIVERSAL;
-        pass_int(pass, stores ? (int32_t)g->places : 0);
+        pass_int(pass, stores);
         pass_buffer(pass, s->values);
         pass_buffer(pass, limits);
         if (s->together)
@@ -589,8 +596,10 @@ static void add_apply(const struct shrinking *s, const struct group *g)
                               s->form == FORM_ROWS ? PASS_WHOLE_ROW
                               : four               ? 4
                                                    : g->channels,
-                              g->width, g->rows);
-    pass->work = 6;
+                              g->width, g->blocks);
+    pass_define(pass, "IN_FOURS", "%d", four);
+    pass_define(pass, "ROWS", "%u", block_of(s));
+    pass->work = 6 * block_of(s);
     pass->bytes_read = pass->bytes_written = g->bytes[0];
     pass_buffer(pass, OPERAND_IN);
     pass_buffer(pass, OPERAND_OUT);
