@@ -23,6 +23,14 @@ bool packed_suits(const struct device_profile *profile, const struct plane *in,
            pass_form_for(profile, in, out) == FORM_VECTOR;
 }
 
+struct plane packed_samples(const struct plane *plane)
+{
+    struct plane samples = *plane;
+    samples.width *= samples.channels;
+    samples.channels = 1;
+    return samples;
+}
+
 static void set_rows(struct pass *pass, uint32_t rows, const struct stage_window *window)
 {
     pass_set_rows(pass, rows, (int32_t)window->top, (int32_t)window->bottom, window->border, 0);

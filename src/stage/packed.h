@@ -13,6 +13,9 @@
 bool packed_suits(const struct device_profile *profile, const struct plane *in,
                   const struct plane *out, const struct stage_window *window);
 
+/* A plane as one whose pixels are single samples. */
+struct plane packed_samples(const struct plane *plane);
+
 /* What computes a stage's windows: its templates in front of cl/packed.cl and of cl/columns.cl
  * (NULL: none). Kernels are called packed_NAME and columns_NAME. */
 struct packed_stage {

@@ -33,85 +33,69 @@ void window_define(struct pass *pass, const struct stage_window *window)
     pass_define(pass, "HIGH", "%u", rows_of(window));
 }
 
-/* The work for a plane. */
-struct task {
-    const struct window_text *text;
-    struct stage_plan *plan;
-    const struct plane *in, *out;
-    struct stage_window window;
-};
-
 static bool is_between(const struct window_text *text, int least, int most)
 {
     return text->least >= least && text->most <= most;
 }
 
-/* As a plane whose pixels are single samples. */
-static struct plane of_samples(const struct plane *plane)
-{
-    struct plane samples = *plane;
-    samples.width *= samples.channels;
-    samples.channels = 1;
-    return samples;
-}
-
-/* Its window, for them. */
-static struct stage_window window_of_samples(const struct task *task)
+/* Its window, for a plane of single samples. */
+static struct stage_window window_of_samples(const struct window_task *task)
 {
     struct stage_window window = task->window;
-    window.left *= task->in->channels;
-    window.right *= task->in->channels;
+    window.left *= task->in.plane.channels;
+    window.right *= task->in.plane.channels;
     return window;
 }
 
-static bool suits_words(const struct task *task)
+bool window_takes_words(const struct window_task *task)
 {
     const struct window_text *text = task->text;
-    struct plane in = of_samples(task->in), out = of_samples(task->out);
+    struct plane in = packed_samples(&task->in.plane), out = packed_samples(&task->out.plane);
     struct stage_window window = window_of_samples(task);
     return task->plan->profile->packs_bytes && in.type == SAMPLE_U8 &&
            (is_between(text, 0, LANES_MOST) || is_between(text, -SIGNED_MOST, SIGNED_MOST)) &&
            packed_suits(task->plan->profile, &in, &out, &window);
 }
 
-static bool suits_columns(const struct task *task)
+static bool suits_columns(const struct window_task *task)
 {
     return task->plan->profile->takes_columns &&
-           packed_suits(task->plan->profile, task->in, task->out, &task->window);
+           packed_suits(task->plan->profile, &task->in.plane, &task->out.plane, &task->window);
 }
 
-static struct pass *begin_words(const struct task *task)
+static struct pass *begin_words(const struct window_task *task)
 {
-    const struct packed_stage stage = {task->plan->stage, task->plan->stage, NULL};
-    struct plane in = of_samples(task->in);
+    const struct packed_stage stage = {task->source, task->source, NULL};
+    struct plane in = packed_samples(&task->in.plane);
     struct stage_window window = window_of_samples(task);
     struct pass *pass =
         packed_begin(task->plan, &stage, &in, &window, rows_of(&window) > 3 ? 2 : 4);
     pass_define(pass, "KERNEL_words", "1");
-    pass_define_type(pass, "SRC", task->in->type);
-    pass_channels(pass, task->in->channels, task->out->channels);
-    pass->goes_on = task->in->channels == 1;
+    pass_define_type(pass, "SRC", task->in.plane.type);
+    pass_channels(pass, task->in.plane.channels, task->out.plane.channels);
+    pass->goes_on = task->in.plane.channels == 1;
     return pass;
 }
 
-static struct pass *begin_columns(const struct task *task)
+static struct pass *begin_columns(const struct window_task *task)
 {
-    const struct packed_stage stage = {task->plan->stage, NULL, task->plan->stage};
-    struct pass *pass = packed_begin(task->plan, &stage, task->in, &task->window, 0);
+    const struct packed_stage stage = {task->source, NULL, task->source};
+    struct pass *pass = packed_begin(task->plan, &stage, &task->in.plane, &task->window, 0);
     pass_define(pass, "KERNEL_columns", "1");
+    pass_define(pass, "LAST", "%u", rows_of(&task->window) - 1);
     pass->goes_on = true;
     return pass;
 }
 
-static struct pass *begin_samples(const struct task *task)
+static struct pass *begin_samples(const struct window_task *task)
 {
     const struct device_profile *profile = task->plan->profile;
-    const struct plane *in = task->in, *out = task->out;
+    const struct plane *in = &task->in.plane, *out = &task->out.plane;
     enum kernel_form form = pass_form_for(profile, in, out);
     if (form == FORM_VECTOR && in->width != out->width)
         form = FORM_SCALAR;
     unsigned lanes = form == FORM_VECTOR ? pass_vector_length(profile, in->type, out->type) : 0;
-    struct pass *pass = pass_begin(task->plan, task->plan->stage, "samples", form, lanes,
+    struct pass *pass = pass_begin(task->plan, task->source, "samples", form, lanes,
                                    out->width * out->channels, out->height);
     if (form == FORM_ROWS)
         pass->lanes = 16;
@@ -123,21 +107,49 @@ static struct pass *begin_samples(const struct task *task)
     pass_name(pass, kernel_form_name(form));
     pass_define(pass, "WORK", is_real ? "float" : shorts && pass->lanes ? "short" : "int");
     pass_define(pass, "ONE", is_real ? "float" : "int");
-    window_define(pass, &task->window);
     pass->goes_on = true;
+    stage_set_rows(pass, 1, &task->window, 0);
     return pass;
 }
 
 /* Which movement serves what: the first that suits. */
 static const struct {
-    bool (*suits)(const struct task *task); /* NULL: all that is left */
-    struct pass *(*begin)(const struct task *task);
+    bool (*suits)(const struct window_task *task); /* NULL: all that is left */
+    struct pass *(*begin)(const struct window_task *task);
     bool takes_samples; /* its kernel counts samples, not pixels */
 } ways[] = {
-    {suits_words, begin_words, true}, /* walker, words: bytes on GPUs */
-    {suits_columns, begin_columns},   /* walker, columns: bytes on Mali */
-    {NULL, begin_samples},            /* point: vectors on CPUs and GPUs, single samples */
+    {window_takes_words, begin_words, true}, /* walker, words: bytes on GPUs */
+    {suits_columns, begin_columns},          /* walker, columns: bytes on Mali */
+    {NULL, begin_samples},                   /* point: vectors on CPUs and GPUs, single samples */
 };
+
+struct pass *window_add(const struct window_task *task)
+{
+    const struct stage_window *w = &task->window;
+    const struct plane *in = &task->in.plane, *out = &task->out.plane;
+    bool crop = w->border == BORDER_CROP;
+    unsigned way = 0;
+    while (ways[way].suits && !ways[way].suits(task))
+        way++;
+    struct pass *pass = ways[way].begin(task);
+    pass_define_type(pass, "DST", out->type);
+    if (sample_is_integer(out->type)) {
+        pass_define(pass, "DST_LEAST", "%d", (int)sample_min(out->type));
+        pass_define(pass, "DST_MOST", "%d", (int)sample_max(out->type));
+    }
+    window_define(pass, w);
+    packed_outputs(pass, 1);
+    pass->work *= task->text->work;
+    if (task->in.operand == OPERAND_IN && task->out.operand == OPERAND_OUT)
+        pass_planes(pass, task->plan, task->plane);
+    else
+        pass_views(pass, &task->in, &task->out);
+    pass_ints(pass, in->width * (ways[way].takes_samples ? in->channels : 1), in->height,
+              stage_border(w->border));
+    if (!ways[way].suits)
+        pass_ints(pass, crop ? (int32_t)w->left : 0, crop ? (int32_t)w->top : 0, in->channels);
+    return pass;
+}
 
 struct stage_window small_window_of(const struct stage *stage, const void *config_)
 {
@@ -151,36 +163,19 @@ struct stage_window small_window_of(const struct stage *stage, const void *confi
 int small_window_passes(const struct stage *stage, const void *config, struct stage_plan *plan,
                         struct fault *fault)
 {
-    const struct window_text *text = &stage->small_window->text;
-    struct task task = {.text = text, .plan = plan, .window = small_window_of(stage, config)};
-    const struct stage_window *w = &task.window;
-    if (rows_of(w) > ROWS_MOST)
+    struct window_task task = {.plan = plan,
+                               .text = &stage->small_window->text,
+                               .source = plan->stage,
+                               .window = small_window_of(stage, config)};
+    uint32_t rows = rows_of(&task.window);
+    if (rows > ROWS_MOST)
         return fault_set(fault, FAULT_INTERNAL,
-                         "%s: its window has %u rows; small ones have up to %d", stage->name,
-                         rows_of(w), ROWS_MOST);
-    for (unsigned i = 0, way; i < plan->in->n_planes; i++) {
-        task.in = &plan->in->planes[i], task.out = &plan->out->planes[i];
-        bool is_integer = sample_is_integer(task.out->type), crop = w->border == BORDER_CROP;
-        for (way = 0; ways[way].suits && !ways[way].suits(&task); way++)
-            ;
-        struct pass *pass = ways[way].begin(&task);
-        pass_define_type(pass, "DST", task.out->type);
-        if (is_integer) {
-            pass_define(pass, "DST_LEAST", "%d", (int)sample_min(task.out->type));
-            pass_define(pass, "DST_MOST", "%d", (int)sample_max(task.out->type));
-        }
-        packed_outputs(pass, 1);
-        pass->work *= text->work;
-        pass_planes(pass, plan, i);
-        pass_ints(pass, task.in->width * (ways[way].takes_samples ? task.in->channels : 1),
-                  task.in->height, stage_border(w->border));
-        if (ways[way].suits) {
-            pass_define(pass, "HIGH", "%u", rows_of(w));
-            pass_define(pass, "LAST", "%u", rows_of(w) - 1);
-        } else {
-            pass_ints(pass, crop ? (int32_t)w->left : 0, crop ? (int32_t)w->top : 0,
-                      task.in->channels);
-        }
+                         "%s: its window has %u rows; small ones have up to %d", stage->name, rows,
+                         ROWS_MOST);
+    for (; task.plane < plan->in->n_planes; task.plane++) {
+        task.in = (struct view){OPERAND_IN, plan->in->planes[task.plane]};
+        task.out = (struct view){OPERAND_OUT, plan->out->planes[task.plane]};
+        window_add(&task);
     }
     return 0;
 }

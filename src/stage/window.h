@@ -42,6 +42,24 @@ int small_window_passes(const struct stage *stage, const void *config, struct st
 double small_window_at(const struct stage *stage, const void *config,
                        const struct stage_place *place);
 
+/* The work for one plane, for stages that have other ways for other windows, or one window behind
+ * another. */
+struct window_task {
+    struct stage_plan *plan;
+    const struct window_text *text;
+    const char *source; /* the file in cl/, without .cl */
+    struct stage_window window;
+    struct view in, out;
+    unsigned plane; /* its index, where they are of the plan's own frames */
+};
+
+/* Whether it is computed on bytes in words: a window of any number of rows, of up to 8 samples to
+ * either side. */
+bool window_takes_words(const struct window_task *task);
+
+/* Adds its pass, to which the caller may add names and definitions. */
+struct pass *window_add(const struct window_task *task);
+
 /* Defines the window for a pass of cl/samples.cl, whose arguments are width, height and border,
  * where the result begins in the source (x, y), and the number of channels. */
 void window_define(struct pass *pass, const struct stage_window *window);
