@@ -1,6 +1,31 @@
-/* erode and dilate on CPUs (behind cl/strips.cl): the least or the largest sample of a window, by three comparisons a
- * sample for any height of it (M. van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and
- * octagonal kernels", 1992).
+/* erode and dilate. */
+#pragma kernel words
+#include "morph_packed.cl"
+#pragma kernel samples columns
+/* In small windows on GPUs: the best samples along each row, then of these. */
+#include "numbers.cl"
+#ifdef TAKE_LEAST
+#define BETTER LEAST
+#else
+#define BETTER LARGEST
+#endif
+#define ACROSS_1(AT) AT(-LEFT)
+#define ACROSS_2(AT) BETTER(ACROSS_1(AT), AT(1 - LEFT))
+#define ACROSS_3(AT) BETTER(ACROSS_2(AT), AT(2 - LEFT))
+#define ACROSS_4(AT) BETTER(ACROSS_3(AT), AT(3 - LEFT))
+#define ACROSS_5(AT) BETTER(ACROSS_4(AT), AT(4 - LEFT))
+#define ACROSS_6(AT) BETTER(ACROSS_5(AT), AT(5 - LEFT))
+#define ACROSS_7(AT) BETTER(ACROSS_6(AT), AT(6 - LEFT))
+#define ACROSS_8(AT) BETTER(ACROSS_7(AT), AT(7 - LEFT))
+#define ACROSS_9(AT) BETTER(ACROSS_8(AT), AT(8 - LEFT))
+#define LINE(j, AT) ACROSS(AT)
+#define JOIN(a, b)  BETTER(a, b)
+#define VALUE       first
+#include "window.cl"
+
+#pragma kernel unnamed
+/* On CPUs, behind cl/strips.cl: windows of any height by three comparisons a sample (M. van Herk, "A fast algorithm for
+ * local minimum and maximum filters on rectangular and octagonal kernels", 1992).
  *
  * Rows are first worked on along themselves, by steps that each take four positions together, so that windows grow by
  * a factor of four. Rows of results lie in blocks of as many as the window is high. A window's rows are the end of one

@@ -16,30 +16,16 @@ inline void FN(put)(__global uchar *out, __global const uchar *whole, uint4 v, i
 }
 
 #pragma kernel across
-/* A work-item takes 32 samples, from 16 words that begin 4 in front of its own. ACROSS makes of these, as t, what RESULT
- * takes the results from (cl/packed.cl has the same for smaller windows). Words that are not needed are not computed:
- * the compiler sees that. */
-#define BETTER_OWN FN(better_8)
+/* A work-item takes 32 samples, from 16 words that begin 4 in front of its own. */
+#define WORDS_OF_ROW uint16
+#define NEXT(t)      (uint16)((t).s12345678, (t).s9abc, (t).sde, (t).sf, 0u)
+#define BETTER(t, v) FN(better_16)(t, v)
+#define FRONT        16
 inline uint16 FN(better_16)(uint16 a, uint16 b)
 {
     return (uint16)(FN(better_8)(a.lo, b.lo), FN(better_8)(a.hi, b.hi));
 }
-/* All words k further. */
-#define FROM_0(t) (t)
-#define FROM_1(t) (uint16)((t).s12345678, (t).s9abc, (t).sde, (t).sf, 0u)
-#define FROM_2(t) (uint16)((t).s23456789, (t).sabcd, (t).sef, 0u, 0u)
-#define FROM_3(t) (uint16)((t).s3456789a, (t).sbcde, (t).sf, 0u, 0u, 0u)
-#define FROM_4(t) (uint16)((t).s456789ab, (t).scdef, 0u, 0u, 0u, 0u)
-/* A result's words, k behind its own. */
-#define AT_m4(t) (t).s01234567
-#define AT_m3(t) (t).s12345678
-#define AT_m2(t) (t).s23456789
-#define AT_m1(t) (t).s3456789a
-#define AT_0(t)  (t).s456789ab
-#define AT_1(t)  (t).s56789abc
-#define AT_2(t)  (t).s6789abcd
-#define AT_3(t)  (t).s789abcde
-#define AT_4(t)  (t).s89abcdef
+#include "morph_along.cl"
 
 __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), PLANE_IN(uchar, whole), int width,
                      int height, int border, int ends)
@@ -54,8 +40,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(uchar, dst), PLANE_IN
         ROLLED for (int i = 0; i < 16; i++)
             t = (uint16)(t.s12345678, t.s9abc, t.sde, t.sf, edge_word(row, x - 16 + 4 * i, width / CH, CH, border));
     }
-    ACROSS
-    uint8 best = RESULT;
+    uint8 best = FN(along)(t).lo;
     __global uchar *out = ROW(dst, y) + x;
     __global const uchar *own = ROW(whole, y) + x;
     FN(put)(out, own, best.lo, width - x, ends);

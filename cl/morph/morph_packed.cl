@@ -1,29 +1,36 @@
-/* erode and dilate of bytes in small windows: all four bytes of a word are compared at once (cl/bytes.cl). First
- * down columns, DOWNS, which makes of the lines the words r of each row; then along rows, ACROSS, which makes of these, as
- * t, what RESULT takes the results from. */
+/* erode and dilate of bytes in small windows: all four bytes of a word are compared at once (cl/bytes.cl), first down
+ * columns, then along rows. */
 #include "packed_words.cl"
 #include "bytes.cl"
-#define BETTER_OWN CAT(FN(better_), WORDS)
-/* Words k further. */
-#define FROM_0(t) (t)
-#define FROM_1(t) (uint8)((t).s1234, (t).s56, (t).s7, 0u)
-#define FROM_2(t) (uint8)((t).s2345, (t).s67, 0u, 0u)
+#define WORDS_OF_ROW uint8
+#define NEXT(t)      (uint8)((t).s1234, (t).s567, 0u)
+#define BETTER(t, v) FN(better_8)(t, v)
+#define FRONT        8
+#include "morph_along.cl"
 
 struct FN(state) {
-    uint8 r[ROWS];
+    uint8 rows[ROWS]; /* the best down each row's window */
 };
 
-INLINED void FN(begin)(struct FN(state) *state, const uint8 *w)
+/* front[i] are the best of line i and those behind it in the first window, behind[i] of the lines behind that window, or a
+ * later one that begins where another has ended, and in front of line i + 1. */
+INLINED void FN(begin)(struct FN(state) *state, const uint8 *lines)
 {
-    uint8 a[LINES], b[LINES], *r = state->r;
-    DOWNS
+    uint8 front[LINES], behind[LINES];
+    front[HIGH - 1] = lines[HIGH - 1];
+    UNROLLED for (int i = HIGH - 2; i >= 0; i--)
+        front[i] = BETTER(lines[i], front[i + 1]);
+    UNROLLED for (int i = HIGH; i < LINES; i++)
+        behind[i] = i % HIGH == 0 ? lines[i] : BETTER(behind[i - 1], lines[i]);
+    UNROLLED for (int i = 0; i < ROWS; i++)
+        state->rows[i] = i == 0          ? front[0]
+                         : i % HIGH == 0 ? behind[i + HIGH - 1]
+                                         : BETTER(i < HIGH ? front[i] : lines[i], behind[i + HIGH - 1]);
 }
 
 INLINED void FN(row)(struct FN(state) *state, const uint8 *lines, int i, OWN *v)
 {
-    uint8 t = state->r[i];
-    ACROSS
-    OWN own = RESULT;
+    OWN own = AT_m2(FN(along)(state->rows[i]));
     v[0] = (own & ~ALPHA_BYTES) | (AT_0(lines[i + TOP]) & ALPHA_BYTES);
 }
 #include "packed.cl"

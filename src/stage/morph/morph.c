@@ -1,8 +1,10 @@
 /* Erosion and dilation. On CPUs one kernel (cl/morph/morph.cl) whose work does not grow with the
- * window's height, and with its width by a step for each factor of four; on GPUs such steps alone,
- * along rows and then down columns (cl/morph/morph_step.cl), or bytes by morph_bytes.c. */
+ * window's height, and with its width by a step for each factor of four; on GPUs small windows by
+ * stage/window.h, and of larger ones such steps alone, along rows and then down columns
+ * (cl/morph/morph_step.cl), or bytes by morph_bytes.c. */
 #include "stage/morph/morph.h"
 #include "stage/common.h"
+#include "stage/window.h"
 
 #define SIDE_MAX 4095
 
@@ -51,9 +53,14 @@ struct stage_window morph_window(const struct morph_task *task)
     return window;
 }
 
-void morph_describe(struct pass *pass, enum morph_kind kind)
+static void define_kind(struct pass *pass, enum morph_kind kind)
 {
     pass_define(pass, kind == MORPH_LEAST ? "TAKE_LEAST" : "TAKE_LARGEST", "1");
+}
+
+void morph_describe(struct pass *pass, enum morph_kind kind)
+{
+    define_kind(pass, kind);
     pass_name(pass, kind == MORPH_LEAST ? "least" : "largest");
     pass_name(pass, kernel_form_name(pass->form));
 }
@@ -149,16 +156,49 @@ static void add_steps(struct morph_task *task)
              crop ? 0 : -(int32_t)window.top);
 }
 
+/* The largest windows that are one text for all forms: as wide as ACROSS_9 of cl/morph/morph.cl;
+ * higher ones in words, where rows have lines in common. */
+enum {
+    SMALL_WIDTH = 9,
+    SMALL_HEIGHT = 7,
+    WORDS_HEIGHT = 9
+};
+
+static struct window_task task_of(const struct morph_task *task)
+{
+    static const struct window_text text = {.most = 1, .work = 1};
+    return (struct window_task){task->plan, &text,     "morph",    morph_window(task),
+                                task->in,   task->out, task->plane};
+}
+
+static bool suits_small(const struct morph_task *task)
+{
+    const struct window_task small = task_of(task);
+    if (task->plan->profile->generic || task->border == BORDER_CROP)
+        return false;
+    return window_takes_words(&small)
+               ? task->height <= WORDS_HEIGHT
+               : task->width <= SMALL_WIDTH && task->height <= SMALL_HEIGHT;
+}
+
+static void add_small(struct morph_task *task)
+{
+    const struct window_task small = task_of(task);
+    struct pass *pass = window_add(&small);
+    pass_define(pass, "ACROSS", "ACROSS_%u", task->width);
+    define_kind(pass, task->kind);
+    pass->work *= task->width * task->height;
+}
+
 /* Which movement serves what: the first that suits. */
 static const struct {
     bool (*suits)(const struct morph_task *task); /* NULL: all that is left */
     void (*add)(struct morph_task *task);
 } ways[] = {
-    {suits_rows, add_rows},                   /* strips: CPUs */
-    {morph_suits_columns, morph_add_columns}, /* walker, columns: small windows of bytes on Mali */
-    {morph_suits_near, morph_add_near}, /* walker, words: small windows of bytes on other GPUs */
-    {morph_suits_far, morph_add_far},   /* lines along rows and down columns: larger ones there */
-    {NULL, add_steps},                  /* point, in steps */
+    {suits_rows, add_rows},           /* strips: CPUs */
+    {suits_small, add_small},         /* window, in every form */
+    {morph_suits_far, morph_add_far}, /* lines along rows and down columns: larger ones of bytes */
+    {NULL, add_steps},                /* point, in steps */
 };
 
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)
@@ -172,6 +212,7 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
     for (unsigned i = 0; i < plan->in->n_planes; i++) {
         struct view in = {OPERAND_IN, plan->in->planes[i]};
         struct view out = {OPERAND_OUT, plan->out->planes[i]}, half = out;
+        task.plane = i;
         if (twice) {
             struct plane shape = in.plane;
             stage_window_size("", task.border, task.width, task.height, &shape, fault);

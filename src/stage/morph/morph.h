@@ -42,7 +42,8 @@ struct morph_task {
     enum morph_kind kind;
     struct view in, out;
     struct scratch own, between, half[2];
-    unsigned turn; /* `half` are used in turn */
+    unsigned turn;  /* `half` are used in turn */
+    unsigned plane; /* its index */
 };
 
 /* How far the window reaches; dilate's is mirrored. */
@@ -51,12 +52,7 @@ struct stage_window morph_window(const struct morph_task *task);
 /* Defines and names what differs between erosion and dilation. */
 void morph_describe(struct pass *pass, enum morph_kind kind);
 
-/* Of bytes on GPUs, in morph_bytes.c: whether a movement suits device, plane and window; and its
- * passes. `near` is one kernel for a small window, `far` takes several. */
-bool morph_suits_columns(const struct morph_task *task);
-void morph_add_columns(struct morph_task *task);
-bool morph_suits_near(const struct morph_task *task);
-void morph_add_near(struct morph_task *task);
+/* Of bytes on GPUs, in morph_bytes.c: whether device, plane and window suit, and the passes. */
 bool morph_suits_far(const struct morph_task *task);
 void morph_add_far(struct morph_task *task);
 

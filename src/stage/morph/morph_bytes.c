@@ -1,193 +1,18 @@
-/* Erosion and dilation of bytes on GPUs, which compare four of them at a time (cl/bytes.cl):
- * windows of up to 9 rows in one kernel (morph_packed.cl), larger ones along rows and then down
- * columns, as far as one kernel reaches (cl/morph/morph_line.cl), and from there by steps
- * (cl/morph/morph_far.cl). On GPUs with few registers small windows in floats down columns
- * (cl/morph/morph_columns.cl). */
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/text.h"
+/* Erosion and dilation of bytes in large windows on GPUs, which compare four of them at a time
+ * (cl/bytes.cl): along rows and then down columns, as far as one kernel reaches
+ * (cl/morph/morph_line.cl), and from there by steps (cl/morph/morph_far.cl). */
 #include "stage/morph/morph.h"
 #include "stage/packed.h"
 
-/* How far one kernel reaches: cl/packed.cl in samples and rows, and cl/morph/morph_line.cl in
- * either. */
+/* Of cl/morph/morph_line.cl. */
 enum {
-    NEAR_SAMPLES = 8,
-    NEAR_ROWS = 4,
-    COLUMNS_ROWS = 7, /* of a window in cl/columns.cl */
-    LINE_REACH = 16,
-    LINE_ROWS = 8 /* that a work-item has, and that its window has at least */
+    LINE_REACH = 16, /* samples, or rows */
+    LINE_ROWS = 8    /* that a work-item has, and that its window has at least */
 };
-
-/* Adds the words `offset` bytes behind those of t that begin with `word`, a name for each word. */
-static void add_words(struct text *text, const char *(*word)(int), int offset)
-{
-    int at = offset < 0 ? -((3 - offset) / 4) : offset / 4, rest = offset - 4 * at;
-    if (rest == 0)
-        text_printf(text, "%s(t)", word(at));
-    else
-        text_printf(text, "BEHIND(%s(t),%s(t),%d)", word(at), word(at + 1), 8 * rest);
-}
-
-static const char *word_from(int place)
-{
-    static const char *const names[] = {"FROM_0", "FROM_1", "FROM_2", "FROM_3", "FROM_4"};
-    return names[place];
-}
-
-static const char *word_of(int place)
-{
-    static const char *const names[] = {"AT_m4", "AT_m3", "AT_m2", "AT_m1", "AT_0",
-                                        "AT_1",  "AT_2",  "AT_3",  "AT_4"};
-    return names[place + 4];
-}
-
-/* Along rows: t, of so many words, becomes the best of 1, 2, 4 … pixels from each on, and two of
- * such make a window. */
-static void define_across(struct pass *pass, int left, int right, int channels, int words)
-{
-    struct text across = {0}, result = {0};
-    int seen = channels, window = left + right + channels;
-    for (; 2 * seen <= window; seen *= 2) {
-        text_printf(&across, "t=FN(better_%d)(t,", words);
-        add_words(&across, word_from, seen);
-        text_append(&across, ");");
-    }
-    if (seen < window) {
-        text_append(&result, "BETTER_OWN(");
-        add_words(&result, word_of, right + channels - seen);
-        text_append(&result, ",");
-    }
-    add_words(&result, word_of, -left);
-    text_append(&result, seen < window ? ")" : "");
-    pass_define(pass, "ACROSS", "%s", text_string(&across));
-    pass_define(pass, "RESULT", "%s", text_string(&result));
-    text_finish(&across);
-    text_finish(&result);
-}
-
-/* Down columns: a0 … are the best of a line and those behind it in the first row's window, b3 … of
- * the lines behind that window and in front of this one. */
-static void define_down(struct pass *pass, unsigned rows)
-{
-    struct text downs = {0};
-    text_printf(&downs, "a[%u]=w[%u];", rows - 1, rows - 1);
-    for (unsigned i = rows - 1; i-- > 0;)
-        text_printf(&downs, "a[%u]=FN(better_8)(w[%u],a[%u]);", i, i, i + 1);
-    for (unsigned i = rows; i < rows + PACKED_ROWS - 1; i++)
-        if (i % rows == 0)
-            text_printf(&downs, "b[%u]=w[%u];", i, i);
-        else
-            text_printf(&downs, "b[%u]=FN(better_8)(b[%u],w[%u]);", i, i - 1, i);
-    for (unsigned i = 0; i < PACKED_ROWS; i++)
-        if (i % rows == 0)
-            text_printf(&downs, "r[%u]=%c[%u];", i, i == 0 ? 'a' : 'b', i == 0 ? 0 : i + rows - 1);
-        else if (i < rows)
-            text_printf(&downs, "r[%u]=FN(better_8)(a[%u],b[%u]);", i, i, i + rows - 1);
-        else
-            text_printf(&downs, "r[%u]=FN(better_8)(w[%u],b[%u]);", i, i, i + rows - 1);
-    pass_define(pass, "DOWNS", "%s", text_string(&downs));
-    text_finish(&downs);
-}
-
-/* A plane whose pixels are single samples. */
-static struct plane of_samples(const struct plane *plane)
-{
-    struct plane samples = *plane;
-    samples.width *= samples.channels;
-    samples.channels = 1;
-    return samples;
-}
 
 static uint32_t least(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
-}
-
-/* The window of cl/packed.cl, in samples, as far as it goes. */
-static struct stage_window near_window(const struct morph_task *task)
-{
-    struct stage_window w = morph_window(task);
-    uint32_t channels = task->in.plane.channels, side = NEAR_SAMPLES / channels;
-    return (struct stage_window){least(w.left, side) * channels, least(w.right, side) * channels,
-                                 least(w.top, NEAR_ROWS), least(w.bottom, NEAR_ROWS), w.border};
-}
-
-static bool suits_packed(const struct morph_task *task)
-{
-    struct plane in = of_samples(&task->in.plane), out = of_samples(&task->out.plane);
-    struct stage_window near = near_window(task);
-    return task->plan->profile->packs_bytes && task->border != BORDER_CROP &&
-           packed_suits(task->plan->profile, &in, &out, &near);
-}
-
-bool morph_suits_near(const struct morph_task *task)
-{
-    struct stage_window w = morph_window(task);
-    uint32_t side = NEAR_SAMPLES / task->in.plane.channels;
-    return w.left <= side && w.right <= side && w.top <= NEAR_ROWS && w.bottom <= NEAR_ROWS &&
-           suits_packed(task);
-}
-
-void morph_add_near(struct morph_task *task)
-{
-    const struct stage_window near = near_window(task), *reach = &near;
-    const struct plane *in = &task->in.plane;
-    struct plane samples = of_samples(in);
-    unsigned rows = reach->top + reach->bottom + 1;
-    static const struct packed_stage stage = {"morph", "morph_packed", NULL};
-    struct pass *pass = packed_begin(task->plan, &stage, &samples, reach, rows > 3 ? 2 : 4);
-    pass_define_type(pass, "DST", in->type);
-    pass_channels(pass, in->channels, in->channels);
-    morph_describe(pass, task->kind);
-    define_across(pass, (int)reach->left, (int)reach->right, (int)in->channels, 8);
-    define_down(pass, rows);
-    packed_outputs(pass, 1);
-    pass->goes_on = in->channels == 1 && task->out.operand == OPERAND_OUT;
-    pass->work *= 8.0 + 2.0 * (rows + reach->left + reach->right);
-    pass_views(pass, &task->in, &task->out);
-    pass_ints(pass, samples.width, in->height, task->border);
-}
-
-bool morph_suits_columns(const struct morph_task *task)
-{
-    struct stage_window w = morph_window(task);
-    return task->plan->profile->takes_columns && task->height <= COLUMNS_ROWS &&
-           w.border != BORDER_CROP &&
-           packed_suits(task->plan->profile, &task->in.plane, &task->out.plane, &w);
-}
-
-void morph_add_columns(struct morph_task *task)
-{
-    static const struct packed_stage stage = {"morph", NULL, "morph_columns"};
-    const struct plane *in = &task->in.plane;
-    struct stage_window w = morph_window(task);
-    int left = (int)w.left, right = (int)w.right, channels = (int)in->channels;
-    struct pass *pass = packed_begin(task->plan, &stage, in, &w, 0);
-    struct text across = {0}, downs = {0};
-    for (int i = 0; i < left + right; i++)
-        text_append(&across, "BETTER(");
-    for (int i = -left; i <= right; i++)
-        text_printf(&across, i == -left ? "AT_%s%d(v)" : ",AT_%s%d(v))", i < 0 ? "m" : "",
-                    abs(i) * channels);
-    for (unsigned j = 1; j < task->height; j++)
-        text_printf(&downs, "D(%u)", j);
-    pass_define(pass, "ACROSS", "%s", text_string(&across));
-    pass_define(pass, "DOWNS", "%s", text_string(&downs));
-    pass_define(pass, "LAST", "%u", task->height - 1);
-    text_finish(&across);
-    text_finish(&downs);
-    pass_define_type(pass, "DST", in->type);
-    char window[16];
-    snprintf(window, sizeof window, "%ux%u", task->width, task->height);
-    pass_name(pass, window);
-    morph_describe(pass, task->kind);
-    packed_outputs(pass, 1);
-    pass->goes_on = task->out.operand == OPERAND_OUT;
-    pass->work *= task->width + task->height;
-    pass_views(pass, &task->in, &task->out);
-    pass_ints(pass, in->width, in->height, task->border);
 }
 
 /* A window along one axis: positions up to `distance` apart, from `before` in front of each to
@@ -233,7 +58,7 @@ static void add_far(struct morph_task *task, const struct step *step, const stru
 static void add_line(struct morph_task *task, const struct step *step, const struct view *in,
                      const struct view *out, bool ends)
 {
-    uint32_t height = in->plane.height, channels = in->plane.channels;
+    uint32_t height = in->plane.height;
     uint32_t blocks = (height + LINE_ROWS - 1) / LINE_ROWS, window = step->last + 1;
     struct pass *pass = begin_step(task, step, "morph_line", step->down ? 16 : 32, in, out,
                                    step->down ? blocks : height);
@@ -242,8 +67,8 @@ static void add_line(struct morph_task *task, const struct step *step, const str
         pass_define(pass, "WINDOW", "%u", window);
         pass_int(pass, (int32_t)step->before);
     } else {
-        define_across(pass, (int)(step->before * channels),
-                      (int)((step->last - step->before) * channels), (int)channels, 16);
+        pass_define(pass, "LEFT", "%u", step->before);
+        pass_define(pass, "RIGHT", "%u", step->last - step->before);
     }
     pass_ints(pass, task->border, ends);
 }
@@ -276,7 +101,9 @@ bool morph_suits_far(const struct morph_task *task)
     bool mirrored = w.border == BORDER_REFLECT || w.border == BORDER_SYMMETRIC;
     bool uneven =
         (w.left > reach && w.left != w.right) || (w.top > LINE_REACH && w.top != w.bottom);
-    return suits_packed(task) && !(mirrored && uneven);
+    struct plane in = packed_samples(&task->in.plane), out = packed_samples(&task->out.plane);
+    return task->plan->profile->packs_bytes && w.border != BORDER_CROP && !(mirrored && uneven) &&
+           packed_suits(task->plan->profile, &in, &out, &(struct stage_window){0});
 }
 
 /* All planes between are as large as the source, and bordered as it is: the best of what windows
