@@ -167,7 +167,9 @@ struct work {
     struct fir_window window;
     unsigned left, top; /* coefficients before the one at the result's own place */
     bool exact;
-    struct quotient quotient; /* for exact work */
+    struct quotient quotient;  /* for exact work */
+    bool generic;              /* numbers are arguments */
+    const struct view *middle; /* sums along rows go there; NULL: results to the plane */
     enum kernel_form form;
     bool written_out; /* with each coefficient as a literal */
     bool sized;       /* a kernel for windows of this size, with coefficients from the table */
@@ -222,7 +224,7 @@ static bool has_size(const struct work *work)
 static void choose_form(struct work *work)
 {
     unsigned count = count_coefficients(&work->window);
-    work->written_out = !work->profile->generic && count > 0 && count <= LITERALS_MAX &&
+    work->written_out = !work->generic && !work->middle && count > 0 && count <= LITERALS_MAX &&
                         work->window.rows <= ROWS_MAX;
     work->sized = work->profile->prebuilt && has_size(work);
     work->form = pass_form_for(work->profile, work->in, work->out);
@@ -289,6 +291,14 @@ static void add_pairs(const struct fir_window *w, uint32_t *pairs)
         }
 }
 
+uint32_t fir_number(double k, bool whole)
+{
+    float real = (float)k;
+    uint32_t bits;
+    memcpy(&bits, &real, sizeof bits);
+    return whole ? (uint32_t)(int32_t)k : bits;
+}
+
 static unsigned add_table(struct stage_plan *plan, const struct work *work)
 {
     const struct fir_window *w = &work->window;
@@ -296,10 +306,7 @@ static unsigned add_table(struct stage_plan *plan, const struct work *work)
     for (unsigned j = 0; j < w->rows; j++) {
         for (unsigned i = 0; i < w->columns; i++) {
             size_t at = (size_t)j * work->pitch + work->lead + i;
-            double k = w->k[j * w->columns + i];
-            int32_t whole = work->exact ? (int32_t)k : 0;
-            float real = (float)k;
-            memcpy(&data[at], work->exact ? (void *)&whole : (void *)&real, sizeof *data);
+            data[at] = fir_number(w->k[j * w->columns + i], work->exact);
         }
     }
     unsigned n = work->pitch * w->rows;
@@ -376,9 +383,8 @@ static void define_generic_division(struct pass *pass, const struct work *work)
 
 static void define_sums(struct pass *pass, const struct work *work)
 {
-    bool generic = work->profile->generic;
     if (work->exact) {
-        quotient_define(&work->quotient, pass, generic);
+        quotient_define(&work->quotient, pass, work->generic);
         pass_define(pass, "ACC", work->quotient.bits == 64 ? "ulong" : "uint");
         pass_define(pass, "COEFFICIENT", "int");
     } else {
@@ -386,7 +392,7 @@ static void define_sums(struct pass *pass, const struct work *work)
         pass_define(pass, "WIDEN(v)", "CONVERT(float, v)");
         pass_define(pass, "ACC", "float");
         pass_define(pass, "COEFFICIENT", "float");
-        if (generic)
+        if (work->generic)
             define_generic_division(pass, work);
         else
             fir_define_division(pass, work->profile, &work->window);
@@ -422,28 +428,51 @@ static void name_kernel(struct pass *pass, const struct work *work)
 {
     char part[32];
     snprintf(part, sizeof part, "%ux%u", work->window.columns, work->window.rows);
-    if (work->sized || !work->profile->generic)
+    if (work->sized || !work->generic)
         pass_name(pass, part);
-    if (work->profile->generic)
+    if (work->generic)
         pass_name(pass, "generic");
     if (work->exact)
         snprintf(part, sizeof part, "exact%u", work->quotient.bits);
     pass_name(pass, work->exact ? part : "f32");
 }
 
+/* What sums along rows are called, and where they come from and go. Alpha is summed as others are:
+ * fir_down.cl copies it. */
+static void define_across(struct pass *pass, const struct work *work, unsigned plane)
+{
+    unsigned channels = work->in->channels;
+    snprintf(pass->place, sizeof pass->place, "rows");
+    pass_define(pass, "CH", "%u", channels);
+    pass_define(pass, "DST_CH", "%u", channels);
+    pass_define(pass, "ALPHA", "0");
+    pass_name(pass, (const char *const[]){"c1", "c2", "c3", "c4"}[channels - 1]);
+    pass_name(pass, work->exact ? "ints" : "floats");
+    pass->bytes_read = plane_bytes(work->in);
+    pass->bytes_written = plane_bytes(work->out);
+    pass_plane(pass, OPERAND_IN, plane);
+    pass_view(pass, work->middle);
+}
+
 static void add_pass(struct stage_plan *plan, const struct work *work, unsigned plane,
                      const struct fir_config *config)
 {
     const struct fir_window *w = &work->window;
-    struct pass *pass =
-        pass_begin(plan, "fir", "", work->form, work->form == FORM_VECTOR ? work->lanes : 0,
-                   work->out->width * work->in->channels, work->out->height);
-    pass->goes_on = true;
+    struct pass *pass = pass_begin(plan, "fir", work->middle ? "across" : "", work->form,
+                                   work->form == FORM_VECTOR ? work->lanes : 0,
+                                   work->out->width * work->in->channels, work->out->height);
+    pass->goes_on = !work->middle;
     pass->lanes = work->lanes;
-    name_kernel(pass, work);
+    if (!work->middle)
+        name_kernel(pass, work);
     pass_define_type(pass, "SRC", work->in->type);
     pass_define(pass, "DST", "%s", pass_type_name(work->out->type));
-    pass_channels(pass, work->in->channels, work->out->channels);
+    if (work->middle) {
+        define_across(pass, work, plane);
+    } else {
+        pass_channels(pass, work->in->channels, work->out->channels);
+        pass_planes(pass, plan, plane);
+    }
     pass_name(pass, kernel_form_name(work->form));
     define_sums(pass, work);
     if (work->written_out)
@@ -455,11 +484,10 @@ static void add_pass(struct stage_plan *plan, const struct work *work, unsigned 
     if (work->pairs)
         pass_define(pass, "PAIRS", "1");
     pass->work = 4.0 + 2.0 * count_coefficients(w);
-    pass_planes(pass, plan, plane);
     pass_buffer(pass, add_table(plan, work));
     pass_ints(pass, work->pitch, work->lead, w->columns, w->rows, work->left, work->top,
               work->in->width, work->in->height, config->border, work->first);
-    if (work->profile->generic) {
+    if (work->generic) {
         add_numbers(pass, work);
         pass_numbers(pass,
                      !work->exact  ? "float divisor, float reciprocal, float bias"
@@ -481,7 +509,26 @@ static void add_samples(const struct fir_work *of)
                         .left = crop ? 0 : of->window.columns / 2,
                         .top = crop ? 0 : of->window.rows / 2,
                         .exact = of->exact,
-                        .quotient = of->quotient};
+                        .quotient = of->quotient,
+                        .generic = of->plan->profile->generic};
+    choose_form(&work);
+    lay_out_table(&work);
+    add_pass(of->plan, &work, of->plane, of->config);
+}
+
+void fir_add_across(const struct fir_work *of, const struct view *middle, const int64_t *across)
+{
+    unsigned columns = of->window.columns;
+    struct work work = {.in = of->in,
+                        .out = &middle->plane,
+                        .profile = of->plan->profile,
+                        .window = {.columns = columns, .rows = 1, .divisor = 1},
+                        .left = of->config->border == BORDER_CROP ? 0 : columns / 2,
+                        .exact = middle->plane.type == SAMPLE_I32,
+                        .middle = middle};
+    for (unsigned i = 0; i < columns; i++)
+        work.window.k[i] = (double)across[i];
+    quotient_plan(&work.quotient, INT32_MIN, INT32_MAX, 0, 1, of->in->type, SAMPLE_I32);
     choose_form(&work);
     lay_out_table(&work);
     add_pass(of->plan, &work, of->plane, of->config);

@@ -71,6 +71,13 @@ struct fir_work {
 bool fir_suits_apart(const struct fir_work *work);
 void fir_add_apart(const struct fir_work *work);
 
+/* A coefficient as kernels have it in a table: the bits of an int, or of a float. */
+uint32_t fir_number(double k, bool whole);
+
+/* Adds the pass for sums along rows, by as many coefficients as the window has columns: ints or
+ * floats, which hold each sum. */
+void fir_add_across(const struct fir_work *work, const struct view *middle, const int64_t *across);
+
 /* Adds the numbers of a generic quotient as arguments. */
 void fir_add_numbers(struct pass *pass, const struct quotient *quotient);
 

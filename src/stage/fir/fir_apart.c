@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/ratio.h"
 #include "stage/common.h"
@@ -138,63 +137,6 @@ static bool suits_floats(const struct work *work)
     return most < 1 << 24 && work->quotient.bits == 32;
 }
 
-/* Sums along rows, by the kernel for windows of any size. Vectors read its table in blocks of four
- * coefficients that belong to aligned vectors of the source, `first` of them from the result's. */
-static void add_across(const struct work *work, const struct view *middle, bool floats)
-{
-    const struct plane *in = work->in;
-    const unsigned columns = work->window->columns, left = work->crop ? 0 : columns / 2;
-    const int begin = -(int)(left * in->channels);
-    uint32_t table[PARAM_MATRIX_SIDE + 6] = {0}; /* or floats */
-    unsigned lead = 0, pitch = columns;
-    int first = 0;
-    enum kernel_form form = pass_form_for(work->plan->profile, in, &middle->plane);
-    if (middle->plane.width * in->channels < 4)
-        form = FORM_SCALAR;
-    if (form == FORM_VECTOR) {
-        while ((begin - (int)(lead * in->channels)) % 4 != 0)
-            lead++;
-        first = (begin - (int)(lead * in->channels)) / 4;
-        pitch = (lead + columns + 3) / 4 * 4;
-    }
-    for (unsigned i = 0; i < columns; i++) {
-        int32_t whole = (int32_t)work->factors.across[i];
-        float real = (float)work->factors.across[i];
-        memcpy(&table[lead + i], floats ? (void *)&real : (void *)&whole, sizeof *table);
-    }
-    struct pass *pass = pass_begin(work->plan, "fir", "across", form, form == FORM_VECTOR ? 4 : 1,
-                                   middle->plane.width * in->channels, in->height);
-    pass->lanes = form == FORM_VECTOR ? 4 : 0;
-    snprintf(pass->place, sizeof pass->place, "rows");
-    pass_define_type(pass, "SRC", in->type);
-    pass_define(pass, "DST", "%s", floats ? "float" : "int");
-    pass_define(pass, "CH", "%u", in->channels);
-    pass_define(pass, "DST_CH", "%u", in->channels);
-    pass_define(pass, "ALPHA", "0"); /* fir_down copies it */
-    pass_name(pass, (const char *const[]){"c1", "c2", "c3", "c4"}[in->channels - 1]);
-    pass_name(pass, floats ? "floats" : "ints");
-    pass_name(pass, kernel_form_name(form));
-    pass_define(pass, "ACC", floats ? "float" : "uint");
-    pass_define(pass, "COEFFICIENT", floats ? "float" : "int");
-    if (floats) {
-        pass_define(pass, "NUM", "float");
-        pass_define(pass, "WIDEN(v)", "CONVERT(float, v)");
-        pass_define(pass, "DIVIDE(v)", "(v)");
-        pass_define(pass, "ADD_BIAS", " ");
-    } else {
-        struct quotient sums; /* the same for all that fit an int */
-        quotient_plan(&sums, INT32_MIN, INT32_MAX, 0, 1, in->type, SAMPLE_I32);
-        quotient_define(&sums, pass, false);
-    }
-    pass->work = 4.0 + 2.0 * columns;
-    pass->bytes_read = plane_bytes(in);
-    pass->bytes_written = plane_bytes(&middle->plane);
-    pass_plane(pass, OPERAND_IN, work->plane);
-    pass_view(pass, middle);
-    pass_buffer(pass, stage_plan_table(work->plan, table, pitch * sizeof *table));
-    pass_ints(pass, pitch, lead, columns, 1, left, 0, in->width, in->height, work->border, first);
-}
-
 static void add_down(const struct work *work, const struct view *middle, bool floats)
 {
     const struct plane *in = work->in, *out = work->out;
@@ -204,11 +146,8 @@ static void add_down(const struct work *work, const struct view *middle, bool fl
     bool alpha = plane_has_alpha(in);
     bool wide = pass_form_for(work->plan->profile, out, out) == FORM_VECTOR && samples >= 4 &&
                 (!alpha || (pass_is_aligned(in) && !work->crop));
-    for (unsigned j = 0; j < rows; j++) {
-        int32_t whole = (int32_t)work->factors.down[j];
-        float real = (float)work->factors.down[j];
-        memcpy(&table[DOWN_ROWS - 1 + j], floats ? (void *)&real : (void *)&whole, sizeof *table);
-    }
+    for (unsigned j = 0; j < rows; j++)
+        table[DOWN_ROWS - 1 + j] = fir_number((double)work->factors.down[j], !floats);
     struct pass *pass =
         pass_begin(work->plan, "fir_down", "", wide ? FORM_VECTOR : FORM_SCALAR, wide ? 4 : 1,
                    samples, (out->height + DOWN_ROWS - 1) / DOWN_ROWS);
@@ -273,6 +212,6 @@ void fir_add_apart(const struct fir_work *of)
     shape.width = work.out->width;
     shape.type = floats ? SAMPLE_F32 : SAMPLE_I32;
     struct view middle = stage_plan_view(work.plan, &scratch, &shape);
-    add_across(&work, &middle, floats);
+    fir_add_across(of, &middle, work.factors.across);
     add_down(&work, &middle, floats);
 }
