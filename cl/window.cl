@@ -8,13 +8,15 @@
  *     VALUE          the result, of `first` and `second`, which are what all rows gave
  *
  * j is a constant, so that `j % 4 == 0 ? … : …` costs nothing. What rows of several windows have in common is computed once in
- * `words` and `columns`, and so should be one expression in LINE. Alpha is copied. */
+ * `words` and `columns`: an expression of LINE that is the same for several rows, whatever it is multiplied by. Alpha is copied. */
 #ifndef JOIN
 #define JOIN(a, b) ((a) + (b))
 #endif
 #ifndef LINE_2
 #define LINE_2(j, AT) LINE(j, AT)
 #define JOIN_2(a, b)  JOIN(a, b)
+#elif !defined JOIN_2
+#define JOIN_2(a, b) ((a) + (b))
 #endif
 #define ADD_LINE(j, AT)                                                                            \
     if ((j) == 0)                                                                                  \

@@ -576,8 +576,8 @@ def main():
     points = points_of(launches_of(planner, cases))
     header, page = Header(), Page()
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        counted_at = list(pool.map(lambda launch: launch.read_program(planner), itertools.chain(*points.values())))
-    stale = [one for one in counted_at if not header.knows(one) and (not words or any(w in ' '.join(one.case) for w in words))]
+        wanted = [one for one in itertools.chain(*points.values()) if not words or any(w in ' '.join(one.case) for w in words)]
+        stale = [one for one in pool.map(lambda launch: launch.read_program(planner), wanted) if not header.knows(one)]
     stale.sort(key=lambda launch: cases.index(launch.case))
     if '--list' in more:
         sys.exit(''.join(f'{launch.name} {launch.work:g}: {" ".join(launch.case)}\n' for launch in stale)[:-1] or 0)
@@ -594,7 +594,7 @@ def main():
             page.write()
             print(f'{at + 1} of {len(stale)}', flush=True)
     count_aims(planner, compiler, jobs, page, {launch.name for launch in stale})
-    kept = {(launch.name, float(f'{launch.work:.9g}')) for launch in counted_at}
+    kept = {(launch.name, float(f'{launch.work:.9g}')) for launch in itertools.chain(*points.values())}
     header.rows = {key: row for key, row in header.rows.items() if key in kept}
     page.rows['kernels'] = {key: row for key, row in page.rows['kernels'].items() if key[0].strip('`') in points}
     header.write()
