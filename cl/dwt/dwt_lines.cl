@@ -78,9 +78,9 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, low), PLANE_OUT(W
         int far = ALONG_X ? CH : src_stride;
 #define OF_SIGNAL(k) FN(sample)(in, signal_index(begin + (k) * gap, size, border), far)
         SPLIT(WORK, l, h, count, OF_SIGNAL, LOW_TAP, HIGH_TAP)
-        ROW(low, y)[x] = l;
+        *PLACE(low, x, y) = l;
         if (n < n_high)
-            ROW(high, y)[x] = h;
+            *PLACE(high, x, y) = h;
         x++;
     }
 }
