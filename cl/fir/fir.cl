@@ -210,10 +210,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
         V(OUT) kept = THEN(result);
         CAT4(STORE_, LANES, _, CH)(kept, out + x / CH * DST_CH);
 #else
-#if ALPHA
-        V(SRC) alpha = LOAD(middle + x);
-        TAKE_ALPHA(CH, result, alpha);
-#endif
+        TAKE_ALPHA(ALPHA, result, LOAD(middle + x));
         STORE(result, out + x);
 #endif
     }
@@ -225,15 +222,10 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst),
                 return;
         }
         int pixel = x / CH, c = x % CH;
-#if ALPHA
-        if (c == CH - 1) {
+        if (ALPHA && c == CH - 1)
             out[x] = middle[x];
+        if ((ALPHA || DST_CH < CH) && c == CH - 1)
             continue;
-        }
-#elif DST_CH < CH
-        if (c == CH - 1)
-            continue;
-#endif
         ACC sum = FN(sum)(src_base, src_offset, src_stride, table + lead, pitch, columns, rows,
                           width, height, border, RING, pixel - left, y - top, c);
         out[pixel * DST_CH + c] = FIRST(THEN(FINISH((V(NUM))((NUM)sum))));
