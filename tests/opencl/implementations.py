@@ -219,8 +219,8 @@ def main():
     parser.add_argument('--jobs', type=int, default=1)
     options = parser.parse_intermixed_args()  # words may stand behind options, too
     options.build = os.path.abspath(options.build)
-    options.every = sorted(
-        os.path.basename(path)[5:] for path in glob.glob(os.path.join(options.build, 'tests', 'test_*')) if os.path.isfile(path))
+    stages = (os.path.basename(path)[5:-2] for path in glob.glob(os.path.join(ROOT, 'tests', 'stage', 'test_*.c')))
+    options.every = sorted(stage for stage in stages if os.path.exists(os.path.join(options.build, 'tests', 'test_' + stage)))
     options.stages = options.stages or options.every
     with tempfile.TemporaryDirectory(prefix='sluice-opencl-') as work:
         rows = [run_stages(one, options) for one in implementations(options, work)]
