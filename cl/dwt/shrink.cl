@@ -173,6 +173,7 @@ KERNEL(GRID, PLANE_OUT(int, state), PLACES_IN, UNIVERSAL_IN, int bits)
     __global KEY *keys = KEYS(transform, c);
     KEY prefix[2] = {keys[PREFIX], keys[PREFIX + 1]};
     int ranks[2] = {(int)keys[RANK], (int)keys[RANK + 1]};
+    barrier(CLK_GLOBAL_MEM_FENCE); /* all have read what one of them stores below */
     for (int w = 0; w < 2; w++) {
         __global int *counts = COUNTS(c, prefix[0] == prefix[1] ? 0 : w, 0) + item * EACH;
         int all = 0;
