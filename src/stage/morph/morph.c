@@ -43,14 +43,18 @@ static int complete(void *config_, param_given *given, struct fault *fault)
     return 0;
 }
 
+static struct stage_window window_of(uint32_t width, uint32_t height, enum border border)
+{
+    return (struct stage_window){width / 2, width - 1 - width / 2, height / 2,
+                                 height - 1 - height / 2, border};
+}
+
 struct stage_window morph_window(const struct morph_task *task)
 {
-    uint32_t w = task->width, h = task->height;
-    struct stage_window window = {w / 2, w - 1 - w / 2, h / 2, h - 1 - h / 2, task->border};
-    if (task->kind == MORPH_LARGEST)
-        window = (struct stage_window){window.right, window.left, window.bottom, window.top,
-                                        task->border};
-    return window;
+    struct stage_window w = window_of(task->width, task->height, task->border);
+    return task->kind == MORPH_LEAST
+               ? w
+               : (struct stage_window){w.right, w.left, w.bottom, w.top, task->border};
 }
 
 static void define_kind(struct pass *pass, enum morph_kind kind)
@@ -118,8 +122,8 @@ static void add_step(struct morph_task *task, const struct step *step)
 }
 
 /* The steps along one axis, to `size` positions there, from `in`. The first one sees the border. */
-static struct view add_axis(struct morph_task *task, struct view in, bool down,
-                                   uint32_t window, uint32_t size, int32_t begin)
+static struct view add_axis(struct morph_task *task, struct view in, bool down, uint32_t window,
+                            uint32_t size, int32_t begin)
 {
     for (uint32_t covered = 1; covered < window || (down && covered == 1);) {
         uint32_t last = window - covered < 3 * covered ? window - covered : 3 * covered;
@@ -151,7 +155,7 @@ static void add_steps(struct morph_task *task)
     struct stage_window window = morph_window(task);
     bool crop = task->border == BORDER_CROP;
     struct view across = add_axis(task, task->in, false, task->width, task->out.plane.width,
-                                         crop ? 0 : -(int32_t)window.left);
+                                  crop ? 0 : -(int32_t)window.left);
     add_axis(task, across, true, task->height, task->out.plane.height,
              crop ? 0 : -(int32_t)window.top);
 }
@@ -176,9 +180,8 @@ static bool suits_small(const struct morph_task *task)
     const struct window_task small = task_of(task);
     if (task->plan->profile->generic || task->border == BORDER_CROP)
         return false;
-    return window_takes_words(&small)
-               ? task->height <= WORDS_HEIGHT
-               : task->width <= SMALL_WIDTH && task->height <= SMALL_HEIGHT;
+    return window_takes_words(&small) ? task->height <= WORDS_HEIGHT
+                                      : task->width <= SMALL_WIDTH && task->height <= SMALL_HEIGHT;
 }
 
 static void add_small(struct morph_task *task)
@@ -234,9 +237,8 @@ static int passes(const void *config_, struct stage_plan *plan, struct fault *fa
 static bool window(const void *config_, struct stage_window *window)
 {
     const struct morph_config *config = config_;
-    uint32_t w = (uint32_t)config->width, h = (uint32_t)config->height;
-    *window = (struct stage_window){w / 2, w - 1 - w / 2, h / 2, h - 1 - h / 2,
-                                    (enum border)config->border};
+    *window =
+        window_of((uint32_t)config->width, (uint32_t)config->height, (enum border)config->border);
     window->more = config->stage >= MORPH_OPEN;
     return true;
 }

@@ -24,8 +24,8 @@ struct step {
 };
 
 static struct pass *begin_step(struct morph_task *task, const struct step *step, const char *source,
-                               uint32_t span, const struct view *in,
-                               const struct view *out, uint32_t grid_height)
+                               uint32_t span, const struct view *in, const struct view *out,
+                               uint32_t grid_height)
 {
     const struct plane *plane = &in->plane;
     struct pass *pass = pass_begin(task->plan, source, step->down ? "down" : "across", FORM_SCALAR,
