@@ -45,6 +45,19 @@ def check_page(tree):
     return [block for block in blocks if block.startswith('#include "numbers.cl"') and block not in shown]
 
 
+def check_vectors(tree):
+    """The vectors of toyerode, as its program prints them, and as docs/kernels.md shows two of them."""
+    printed = run(sys.executable, os.path.join(tree, 'tests/stage/toyerode_vectors.py'))
+    with open(os.path.join(tree, 'tests/stage/test_toyerode.c'), encoding='utf-8') as file:
+        if 'vectors[] = {\n%s};' % printed not in file.read():
+            sys.exit('tests/toys: test_toyerode.c has not the vectors that toyerode_vectors.py prints')
+    with open(os.path.join(tree, 'docs/kernels.md'), encoding='utf-8') as file:
+        shown = re.findall(r'(?m)^    (    \{"border=.*\n)', file.read())
+    wrong = [line for line in shown if line not in printed]
+    if not shown or wrong:
+        sys.exit('docs/kernels.md shows vectors that toyerode_vectors.py does not print:\n%s' % ''.join(wrong))
+
+
 def compile_texts(texts, tree, sluice, clang, env):
     """Puts each into the programs of toyerode in place of its own text."""
     with open(os.path.join(tree, 'cl/toyerode.cl'), encoding='utf-8') as file:
@@ -71,6 +84,7 @@ def main():
         env = dict(os.environ, CCACHE_BASEDIR=tree, CCACHE_NOHASHDIR='1', SLUICE_CACHE_DIR=cache)
         copy_with_toys(source, tree)
         texts = check_page(tree)
+        check_vectors(tree)
         run('meson', 'setup', build, tree, *features, '-Drelay=disabled', '-Dlibsystemd=disabled', '-Doptimization=0', '-Ddebug=false',
             '-Dkernel_cache=' + cache, env=env)
         run('ninja', '-C', build, 'src/sluice', *('tests/test_' + name for name in TOYS), env=env)

@@ -670,7 +670,7 @@ static void run_vector(const char *text, const struct plane *plane, const double
     struct picture in = {0}, got = {0};
     struct plan *plan = NULL;
     struct fault fault = FAULT_INIT;
-    char what[400];
+    char input[64], what[400];
     parse(text, &chain);
     make_input(&in, plane, FRAME_ALIGNMENT);
     memset(in.data, GUARD_BYTE, in.frame.size);
@@ -679,13 +679,16 @@ static void run_vector(const char *text, const struct plane *plane, const double
             sample_store(plane->type,
                          (uint8_t *)picture_row(&in, 0, y) + x * sample_size(plane->type),
                          in_samples[(size_t)y * plane->width * plane->channels + x]);
-    snprintf(what, sizeof what, "%.200s by the reference", text);
+    snprintf(input, sizeof input, "%ux%ux%u %s", plane->width, plane->height, plane->channels,
+             sample_name(plane->type));
+    snprintf(what, sizeof what, "%.200s on %s by the reference", text, input);
     if (run_reference(&chain, &in, &plan, &got, &fault) != 0)
         fail_msg("%s: %s", what, fault.text);
     check_planes(what, &got, expected);
     picture_destroy(&got);
     for (size_t i = 0; i < n_profiles; i++) {
-        snprintf(what, sizeof what, "%.200s on the device, profile %s", text, profiles[i].name);
+        snprintf(what, sizeof what, "%.200s on %s by the device, profile %s", text, input,
+                 profiles[i].name);
         int result = run_device(&chain, &in, &profiles[i], FRAME_ALIGNMENT, what, &got, &fault);
         if (is_excused(result, &profiles[i])) {
             fault_clear(&fault);
