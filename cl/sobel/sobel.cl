@@ -36,6 +36,7 @@ inline V(DST) FN(result)(V(WORK) dx, V(WORK) dy)
     return FN(eighth)(dy);
 }
 #pragma kernel l1
+#define UNSIGNED CAT(u, WORK)
 #define SUM_OF(a, b) (abs(a) + abs(b))
 #define ROOT(n, a, b) CONVERT(float, n)
 #pragma kernel magnitude sample
@@ -87,8 +88,14 @@ inline V(DST) FN(result)(V(WORK) dx, V(WORK) dy NUMBERS)
 #if defined(SRC_IS_float)
     return scale * (fabs(dx) + fabs(dy));
 #elif defined(SCALE_POWER)
+#pragma form ROWS
+    /* In as many bits as gradients have: processors compute more lanes at once, then. */
+    V(UNSIGNED) n = CONVERT(UNSIGNED, max(dx, -dx) + max(dy, -dy)), most = (UNSIGNED)DST_MAX;
+    return CONVERT(DST, min(((n << (UNSIGNED)up) + (UNSIGNED)half_of) >> (UNSIGNED)down, most));
+#pragma form VECTOR SCALAR
     V(uint) n = SUM_OF(CONVERT(int, dx), CONVERT(int, dy));
     return CONVERT(DST, min(((n << up) + half_of) >> down, (V(uint))(uint)DST_MAX));
+#pragma form
 #else
     CORRECTED
 #endif
@@ -164,7 +171,7 @@ inline N FN(slope)(V(SRC) top, V(SRC) bottom)
     STORE_BOTH(v, dx, dy)
 #endif
 #pragma form
-#ifdef PAIRS
+#if defined(PAIRS) && defined(NATIVE) && defined(__SSSE3__)
 #include "sobel_pairs.cl"
 #define SAMPLES_AT_ONCE (2 * LANES)
 /* The next row is fetched: the processor's own prefetching ends with each page. What lies behind a ring may be another

@@ -1,10 +1,9 @@
-/* Lengths of bytes for CPUs, whose root is exact, 32 samples at a time, in front of sobel.cl's kernel. Most of a magnitude's
- * time goes into the root. */
-#if defined(NATIVE) && defined(__SSSE3__)
-/* x86 multiplies bytes that lie side by side and adds the two products. So a left sample is put
- * beside its right one, and one below beside that above; dX and dY then lie side by side to be
- * squared. Vectors are put together in parts of 16 bytes, which packing undoes, so that samples keep
- * their order. */
+/* Lengths of bytes on native for x86, whose root is exact, 32 samples at a time, in front of sobel.cl's kernel. Most of a
+ * magnitude's time goes into the root.
+ *
+ * x86 multiplies bytes that lie side by side and adds the two products. So a left sample is put beside its right one, and one
+ * below beside that above; dX and dY then lie side by side to be squared. Vectors are put together in parts of 16 bytes, which
+ * packing undoes, so that samples keep their order. */
 #ifdef __AVX2__
 #define PART        32
 #define BITS        256
@@ -96,84 +95,3 @@ inline ushort16 FN(pairs_at)(__global const SRC *r0, __global const SRC *r1, __g
     return v;
 #endif
 }
-#else
-/* On other CPUs a lane of 16 bits holds an even sample and the odd one behind it, which a mask and a
- * shift separate; widening would take shuffles. With one channel two loads a row are enough. */
-typedef ushort16 FN(pairs) __attribute__((aligned(1)));
-inline ushort16 FN(load_pairs)(__global const SRC *at)
-{
-    return *(__global const FN(pairs) *)at;
-}
-
-inline short16 FN(even)(ushort16 v)
-{
-    return as_short16(v & (ushort)0xff);
-}
-
-inline short16 FN(odd)(ushort16 v)
-{
-    return as_short16(v >> (ushort)8);
-}
-
-inline short16 FN(smoothed)(short16 top, short16 middle, short16 bottom)
-{
-    return top + bottom + (middle << (short)1);
-}
-
-#pragma kernel l1
-inline ushort16 FN(lengths)(short16 f, short16 g NUMBERS)
-{
-    ushort16 n = as_ushort16(max(f, -f) + max(g, -g));
-    return min(((n << (ushort)up) + (ushort)half_of) >> (ushort)down, (ushort16)DST_MAX);
-}
-#pragma kernel magnitude
-/* sqrt(dX² + dY²), times the scale and rounded, of lanes that hold dX and dY in turn: processors
- * have an instruction that multiplies such pairs and adds the products. */
-inline int8 FN(roots)(short16 d, float scale)
-{
-#pragma OPENCL FP_CONTRACT ON /* either rounding gives the same result */
-    int8 f = convert_int8(d.even), g = convert_int8(d.odd);
-    return convert_int8(sqrt(convert_float8(f * f + g * g)) * scale + 0.5f);
-}
-
-/* The lanes' order becomes 0 4 1 5 2 6 3 7 and 8 c 9 d a e b f, because keeping it would take more
- * instructions. */
-inline ushort16 FN(lengths)(short16 f, short16 g NUMBERS)
-{
-    int8 a = FN(roots)((short16)(f.s0, g.s0, f.s1, g.s1, f.s2, g.s2, f.s3, g.s3, f.s8, g.s8, f.s9,
-                                 g.s9, f.sa, g.sa, f.sb, g.sb),
-                       scale);
-    int8 b = FN(roots)((short16)(f.s4, g.s4, f.s5, g.s5, f.s6, g.s6, f.s7, g.s7, f.sc, g.sc, f.sd,
-                                 g.sd, f.se, g.se, f.sf, g.sf),
-                       scale);
-    return min(as_ushort16(a | b << 16), (ushort16)DST_MAX);
-}
-#pragma kernel
-
-inline ushort16 FN(pairs_at)(__global const SRC *r0, __global const SRC *r1, __global const SRC *r2,
-                             int x NUMBERS)
-{
-    ushort16 l0 = FN(load_pairs)(r0 + x - CH), l1 = FN(load_pairs)(r1 + x - CH), l2 = FN(load_pairs)(r2 + x - CH);
-    ushort16 r_0 = FN(load_pairs)(r0 + x + CH), r_1 = FN(load_pairs)(r1 + x + CH), r_2 = FN(load_pairs)(r2 + x + CH);
-    short16 left_even = FN(even)(l0) - FN(even)(l2), left_odd = FN(odd)(l0) - FN(odd)(l2);
-    short16 right_even = FN(even)(r_0) - FN(even)(r_2), right_odd = FN(odd)(r_0) - FN(odd)(r_2);
-#if CH == 1
-    short16 slope_even = left_odd, slope_odd = right_even;
-#else
-    ushort16 m0 = FN(load_pairs)(r0 + x), m2 = FN(load_pairs)(r2 + x);
-    short16 slope_even = FN(even)(m0) - FN(even)(m2), slope_odd = FN(odd)(m0) - FN(odd)(m2);
-#endif
-    short16 dx_even = FN(smoothed)(FN(even)(r_0), FN(even)(r_1), FN(even)(r_2)) -
-                      FN(smoothed)(FN(even)(l0), FN(even)(l1), FN(even)(l2));
-    short16 dx_odd = FN(smoothed)(FN(odd)(r_0), FN(odd)(r_1), FN(odd)(r_2)) -
-                     FN(smoothed)(FN(odd)(l0), FN(odd)(l1), FN(odd)(l2));
-    ushort16 even = FN(lengths)(dx_even, FN(smoothed)(left_even, slope_even, right_even) GIVEN);
-    ushort16 odd = FN(lengths)(dx_odd, FN(smoothed)(left_odd, slope_odd, right_odd) GIVEN);
-    ushort16 all = even | odd << (ushort)8;
-#pragma kernel l1
-    return all;
-#pragma kernel magnitude
-    return (ushort16)(all.s0246, all.s1357, all.s8ace, all.s9bdf);
-#pragma kernel
-}
-#endif
