@@ -100,6 +100,10 @@ def main():
             print(said, end='')
             if 'seed 7\n' not in said or not re.search(r'(?m)^%s.* [0-9.]+x  %s\S*, of [0-9]+$' % (name, name), said):
                 sys.exit('test_%s --bench --seed 7 says no seed, or times nothing' % name)
+            unknown = subprocess.run([os.path.join(build, 'tests/test_' + name)], capture_output=True, text=True, check=False,
+                                     env=dict(env, HARNESS_TEST='test_vector'))
+            if unknown.returncode == 0 or 'HARNESS_TEST=test_vector: there is no such test; expected test_' not in unknown.stderr:
+                sys.exit('test_%s with the name of no test: %s' % (name, unknown.stderr))
             for device in devices:
                 out = run(sluice, 'run', '--verify', '--timing', '--device', device, '-c', chain, '-o', os.path.join(tree, 'out.png'),
                           os.path.join(tree, 'docs/pictures/cat.jpg'), env=env)

@@ -842,7 +842,22 @@ static const char help[] =
     "Environment HARNESS_TEST: that test alone. HARNESS_PROFILES: own, gpu or mali alone.\n"
     "HARNESS_PROGRAMS=choices: only pictures that lead to different kernels.\n";
 
-void harness_options(int argc, char **argv)
+/* cmocka runs none, and succeeds, where no test has the name. */
+static void choose_test(const char *name, const struct CMUnitTest *tests, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(tests[i].name, name) == 0) {
+            cmocka_set_test_filter(name);
+            return;
+        }
+    fprintf(stderr, "HARNESS_TEST=%s: there is no such test; expected", name);
+    for (size_t i = 0; i < n; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", tests[i].name);
+    fputc('\n', stderr);
+    exit(2);
+}
+
+void harness_options(int argc, char **argv, const struct CMUnitTest *tests, size_t n)
 {
     static const struct option options[] = {{"bench", optional_argument, NULL, 'b'},
                                             {"seed", required_argument, NULL, 's'},
@@ -878,4 +893,6 @@ void harness_options(int argc, char **argv)
         fprintf(stderr, "%s: there is no such argument\n%s", argv[optind], help);
         exit(2);
     }
+    if (getenv("HARNESS_TEST"))
+        choose_test(getenv("HARNESS_TEST"), tests, n);
 }

@@ -101,12 +101,14 @@ unsigned harness_vectors(void);
 /* A test for the end of a group: fails unless at least 30 vectors were checked. */
 void harness_enough_vectors(void **state);
 
-/* Reads --bench, --seed and --device (--help says what they do); exits where they are wrong. */
-void harness_options(int argc, char **argv);
+/* Reads --bench, --seed and --device (--help says what they do), and environment HARNESS_TEST, the
+ * one of these tests that is run alone; exits where they are wrong. */
+void harness_options(int argc, char **argv, const struct CMUnitTest *tests, size_t n);
 
-/* The end of main(int argc, char **argv). Environment HARNESS_TEST=NAME: that test alone. */
-#define HARNESS_MAIN(tests)                                                                        \
-    (harness_options(argc, argv), cmocka_set_test_filter(getenv("HARNESS_TEST")),                  \
-     cmocka_run_group_tests(tests, harness_setup, harness_teardown))
+/* The end of main(int argc, char **argv). */
+#define HARNESS_MAIN(tests) HARNESS_MAIN_WITH(tests, harness_setup, harness_teardown)
+#define HARNESS_MAIN_WITH(tests, setup, teardown)                                                  \
+    (harness_options(argc, argv, tests, sizeof tests / sizeof *tests),                             \
+     cmocka_run_group_tests(tests, setup, teardown))
 
 #endif

@@ -150,9 +150,7 @@ static int second_main(int argc, char **argv, const struct second_test *test)
         cmocka_unit_test(harness_enough_vectors),
     };
     second_tested = *test;
-    harness_options(argc, argv);
-    cmocka_set_test_filter(getenv("HARNESS_TEST"));
-    return cmocka_run_group_tests(tests, second_setup, second_teardown);
+    return HARNESS_MAIN_WITH(tests, second_setup, second_teardown);
 }
 
 #endif

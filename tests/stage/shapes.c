@@ -99,7 +99,7 @@ static void test_refusals(void **state)
     harness_refuses(chain("3"), SAMPLE_I16, 9, 9, 1, FAULT_SHAPE, "convert:type=f32");
 }
 
-int shapes_main(const char *stage, const struct vector *of_stage, size_t n)
+int shapes_main(int argc, char **argv, const char *stage, const struct vector *of_stage, size_t n)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_vectors),  cmocka_unit_test(test_against_reference),
@@ -109,5 +109,5 @@ int shapes_main(const char *stage, const struct vector *of_stage, size_t n)
     name = stage;
     vectors = of_stage;
     n_vectors = n;
-    return cmocka_run_group_tests_name(stage, tests, harness_setup, harness_teardown);
+    return HARNESS_MAIN(tests);
 }

@@ -7,6 +7,7 @@
 
 /* Runs the group for the stage named `name` with its own vectors. Returns the program's exit
  * status. */
-int shapes_main(const char *name, const struct vector *vectors, size_t n_vectors);
+int shapes_main(int argc, char **argv, const char *name, const struct vector *vectors,
+                size_t n_vectors);
 
 #endif

@@ -525,5 +525,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(harness_enough_vectors),
     };
-    return cmocka_run_group_tests(tests, banks_setup, banks_teardown);
+    return HARNESS_MAIN_WITH(tests, banks_setup, banks_teardown);
 }

@@ -55,5 +55,5 @@ static const struct vector vectors[] = {
 
 int main(int argc, char **argv)
 {
-    return shapes_main("close", vectors, sizeof vectors / sizeof *vectors);
+    return shapes_main(argc, argv, "close", vectors, sizeof vectors / sizeof *vectors);
 }

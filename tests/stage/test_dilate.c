@@ -58,5 +58,5 @@ static const struct vector vectors[] = {
 
 int main(int argc, char **argv)
 {
-    return shapes_main("dilate", vectors, sizeof vectors / sizeof *vectors);
+    return shapes_main(argc, argv, "dilate", vectors, sizeof vectors / sizeof *vectors);
 }

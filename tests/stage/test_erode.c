@@ -51,5 +51,5 @@ static const struct vector vectors[] = {
 
 int main(int argc, char **argv)
 {
-    return shapes_main("erode", vectors, sizeof vectors / sizeof *vectors);
+    return shapes_main(argc, argv, "erode", vectors, sizeof vectors / sizeof *vectors);
 }

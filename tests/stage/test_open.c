@@ -52,5 +52,5 @@ static const struct vector vectors[] = {
 
 int main(int argc, char **argv)
 {
-    return shapes_main("open", vectors, sizeof vectors / sizeof *vectors);
+    return shapes_main(argc, argv, "open", vectors, sizeof vectors / sizeof *vectors);
 }
