@@ -63,6 +63,11 @@ int64_t sample_saturate(enum sample_type type, double value)
     return (int64_t)(rounded > types[type].max ? types[type].max : rounded);
 }
 
+double sample_limited(enum sample_type type, double value)
+{
+    return types[type].integer ? (double)sample_saturate(type, value) : value;
+}
+
 /* IEEE 754's binary16: sign, 5 bits of exponent with 15 added, 10 of fraction. */
 static double load_f16(uint16_t bits)
 {

@@ -37,6 +37,9 @@ double sample_max(enum sample_type type);
  * becomes the least value. Integer types only. */
 int64_t sample_saturate(enum sample_type type, double value);
 
+/* The same for integer types; of floats the value as it is. */
+double sample_limited(enum sample_type type, double value);
+
 /* Reads and writes one sample. For integer types the value must be in range; floats become the
  * nearest one, halves the even one, and NaN of f16 0x7e00 with its sign. */
 double sample_load(enum sample_type type, const void *at);

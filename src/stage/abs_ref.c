@@ -5,5 +5,5 @@
 
 double abs_sample(const void *config, const struct plane *in, double v)
 {
-    return sample_is_integer(in->type) ? (double)sample_saturate(in->type, fabs(v)) : fabs(v);
+    return sample_limited(in->type, fabs(v));
 }

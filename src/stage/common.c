@@ -99,10 +99,8 @@ int stage_background(const char *stage, const struct param_matrix *background,
             "%s: background has %u values, the picture %u channels: give one value, or "
             "one for each channel",
             stage, count, plane->channels);
-    for (uint32_t c = 0; c < plane->channels; c++) {
-        double v = background->v[count == 1 ? 0 : c];
-        values[c] = sample_is_integer(plane->type) ? (double)sample_saturate(plane->type, v) : v;
-    }
+    for (uint32_t c = 0; c < plane->channels; c++)
+        values[c] = sample_limited(plane->type, background->v[count == 1 ? 0 : c]);
     return 0;
 }
 

@@ -194,7 +194,5 @@ double small_window_at(const struct stage *stage, const void *config,
                                      place->at.c, (enum border)stage_border(w.border));
     if (place->at.alpha)
         return v[w.top * columns + w.left];
-    float result = stage->small_window->value(v);
-    return sample_is_integer(place->to->type) ? (double)sample_saturate(place->to->type, result)
-                                              : result;
+    return sample_limited(place->to->type, stage->small_window->value(v));
 }

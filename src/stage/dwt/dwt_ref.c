@@ -269,8 +269,7 @@ static int invert(const struct idwt_config *config, const struct picture *in, si
         for (struct sample_at s = {.c = c}; s.y < plane->height; s.y++)
             for (s.x = 0; s.x < plane->width; s.x++) {
                 double v = w.signal[(size_t)s.y * plane->width + s.x] * idwt_scale(&dwt, kept);
-                bool whole = sample_is_integer(plane->type);
-                picture_set(out, index, &s, whole ? (double)sample_saturate(plane->type, v) : v);
+                picture_set(out, index, &s, sample_limited(plane->type, v));
             }
     }
     finish_work(&w);

@@ -143,9 +143,7 @@ static void shrink_band(const struct transform *t, const struct picture *in, uns
         double v = picture_at(in, index, &s);
         if (!keep)
             v = narrow(p->type, shrunk(t->config, v, limits[s.c]));
-        if (sample_is_integer(p->type))
-            v = (double)sample_saturate(p->type, v);
-        picture_set(out, index, &s, v);
+        picture_set(out, index, &s, sample_limited(p->type, v));
     }
 }
 

@@ -36,8 +36,7 @@ static void store(const struct grid *grid, struct picture *out, size_t index, ui
     for (struct sample_at s = {.c = channel}; s.y < plane->height; s.y++)
         for (s.x = 0; s.x < plane->width; s.x++) {
             double v = grid->v[(size_t)s.y * plane->width + s.x];
-            bool whole = sample_is_integer(plane->type);
-            picture_set(out, index, &s, whole ? (double)sample_saturate(plane->type, v) : v);
+            picture_set(out, index, &s, sample_limited(plane->type, v));
         }
 }
 

@@ -50,7 +50,7 @@ static double f32_result(const struct sums *s, int64_t x, int64_t y, uint32_t ch
     }
     float quotient = sum / (float)w->divisor;
     float v = quotient + (float)w->bias;
-    return sample_is_integer(out) ? (double)sample_saturate(out, v) : v;
+    return sample_limited(out, v);
 }
 
 static void compute(struct sums *s, struct picture *out)
