@@ -65,104 +65,83 @@ inline HALVES FN(odd)(PAIRS v)
     return CAT(as_, HALVES)(v >> (PAIR)SAMPLE_BITS);
 }
 
-/* Prefix sums over all lanes, over every second one, and over every third one: lanes are moved up by 1, 2 and 4, with
- * zeros at the bottom, in each half of the vector, and then the lower half's sum is added to the upper one; or across the
- * whole vector. */
-inline short16 FN(over_halves)(short16 v)
+/* Prefix sums over all lanes, or over every second one, so that summands are `bits` apart: lanes are moved up by 16, 32 and 64
+ * bits, with zeros at the bottom, in each half of the vector, and then the lower half's sum is added to the upper one. */
+inline HALVES FN(prefix)(HALVES v, int bits)
 {
-    v += as_short16((int8)(0, as_int8(v).s012, 0, as_int8(v).s456));
-    return v + as_short16((long4)(0, as_long4(v).s0, 0, as_long4(v).s2));
+    short16 a = as_short16(v);
+    if (bits == 16)
+        v += CAT(as_, HALVES)((short16)(0, a.s0123, a.s45, a.s6, 0, a.s89ab, a.scd, a.se));
+    int8 b = as_int8(v);
+    if (bits <= 32)
+        v += CAT(as_, HALVES)((int8)(0, b.s012, 0, b.s456));
+    long4 c = as_long4(v);
+    v += CAT(as_, HALVES)((long4)(0, c.s0, 0, c.s2));
+    a = as_short16(v), b = as_int8(v), c = as_long4(v);
+    if (bits == 16)
+        return v + CAT(as_, HALVES)((short16)((short8)0, a.s77777777));
+    if (bits == 32)
+        return v + CAT(as_, HALVES)((int8)((int4)0, b.s3333));
+    return v + CAT(as_, HALVES)((long4)((long2)0, c.s11));
 }
 
-OVERLOADED short16 FN(prefix_1)(short16 v)
-{
-    v = FN(over_halves)(v + (short16)(0, v.s0123, v.s45, v.s6, 0, v.s89ab, v.scd, v.se));
-    return v + (short16)((short8)0, v.s77777777);
-}
-
-OVERLOADED short16 FN(prefix_2)(short16 v)
-{
-    v = FN(over_halves)(v);
-    return v + (short16)((short8)0, v.s67676767);
-}
-
-OVERLOADED short16 FN(prefix_3)(short16 v)
+/* The same over every third lane, across the whole vector; and lanes moved up by one. */
+#if SAMPLE_BITS == 8
+inline short16 FN(prefix_3)(short16 v)
 {
     v += (short16)(0, 0, 0, v.s01234567, v.s89ab, v.sc);
     v += (short16)(0, 0, 0, 0, 0, 0, v.s01234567, v.s89);
     return v + (short16)((short8)0, (short4)0, v.s0123);
 }
 
-OVERLOADED short16 FN(moved_up)(short16 v)
+inline short16 FN(moved_up)(short16 v)
 {
     return (short16)(0, v.s01234567, v.s89ab, v.scd, v.se);
 }
-OVERLOADED int8 FN(prefix_2)(int8 v)
-{
-    v += (int8)(0, 0, v.s01, 0, 0, v.s45);
-    return v + (int8)((int4)0, v.s2323);
-}
-
-OVERLOADED int8 FN(prefix_1)(int8 v)
-{
-    v += (int8)(0, v.s012, 0, v.s456);
-    v += (int8)(0, 0, v.s01, 0, 0, v.s45);
-    return v + (int8)((int4)0, v.s3333);
-}
-
-OVERLOADED int8 FN(prefix_3)(int8 v)
+#else
+inline int8 FN(prefix_3)(int8 v)
 {
     v += (int8)(0, 0, 0, v.s0123, v.s4);
     return v + (int8)(0, 0, 0, 0, 0, 0, v.s01);
 }
 
-OVERLOADED int8 FN(moved_up)(int8 v)
+inline int8 FN(moved_up)(int8 v)
 {
     return (int8)(0, v.s0123, v.s45, v.s6);
 }
+#endif
 
 /* Replaces e at the even and at the odd samples of a block by its prefix sums for each channel. */
 inline void FN(changes)(HALVES *even, HALVES *odd)
 {
     if (CH == 1) {
-        HALVES pairs = FN(prefix_1)(*even + *odd);
+        HALVES pairs = FN(prefix)(*even + *odd, 2 * SAMPLE_BITS);
         *even = pairs - *odd;
         *odd = pairs;
     } else if (CH == 2) { /* odd samples are alpha, whose sums must not change, so that they fit a sample */
-        *even = FN(prefix_1)(*even);
+        *even = FN(prefix)(*even, 2 * SAMPLE_BITS);
         *odd = 0;
     } else if (CH == 3) { /* three samples before an odd one is an even one, and three before that an odd one */
         *odd = FN(prefix_3)(*odd + FN(moved_up)(*even));
         *even += FN(moved_up)(FN(moved_up)(*odd));
     } else {
-        *even = FN(prefix_2)(*even);
-        *odd = FN(prefix_2)(*odd);
+        *even = FN(prefix)(*even, 4 * SAMPLE_BITS);
+        *odd = FN(prefix)(*odd, 4 * SAMPLE_BITS);
     }
 }
 
-/* The sums are stored in phases: sample PHASES * i + k of a block is lane i of phase k. TOTAL: has room for any sum. */
+/* The sums are stored in phases: sample PHASES * i + k of a block is lane i of phase k. SUM is the type of those that are stored,
+ * and TOTAL has room for any sum. */
 #if SUM_BITS == 16
 #define PHASE      short16
 #define LANE       short
 #define LANE_COUNT 16
-#define SUM        ushort
-#define TOTAL      uint
-#define QUOTIENTS  ushort16
-#elif SUM_BITS == 32
-#define PHASE      int8
-#define LANE       int
-#define LANE_COUNT 8
-#define SUM        uint
-#define TOTAL      uint
-#define QUOTIENTS  uint8
 #else
 #define PHASE      int8
 #define LANE       int
 #define LANE_COUNT 8
-#define SUM        ulong
-#define TOTAL      ulong
-#define QUOTIENTS  uint8
 #endif
+#define QUOTIENTS CAT(u, PHASE)
 #define SUMS   CAT(SUM, LANE_COUNT)
 #define PHASES (BLOCK / LANE_COUNT)
 

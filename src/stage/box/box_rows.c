@@ -11,6 +11,7 @@ static void add_integers(const struct box_task *task)
 {
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     size_t size = sample_size(in->type);
+    static const char *const sums[] = {"ushort", "uint", "ulong"}; /* of 16, 32 and 64 bits */
     struct box_divider divider =
         box_divider_following((unsigned)size * 8, task->width, task->height);
     double row_work = 24.0 * out->width * out->channels, start_rows = 16 + task->height / 8.0;
@@ -25,6 +26,8 @@ static void add_integers(const struct box_task *task)
     pass_define(pass, "SAMPLE_BITS", "%zu", size * 8);
     pass_define(pass, "FLIP", "%d", box_lowest(in->type) > 0);
     pass_define(pass, "SUM_BITS", "%u", divider.sum_bits);
+    pass_define(pass, "SUM", "%s", sums[divider.sum_bits / 32]);
+    pass_define(pass, "TOTAL", "%s", sums[divider.sum_bits == 64 ? 2 : 1]);
     pass_define(pass, "DIVIDE_HIGH", "%d", divider.kind == BOX_DIVIDE_HIGH);
     pass_define(pass, "DIVIDE_REST", "%d", divider.kind == BOX_DIVIDE_REST);
     pass_define(pass, "SATURATES", "%d", divider.kind == BOX_DIVIDE_REST && divider.saturates);
