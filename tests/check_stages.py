@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Each stage is whole: source, reference, kernels, test and documentation page. The page shows a picture and names every
-parameter that the program knows, with its choices; those may be on a stage's page that it links to.
+parameter that the program knows, with its choices; those may be on a stage's page that it links to. No macro of kernels stands
+unused.
 Usage: check_stages.py SOURCE_ROOT SLUICE STAGE…"""
 import glob
 import json
@@ -37,6 +38,24 @@ def kernels_of(root, stage):
             for path in glob.glob(os.path.join(root, 'cl', name + '.cl'), recursive=True)]
 
 
+def read_all(root, *patterns):
+    paths = [path for pattern in patterns for path in glob.glob(os.path.join(root, pattern), recursive=True)]
+    return '\n'.join(open(path, encoding='utf-8').read() for path in paths)
+
+
+def check_macros(root, complaints):
+    """A macro of cl/ is named again there, or what its name begins with is, where names are put together; or by what writes
+    kernels' definitions, or by the page for those who write kernels."""
+    kernels = re.sub(r'(?s)/\*.*?\*/|//[^\n]*', '', read_all(root, 'cl/**/*.cl', 'cl/**/*.h'))
+    text = re.sub(r'(?m)^\s*#\s*(define|undef)\s+\w+', '', kernels)
+    other = read_all(root, 'src/**/*.c', 'src/**/*.h', 'docs/kernels.md')
+    named = set(re.findall(r'\w+', text + other))
+    begun = tuple(set(re.findall(r'\b\w+_\b', text)) | set(re.findall(r'\b\w+_(?=%)', other)))
+    for name in sorted(set(re.findall(r'(?m)^\s*#\s*define\s+(\w+)', kernels)) - named):
+        if not name.startswith(begun):
+            complaints.append('cl: no kernel uses the macro %s' % name)
+
+
 def main():
     root, sluice, stages = sys.argv[1], sys.argv[2], sys.argv[3:]
     complaints = []
@@ -65,6 +84,7 @@ def main():
                 for word, where in words:
                     if '`%s' % word not in where and '=%s' % word not in where:
                         complaints.append('docs/stages/%s.md does not name %s' % (stage, word))
+    check_macros(root, complaints)
     print('\n'.join(complaints) if complaints else '%d stages are whole' % len(stages))
     return 1 if complaints else 0
 

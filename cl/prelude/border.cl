@@ -61,8 +61,7 @@ inline int border_near(int i, int n, int border)
 
 /* The row of the source that ROW takes for row y of the bordered plane; -1: a row of zeros. In a ring, the line
  * that holds row y. Uses the kernel's `height` and `border`. */
-#define SOURCE_Y(y)        source_row(y, border_index(y, height, border), RING)
-#define SOURCE_Y_BESIDE(y) source_row(y, border_beside(y, height, border), RING) /* y: -1 to height */
+#define SOURCE_Y(y) source_row(y, border_index(y, height, border), RING)
 inline int source_row(int y, int row, int ring)
 {
     return ring == 0 || row < 0 ? row : modulo(y, ring);
