@@ -9,23 +9,30 @@
 #include <border.cl>
 #include <processor.cl>
 #define SIDE (2 * RADIUS + 1)
-#pragma form VECTOR
-#define OF(i)  v##i
-#define LESSER fmin
-#define LARGER fmax
-#pragma form ROWS SCALAR
-#define OF(i)  v[i]
-#define LESSER FN(least)
-#define LARGER FN(largest)
-#pragma form
+#pragma kernel unnamed
+#define OF(i)         v[i]
+#define LEAST(a, b)   ((a) < (b) ? (a) : (b))
+#define LARGEST(a, b) ((a) < (b) ? (b) : (a))
+#pragma kernel words
+#define OF(i)   v[i]
+#define LEAST   FN(least)
+#define LARGEST FN(largest)
+#pragma kernel columns
+#define OF(i)   v##i
+#define LEAST   fmin
+#define LARGEST fmax
+#pragma kernel samples
+#include "numbers.cl"
+#define OF(i) v[at + (i) * apart]
+#pragma kernel
 #define S(i, j)                                                                                    \
     {                                                                                              \
-        COMPARED least = LESSER(OF(i), OF(j));                                                     \
-        OF(j) = LARGER(OF(i), OF(j));                                                              \
+        COMPARED least = LEAST(OF(i), OF(j));                                                      \
+        OF(j) = LARGEST(OF(i), OF(j));                                                             \
         OF(i) = least;                                                                             \
     }
-#define L(i, j) OF(i) = LESSER(OF(i), OF(j));
-#define H(i, j) OF(j) = LARGER(OF(i), OF(j));
+#define L(i, j) OF(i) = LEAST(OF(i), OF(j));
+#define H(i, j) OF(j) = LARGEST(OF(i), OF(j));
 
 #define SORT_COLUMN  CAT(SORT_COLUMN_, RADIUS)
 #define TAKE_MIDDLE  CAT(TAKE_MIDDLE_, RADIUS)
@@ -70,23 +77,8 @@
     H(16, 20) H(22, 26) L(23, 28) L(24, 29) H(20, 23) L(24, 26) H(23, 24)
 
 #pragma kernel unnamed
-#pragma form SCALAR
-#define COMPARED NUMBER
-#pragma form ROWS
 #include "strips.cl"
 #define COMPARED FN(strip_lanes)
-#pragma form ROWS SCALAR
-inline COMPARED FN(least)(COMPARED a, COMPARED b)
-{
-    return a < b ? a : b;
-}
-
-inline COMPARED FN(largest)(COMPARED a, COMPARED b)
-{
-    return a < b ? b : a;
-}
-
-#pragma form ROWS
 /* Behind cl/strips.cl. Scratch memory has SIDE lines for rows with what is outside, and SIDE for
  * a row's columns by rank. */
 VECTORS_OF_512_BITS inline void FN(sort)(const struct FN(line) *rows, __global SRC *ranks, int line, int x)
@@ -193,8 +185,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
         edge_put_4(out, middle, width - x);
 }
 
-#pragma kernel unnamed
-#pragma form VECTOR
+#pragma kernel columns
 #include "columns_words.cl"
 /* 3×3 bytes in floats, for cl/columns.cl: each column of a line is sorted once, for the windows of its neighbours. */
 #define STATE    float16 above = 0, line = 0;
@@ -221,67 +212,36 @@ inline float4 FN(middle)(float16 least, float16 between, float16 largest)
 #define COMPARED float16
 #include "columns.cl"
 
-#pragma form SCALAR
-#include <types.cl>
-
-/* A number that has the samples' order, and the highest bit of such. */
-inline uint FN(key)(SRC v)
-{
-    uint bits = as_uint((float)v);
-    return !IS_REAL(SRC) ? (uint)v : bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
-}
-
-/* The sample at (px + i, py + j), of channel c. */
-inline SRC FN(sample)(PLANE_IN(SRC, src), int px, int py, int c, int width, int height, int border)
-{
-    int column = border_near(px, width, border), row = border_near(py, height, border);
-    return FETCH(src, column, CH, row, c);
-}
-#define NEAR_SAMPLE(i, j) FN(sample)(src_base, src_offset, src_stride, px + (i), py + (j), c, width, height, border)
-
-/* The grid counts samples of the result. `centre`: where in the source its pixel (0, 0) lies, each way. */
-__kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height,
-                     int border, int centre)
-{
-    POSITION(x, y)
-    int px = x / CH + centre, py = y + centre, c = x % CH;
-    if (ALPHA && c == CH - 1) {
-        ROW(dst, y)[x] = ROW(src, py)[px * CH + c];
-        return;
+#pragma kernel samples
+/* Of all else on GPUs: the samples of a window, row after row, of which then each column is sorted where it is. */
+#define ADD_LINE(j, AT)                                                                            \
+    v[SIDE * (j)] = AT(-RADIUS), v[SIDE * (j) + 1] = AT(1 - RADIUS), v[SIDE * (j) + 2] = AT(2 - RADIUS); \
+    if (SIDE > 3)                                                                                  \
+        v[SIDE * (j) + 3] = AT(3 - RADIUS), v[SIDE * (j) + 4] = AT(4 - RADIUS);                    \
+    if (SIDE > 5)                                                                                  \
+        v[SIDE * (j) + 5] = AT(5 - RADIUS), v[SIDE * (j) + 6] = AT(6 - RADIUS);
+#define SORT_AT(column)                                                                            \
+    {                                                                                              \
+        const int at = column, apart = SIDE;                                                       \
+        SORT_COLUMN                                                                                \
     }
-    bool inside = px >= RADIUS && px + RADIUS < width && py >= RADIUS && py + RADIUS < height;
-    __global const SRC *at = ROW(src, py) + px * CH + c;
-    if (RADIUS < 3) {
-        COMPARED v[SIDE * SIDE], all[SIDE * SIDE];
-        UNROLLED for (int i = 0; i < SIDE * SIDE; i++) {
-            int column = i % SIDE - RADIUS, row = i / SIDE - RADIUS;
-            all[i] = inside ? at[column * CH + row * src_stride] : NEAR_SAMPLE(column, row);
-        }
-        UNROLLED for (int column = 0; column < SIDE; column++) {
-            UNROLLED for (int i = 0; i < SIDE; i++)
-                v[i] = all[i * SIDE + column];
-            SORT_COLUMN
-            UNROLLED for (int i = 0; i < SIDE; i++)
-                all[i * SIDE + column] = v[i];
-        }
-        UNROLLED for (int i = 0; i < SIDE * SIDE; i++)
-            v[i] = all[i];
-        TAKE_MIDDLE
-        ROW(dst, y)[x] = (SRC)v[MIDDLE_PLACE];
-        return;
+#define TAKE_WINDOW(TYPE, AT)                                                                      \
+    TYPE first;                                                                                    \
+    {                                                                                              \
+        typedef TYPE COMPARED; /* no macro: SORT_COLUMN is made by one that V is made by, too */   \
+        COMPARED v[SIDE * SIDE];                                                                   \
+        EACH_LINE(AT)                                                                              \
+        SORT_AT(0) SORT_AT(1) SORT_AT(2)                                                           \
+        if (SIDE > 3) {                                                                            \
+            SORT_AT(3) SORT_AT(4)                                                                  \
+        }                                                                                          \
+        if (SIDE > 5) {                                                                            \
+            SORT_AT(5) SORT_AT(6)                                                                  \
+        }                                                                                          \
+        const int at = 0, apart = 1;                                                               \
+        TAKE_MIDDLE                                                                                \
+        first = v[MIDDLE_PLACE];                                                                   \
     }
-    /* More samples than registers: bit by bit from the highest one, the largest number that no more than half of
-     * them are below. Floats are compared as integers that have their order. */
-    uint found = 0;
-    for (int bit = 8 * (int)sizeof(SRC) - 1; bit >= 0; bit--) {
-        uint tried = found | 1u << bit;
-        int below = 0;
-        for (int j = -RADIUS; j <= RADIUS; j++)
-            for (int i = -RADIUS; i <= RADIUS; i++) {
-                SRC sample = inside ? at[i * CH + j * src_stride] : NEAR_SAMPLE(i, j);
-                below += FN(key)(sample) < tried;
-            }
-        found = below <= SIDE * SIDE / 2 ? tried : found;
-    }
-    ROW(dst, y)[x] = !IS_REAL(SRC) ? (SRC)found : (SRC)as_float(found ^ (found >> 31 ? 0x80000000u : 0xffffffffu));
-}
+#define VALUE_OF(first, second)  CONVERT(DST, first)
+#define SECOND_OF(first, second) VALUE_OF(first, second)
+#include "samples.cl"

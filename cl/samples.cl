@@ -6,8 +6,9 @@
  *     ADD_LINE(j, AT)                takes row j into the numbers `first` and `second`; AT(i) is the sample at column i
  *     VALUE_OF(first, second), SECOND_OF  the result of two N, a V(DST); that of the second plane, if there are two
  *
- * and may have vectors of its own: WHOLE_VECTOR computes SAMPLES_AT_ONCE results at x, and stores them. Sample i of a
- * window's row j is at R(j, i).
+ * and may say itself what it makes of a window: TAKE_WINDOW(TYPE, AT) declares what VALUE_OF takes, of numbers TYPE, and has
+ * EACH_LINE(AT) in it, where all rows are taken. It may have vectors of its own: WHOLE_VECTOR computes SAMPLES_AT_ONCE results
+ * at x, and stores them. Sample i of a window's row j is at R(j, i).
  *
  * `step` is the number of channels, as an argument. With a constant LLVM would keep loaded samples for the next pixel, and then
  * could not vectorise the loop over single ones (with PoCL 3.1: 17 ms instead of 2.3 ms). */
@@ -37,6 +38,11 @@
 #define LINES_6(AT)   LINES_5(AT) LINE_OF(5, AT)
 #define LINES_7(AT)   LINES_6(AT) LINE_OF(6, AT)
 #define EACH_LINE(AT) CAT(LINES_, HIGH)(AT)
+#ifndef TAKE_WINDOW
+#define TAKE_WINDOW(TYPE, AT)                                                                      \
+    TYPE first = 0, second = 0;                                                                    \
+    EACH_LINE(AT)
+#endif
 /* The sample of column i, for a vector: a whole vector of that place, or the two that hold it. */
 #pragma form VECTOR
 #define SHIFT(i)   (((i) * CH) + 8 * LANES) /* counted from 8 vectors in front */
@@ -51,8 +57,7 @@
 #define SAMPLES_AT_ONCE LANES
 #define NUMBER(i) CONVERT(WORK, LOADED(j, i))
 #define WHOLE_VECTOR                                                                               \
-    N first = 0, second = 0;                                                                       \
-    EACH_LINE(NUMBER)                                                                              \
+    TAKE_WINDOW(N, NUMBER)                                                                         \
     V(DST) v = VALUE_OF(first, second);                                                            \
     TAKE_ALPHA(ALPHA, v, LOADED(TOP, 0));                                                          \
     STORE_BOTH(v, first, second)
@@ -110,8 +115,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
             int px = x / DST_CH + centre_x, c = x % DST_CH, columns[WIDE];
             UNROLLED for (int i = 0; i < WIDE; i++)
                 columns[i] = i == LEFT ? px : IN_REACH(px + i - LEFT, width);
-            ONE first = 0, second = 0;
-            EACH_LINE(FETCHED)
+            TAKE_WINDOW(ONE, FETCHED)
             ONE_RESULT(FETCH(src, px, CH, rows[TOP], c))
         }
 #if LANES + 0
@@ -119,8 +123,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), OUTPUTS, int width, int height, i
 #else
         for (; x < inner_end; x++) {
             int own = DST_CH == CH ? x : x / DST_CH * CH + x % DST_CH;
-            ONE first = 0, second = 0;
-            EACH_LINE(POINTED)
+            TAKE_WINDOW(ONE, POINTED)
             ONE_RESULT(*R(TOP, own))
         }
 #endif

@@ -4,6 +4,7 @@
 #include "stage/packed.h"
 #include "stage/stage.h"
 #include "stage/strips.h"
+#include "stage/window.h"
 
 static const struct param params[] = {
     PARAM(INTEGER, "radius", offsetof(struct median_config, radius),
@@ -56,29 +57,31 @@ static void add_rows(struct task *task)
     pass->work = work_of(task->config) * strips.width * strips.bands.rows;
 }
 
-/* What kernels of samples and of words have in common. */
+/* For movements that other stages have, too. */
+static struct window_task task_of(const struct task *task, const struct window_text *text)
+{
+    return (struct window_task){.plan = task->plan,
+                                .text = text,
+                                .source = "median",
+                                .window = task->window,
+                                .in = task->in,
+                                .out = task->out,
+                                .plane = task->plane,
+                                .single = task->config->radius > 1};
+}
+
+/* What all of its kernels for GPUs have in common. */
 static void describe(const struct task *task, struct pass *pass)
 {
-    const struct plane *in = &task->in.plane;
-    pass_define_type(pass, "SRC", in->type);
-    pass_channels(pass, in->channels, in->channels);
     pass_define(pass, "RADIUS", "%u", (unsigned)task->config->radius);
     pass_name(pass, task->config->radius == 1 ? "3x3" : task->config->radius == 2 ? "5x5" : "7x7");
-    pass_name(pass, kernel_form_name(pass->form));
-    pass_planes(pass, task->plan, task->plane);
-    stage_set_rows(pass, 1, &task->window, 0);
 }
 
 static void add_samples(struct task *task)
 {
-    const struct plane *in = &task->in.plane, *out = &task->out.plane;
-    struct pass *pass = pass_begin(task->plan, "median", "", FORM_SCALAR, 1,
-                                   out->width * out->channels, out->height);
-    describe(task, pass);
-    pass_define(pass, "NUMBER", "%s", in->type == SAMPLE_F32 ? "float" : "int");
-    pass->work = 5 * work_of(task->config);
-    pass_ints(pass, in->width, in->height, stage_border(task->window.border),
-              task->window.border == BORDER_CROP ? (int32_t)task->config->radius : 0);
+    const struct window_text text = {.most = 1, .work = 5 * work_of(task->config)};
+    const struct window_task samples = task_of(task, &text);
+    describe(task, window_add_samples(&samples));
 }
 
 /* Four bytes at a time, whose window lies within a word's neighbours. */
@@ -96,7 +99,11 @@ static void add_words(struct task *task)
     uint32_t samples = in->width * in->channels;
     struct pass *pass =
         pass_begin(task->plan, "median", "words", FORM_SCALAR, 4, samples, in->height);
+    pass_define_type(pass, "SRC", in->type);
+    pass_channels(pass, in->channels, in->channels);
     describe(task, pass);
+    pass_planes(pass, task->plan, task->plane);
+    stage_set_rows(pass, 1, &task->window, 0);
     pass->work = 2 * work_of(task->config); /* of a sample: a word takes its four at once */
     pass_ints(pass, samples, in->height, task->window.border);
 }
@@ -111,16 +118,10 @@ static bool suits_columns(const struct task *task)
 
 static void add_columns(struct task *task)
 {
-    static const struct packed_stage stage = {"median", NULL, "median"};
-    const struct plane *in = &task->in.plane;
-    struct pass *pass = packed_begin(task->plan, &stage, in, &task->window, 0);
-    pass_define_type(pass, "DST", in->type);
+    const struct window_text text = {.most = 1, .work = work_of(task->config)};
+    const struct window_task columns = task_of(task, &text);
+    struct pass *pass = window_add_columns(&columns);
     pass_define(pass, "RADIUS", "%u", (unsigned)task->config->radius);
-    packed_outputs(pass, 1);
-    pass->goes_on = true;
-    pass->work *= work_of(task->config);
-    pass_planes(pass, task->plan, task->plane);
-    pass_ints(pass, in->width, in->height, task->window.border);
 }
 
 /* Which movement serves what: the first that suits. */
@@ -131,7 +132,7 @@ static const struct {
     {suits_rows, add_rows},       /* strips: CPUs */
     {suits_words, add_words},     /* point, four at once: bytes on GPUs with local memory */
     {suits_columns, add_columns}, /* walker, columns: 3×3 bytes on Mali */
-    {NULL, add_samples},          /* point */
+    {NULL, add_samples},          /* window: vectors, or single samples */
 };
 
 static int passes(const void *config_, struct stage_plan *plan, struct fault *fault)

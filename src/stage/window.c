@@ -92,7 +92,7 @@ static struct pass *begin_samples(const struct window_task *task)
     const struct device_profile *profile = task->plan->profile;
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     enum kernel_form form = pass_form_for(profile, in, out);
-    if (form == FORM_VECTOR && in->width != out->width)
+    if (form == FORM_VECTOR && (task->single || in->width != out->width))
         form = FORM_SCALAR;
     unsigned lanes = form == FORM_VECTOR ? pass_vector_length(profile, in->type, out->type) : 0;
     struct pass *pass = pass_begin(task->plan, task->source, "samples", form, lanes,
@@ -113,25 +113,27 @@ static struct pass *begin_samples(const struct window_task *task)
 }
 
 /* Which movement serves what: the first that suits. */
-static const struct {
+enum {
+    WORDS,
+    COLUMNS,
+    SAMPLES
+};
+static const struct way {
     bool (*suits)(const struct window_task *task); /* NULL: all that is left */
     struct pass *(*begin)(const struct window_task *task);
     bool takes_samples; /* its kernel counts samples, not pixels */
 } ways[] = {
-    {window_takes_words, begin_words, true}, /* walker, words: bytes on GPUs */
-    {suits_columns, begin_columns},          /* walker, columns: bytes on Mali */
-    {NULL, begin_samples},                   /* point: vectors on CPUs and GPUs, single samples */
+    [WORDS] = {window_takes_words, begin_words, true}, /* walker, words: bytes on GPUs */
+    [COLUMNS] = {suits_columns, begin_columns},        /* walker, columns: bytes on Mali */
+    [SAMPLES] = {NULL, begin_samples}, /* point: vectors on CPUs and GPUs, single samples */
 };
 
-struct pass *window_add(const struct window_task *task)
+static struct pass *add(const struct window_task *task, const struct way *way)
 {
     const struct stage_window *w = &task->window;
     const struct plane *in = &task->in.plane, *out = &task->out.plane;
     bool crop = w->border == BORDER_CROP;
-    unsigned way = 0;
-    while (ways[way].suits && !ways[way].suits(task))
-        way++;
-    struct pass *pass = ways[way].begin(task);
+    struct pass *pass = way->begin(task);
     pass_define_type(pass, "DST", out->type);
     if (sample_is_integer(out->type)) {
         pass_define(pass, "DST_LEAST", "%d", (int)sample_min(out->type));
@@ -144,11 +146,29 @@ struct pass *window_add(const struct window_task *task)
         pass_planes(pass, task->plan, task->plane);
     else
         pass_views(pass, &task->in, &task->out);
-    pass_ints(pass, in->width * (ways[way].takes_samples ? in->channels : 1), in->height,
+    pass_ints(pass, in->width * (way->takes_samples ? in->channels : 1), in->height,
               stage_border(w->border));
-    if (!ways[way].suits)
+    if (!way->suits)
         pass_ints(pass, crop ? (int32_t)w->left : 0, crop ? (int32_t)w->top : 0, in->channels);
     return pass;
+}
+
+struct pass *window_add(const struct window_task *task)
+{
+    const struct way *way = &ways[WORDS];
+    while (way->suits && !way->suits(task))
+        way++;
+    return add(task, way);
+}
+
+struct pass *window_add_columns(const struct window_task *task)
+{
+    return add(task, &ways[COLUMNS]);
+}
+
+struct pass *window_add_samples(const struct window_task *task)
+{
+    return add(task, &ways[SAMPLES]);
 }
 
 struct stage_window small_window_of(const struct stage *stage, const void *config_)

@@ -51,14 +51,18 @@ struct window_task {
     struct stage_window window;
     struct view in, out;
     unsigned plane; /* its index, where they are of the plan's own frames */
+    bool single;    /* no vectors, whose registers do not hold the window */
 };
 
 /* Whether it is computed on bytes in words: a window of any number of rows, of up to 8 samples to
  * either side. */
 bool window_takes_words(const struct window_task *task);
 
-/* Adds its pass, to which the caller may add names and definitions. */
+/* Adds its pass, to which the caller may add names and definitions: by the way that suits it, or
+ * down columns (takes_columns, bytes: packed_suits), or in vectors and single samples. */
 struct pass *window_add(const struct window_task *task);
+struct pass *window_add_columns(const struct window_task *task);
+struct pass *window_add_samples(const struct window_task *task);
 
 /* Defines the window for a pass of cl/samples.cl, whose arguments are width, height and border,
  * where the result begins in the source (x, y), and the number of channels. */
