@@ -79,8 +79,6 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     devices:--platform-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     devices:--device-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     devices:--cl-flags) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
-    devices:--dump-binary) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
-    devices:--load-binary) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     plan:--chain|plan:-c) _sluice_chain "$3" ;;
     plan:--type) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     plan:--format|plan:-f) COMPREPLY=($(compgen -W "bmp jpg npy npz png pnm raw" -- "$3")) ;;
@@ -92,8 +90,6 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     plan:--platform-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     plan:--device-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     plan:--cl-flags) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
-    plan:--dump-binary) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
-    plan:--load-binary) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     bench:--chain|bench:-c) _sluice_chain "$3" ;;
     bench:--size) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     bench:--type) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
@@ -124,8 +120,6 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     tune:--platform-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     tune:--device-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     tune:--cl-flags) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
-    tune:--dump-binary) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
-    tune:--load-binary) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     tune:--max-pixels) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     tune:--max-file) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     tune:--memory) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
@@ -137,16 +131,12 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     warm:--platform-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     warm:--device-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     warm:--cl-flags) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
-    warm:--dump-binary) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
-    warm:--load-binary) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     doctor:--user) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     doctor:--config) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     doctor:--device) COMPREPLY=($(compgen -W "auto gpu cpu reference" -- "$3")) ;;
     doctor:--platform-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     doctor:--device-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     doctor:--cl-flags) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
-    doctor:--dump-binary) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
-    doctor:--load-binary) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     testcard:--output|testcard:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     testcard:--format|testcard:-f) COMPREPLY=($(compgen -W "bmp jpg npy npz png pnm raw" -- "$3")) ;;
     testcard:--size) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
@@ -202,7 +192,7 @@ _sluice()
     fi
     _sluice_value "$command" "$before" "$word" && return
     case $command:$word in
-    run:-*) COMPREPLY=($(compgen -W "--chain --output --format --input --recursive --name --on-exists --verify --timing --iterations --config --define --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --max-pixels --max-file --memory --threads --json --quiet --verbose --help" -- "$word")) ;;
+    run:-*) COMPREPLY=($(compgen -W "--chain --output --format --input --recursive --name --on-exists --verify --timing --iterations --config --define --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --max-pixels --max-file --memory --threads --help" -- "$word")) ;;
     submit:-*) COMPREPLY=($(compgen -W "--socket --chain --output --format --input --recursive --name --on-exists --json --quiet --verbose --help" -- "$word")) ;;
     enqueue:-*) COMPREPLY=($(compgen -W "--chain --format --input --output --wait --collect --timeout --result --class --id --again --server --credentials --ca --config --json --quiet --verbose --help" -- "$word")) ;;
     view:-*) COMPREPLY=($(compgen -W "--chain --input --recursive --daemon --http-socket --port --no-open --once --quiet --verbose --config --define --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --max-pixels --max-file --memory --threads --help" -- "$word")) ;;
@@ -212,13 +202,13 @@ _sluice()
     requeue:-*) COMPREPLY=($(compgen -W "--socket --failed --json --quiet --verbose --help" -- "$word")) ;;
     compare:-*) COMPREPLY=($(compgen -W "--input --max-pixels --max-file --memory --threads --json --quiet --verbose --help" -- "$word")) ;;
     stages:-*) COMPREPLY=($(compgen -W "--json --quiet --verbose --help" -- "$word")) ;;
-    devices:-*) COMPREPLY=($(compgen -W "--device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
-    plan:-*) COMPREPLY=($(compgen -W "--chain --type --format --profile --board --source --generic --config --define --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --json --quiet --verbose --help" -- "$word")) ;;
+    devices:-*) COMPREPLY=($(compgen -W "--device --platform-index --device-index --cl-flags --json --quiet --verbose --help" -- "$word")) ;;
+    plan:-*) COMPREPLY=($(compgen -W "--chain --type --format --profile --board --source --generic --config --define --device --platform-index --device-index --cl-flags --no-fuse --json --quiet --verbose --help" -- "$word")) ;;
     bench:-*) COMPREPLY=($(compgen -W "--chain --size --type --iterations --variants --report --board --end-to-end --format --input --bank --no-reference --config --define --device --platform-index --device-index --cl-flags --dump-binary --load-binary --max-pixels --max-file --memory --threads --no-fuse --json --quiet --verbose --help" -- "$word")) ;;
-    tune:-*) COMPREPLY=($(compgen -W "--chain --kinds --cache --config --define --device --platform-index --device-index --cl-flags --dump-binary --load-binary --max-pixels --max-file --memory --threads --json --quiet --verbose --help" -- "$word")) ;;
+    tune:-*) COMPREPLY=($(compgen -W "--chain --kinds --cache --config --define --device --platform-index --device-index --cl-flags --max-pixels --max-file --memory --threads --json --quiet --verbose --help" -- "$word")) ;;
     check-config:-*) COMPREPLY=($(compgen -W "--reference --json --quiet --verbose --help" -- "$word")) ;;
-    warm:-*) COMPREPLY=($(compgen -W "--cache --config --define --device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
-    doctor:-*) COMPREPLY=($(compgen -W "--user --config --device --platform-index --device-index --cl-flags --dump-binary --load-binary --json --quiet --verbose --help" -- "$word")) ;;
+    warm:-*) COMPREPLY=($(compgen -W "--cache --config --define --device --platform-index --device-index --cl-flags --json --quiet --verbose --help" -- "$word")) ;;
+    doctor:-*) COMPREPLY=($(compgen -W "--user --config --device --platform-index --device-index --cl-flags --json --quiet --verbose --help" -- "$word")) ;;
     testcard:-*) COMPREPLY=($(compgen -W "--output --format --size --json --quiet --verbose --help" -- "$word")) ;;
     sluiced:-*) COMPREPLY=($(compgen -W "--watch --output --chain --format --input --name --folder --on-exists --originals --report --on-done --on-failed --hook-time --claim --sync --settle --stable --mode --state --device --fallback --sandbox --max-pixels --max-file --memory --jobs --queue --job-time --worker-jobs --worker-time --worker-growth --shutdown --min-free --http-socket --jobs-socket --log-format --config --once --quiet --verbose --version --help" -- "$word")) ;;
     help:*) COMPREPLY=($(compgen -W "run submit enqueue view status why failed requeue compare stages devices plan bench tune check-config warm doctor testcard version help" -- "$word")) ;;

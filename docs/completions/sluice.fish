@@ -92,9 +92,6 @@ complete -c sluice -n '__fish_seen_subcommand_from run' -l max-pixels -d 'larges
 complete -c sluice -n '__fish_seen_subcommand_from run' -l max-file -d 'largest file that is read' -r
 complete -c sluice -n '__fish_seen_subcommand_from run' -l memory -d 'memory for pictures, all jobs together' -r
 complete -c sluice -n '__fish_seen_subcommand_from run' -l threads -d 'files at once' -r
-complete -c sluice -n '__fish_seen_subcommand_from run' -l json -d 'machine-readable output on stdout'
-complete -c sluice -n '__fish_seen_subcommand_from run' -s q -l quiet -d 'say nothing but errors'
-complete -c sluice -n '__fish_seen_subcommand_from run' -s v -l verbose -d 'say what is done'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s h -l help -d 'this text'
 complete -c sluice -n '__fish_seen_subcommand_from submit' -s s -l socket -d 'the daemon\'s jobs socket' -r
 complete -c sluice -n '__fish_seen_subcommand_from submit' -s c -l chain -d 'stages joined by commas, or the name of a configured chain' -r -f -a '(__sluice_chain)'
@@ -190,8 +187,6 @@ complete -c sluice -n '__fish_seen_subcommand_from devices' -l device -d 'auto' 
 complete -c sluice -n '__fish_seen_subcommand_from devices' -l platform-index -d 'only the platform with this index of `sluice devices`' -r
 complete -c sluice -n '__fish_seen_subcommand_from devices' -l device-index -d 'only the device with this index within its platform' -r
 complete -c sluice -n '__fish_seen_subcommand_from devices' -l cl-flags -d 'further options for the OpenCL compiler' -r
-complete -c sluice -n '__fish_seen_subcommand_from devices' -l dump-binary -d 'write the compiled program there' -r
-complete -c sluice -n '__fish_seen_subcommand_from devices' -l load-binary -d 'take the compiled program from there' -r
 complete -c sluice -n '__fish_seen_subcommand_from devices' -l json -d 'machine-readable output on stdout'
 complete -c sluice -n '__fish_seen_subcommand_from devices' -s q -l quiet -d 'say nothing but errors'
 complete -c sluice -n '__fish_seen_subcommand_from devices' -s v -l verbose -d 'say what is done'
@@ -209,8 +204,6 @@ complete -c sluice -n '__fish_seen_subcommand_from plan' -l device -d 'auto' -r 
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l platform-index -d 'only the platform with this index of `sluice devices`' -r
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l device-index -d 'only the device with this index within its platform' -r
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l cl-flags -d 'further options for the OpenCL compiler' -r
-complete -c sluice -n '__fish_seen_subcommand_from plan' -l dump-binary -d 'write the compiled program there' -r
-complete -c sluice -n '__fish_seen_subcommand_from plan' -l load-binary -d 'take the compiled program from there' -r
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l no-fuse -d 'give each stage kernels of its own, for comparison'
 complete -c sluice -n '__fish_seen_subcommand_from plan' -l json -d 'machine-readable output on stdout'
 complete -c sluice -n '__fish_seen_subcommand_from plan' -s q -l quiet -d 'say nothing but errors'
@@ -254,8 +247,6 @@ complete -c sluice -n '__fish_seen_subcommand_from tune' -l device -d 'auto' -r 
 complete -c sluice -n '__fish_seen_subcommand_from tune' -l platform-index -d 'only the platform with this index of `sluice devices`' -r
 complete -c sluice -n '__fish_seen_subcommand_from tune' -l device-index -d 'only the device with this index within its platform' -r
 complete -c sluice -n '__fish_seen_subcommand_from tune' -l cl-flags -d 'further options for the OpenCL compiler' -r
-complete -c sluice -n '__fish_seen_subcommand_from tune' -l dump-binary -d 'write the compiled program there' -r
-complete -c sluice -n '__fish_seen_subcommand_from tune' -l load-binary -d 'take the compiled program from there' -r
 complete -c sluice -n '__fish_seen_subcommand_from tune' -l max-pixels -d 'largest picture that is read' -r
 complete -c sluice -n '__fish_seen_subcommand_from tune' -l max-file -d 'largest file that is read' -r
 complete -c sluice -n '__fish_seen_subcommand_from tune' -l memory -d 'memory for pictures, all jobs together' -r
@@ -276,8 +267,6 @@ complete -c sluice -n '__fish_seen_subcommand_from warm' -l device -d 'auto' -r 
 complete -c sluice -n '__fish_seen_subcommand_from warm' -l platform-index -d 'only the platform with this index of `sluice devices`' -r
 complete -c sluice -n '__fish_seen_subcommand_from warm' -l device-index -d 'only the device with this index within its platform' -r
 complete -c sluice -n '__fish_seen_subcommand_from warm' -l cl-flags -d 'further options for the OpenCL compiler' -r
-complete -c sluice -n '__fish_seen_subcommand_from warm' -l dump-binary -d 'write the compiled program there' -r
-complete -c sluice -n '__fish_seen_subcommand_from warm' -l load-binary -d 'take the compiled program from there' -r
 complete -c sluice -n '__fish_seen_subcommand_from warm' -l json -d 'machine-readable output on stdout'
 complete -c sluice -n '__fish_seen_subcommand_from warm' -s q -l quiet -d 'say nothing but errors'
 complete -c sluice -n '__fish_seen_subcommand_from warm' -s v -l verbose -d 'say what is done'
@@ -288,8 +277,6 @@ complete -c sluice -n '__fish_seen_subcommand_from doctor' -l device -d 'auto' -
 complete -c sluice -n '__fish_seen_subcommand_from doctor' -l platform-index -d 'only the platform with this index of `sluice devices`' -r
 complete -c sluice -n '__fish_seen_subcommand_from doctor' -l device-index -d 'only the device with this index within its platform' -r
 complete -c sluice -n '__fish_seen_subcommand_from doctor' -l cl-flags -d 'further options for the OpenCL compiler' -r
-complete -c sluice -n '__fish_seen_subcommand_from doctor' -l dump-binary -d 'write the compiled program there' -r
-complete -c sluice -n '__fish_seen_subcommand_from doctor' -l load-binary -d 'take the compiled program from there' -r
 complete -c sluice -n '__fish_seen_subcommand_from doctor' -l json -d 'machine-readable output on stdout'
 complete -c sluice -n '__fish_seen_subcommand_from doctor' -s q -l quiet -d 'say nothing but errors'
 complete -c sluice -n '__fish_seen_subcommand_from doctor' -s v -l verbose -d 'say what is done'

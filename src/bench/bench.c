@@ -80,8 +80,8 @@ static const struct options_usage usage = {
         "Mali with\n"
         "                vectors and without, counted\n"
         "Of these, pictures and signals of more than --max-pixels are left out.\n",
-    .tables = {options, cli_config_options, cli_define_options, cli_device_options, cli_limit_options, cli_plan_options,
-               cli_output_options},
+    .tables = {options, cli_config_options, cli_define_options, cli_device_options, cli_binary_options,
+               cli_limit_options, cli_plan_options, cli_output_options},
 };
 
 /* ---- facts about the machine for reports, from /proc and /sys; missing ones are left out ---- */

@@ -20,6 +20,10 @@ const struct options_row cli_device_options[] = {
     OPTION(0, "N", INTEGER, "device-index", AT(device_index),
            "only the device with this index within its platform", RANGE(-1, 1000), DEFAULT("-1")),
     OPTION(0, "FLAGS", TEXT, "cl-flags", AT(cl_flags), "further options for the OpenCL compiler"),
+    {0},
+};
+
+const struct options_row cli_binary_options[] = {
     OPTION(0, "FILE", TEXT, "dump-binary", AT(dump_binary), "write the compiled program there"),
     OPTION(0, "FILE", TEXT, "load-binary", AT(load_binary), "take the compiled program from there"),
     {0},

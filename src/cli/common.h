@@ -23,6 +23,7 @@ struct common_options {
 
 /* Must be the first member of a subcommand's options. */
 extern const struct options_row cli_device_options[];
+extern const struct options_row cli_binary_options[]; /* of commands that run one program */
 extern const struct options_row cli_config_options[];
 extern const struct options_row cli_define_options[];
 extern const struct options_row cli_plan_options[];

@@ -42,8 +42,8 @@ static const struct options_usage usage = {
                "sluice run -c luminance,box:radius=4 -f jpg:quality=80 -o out/ *.jpg\n"
                "sluice run -r -c luminance -o grey/ --on-exists skip photos/\n"
                "sluice run -c resize:w=800 -o large.jpg -c resize:w=200 -o small.jpg photo.jpg\n",
-    .tables = {cli_batch_options, options, cli_config_options, cli_define_options, cli_device_options, cli_plan_options,
-               cli_limit_options, cli_output_options},
+    .tables = {cli_batch_options, options, cli_config_options, cli_define_options, cli_device_options,
+               cli_binary_options, cli_plan_options, cli_limit_options, cli_output_options},
     .groups = &cli_batch_groups,
 };
 
