@@ -60,8 +60,6 @@ _sluice_value() # COMMAND OPTION WORD: 1 when the option has no value
     view:--platform-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     view:--device-index) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     view:--cl-flags) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
-    view:--dump-binary) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
-    view:--load-binary) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     view:--max-pixels) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     view:--max-file) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
     view:--memory) compopt -o filenames; COMPREPLY=($(compgen -f -- "$3")) ;;
@@ -192,10 +190,10 @@ _sluice()
     fi
     _sluice_value "$command" "$before" "$word" && return
     case $command:$word in
-    run:-*) COMPREPLY=($(compgen -W "--chain --output --format --input --recursive --name --on-exists --verify --timing --iterations --config --define --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --max-pixels --max-file --memory --threads --help" -- "$word")) ;;
+    run:-*) COMPREPLY=($(compgen -W "--chain --output --format --input --recursive --name --on-exists --verify --timing --iterations --config --define --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --max-pixels --max-file --memory --threads --json --quiet --verbose --help" -- "$word")) ;;
     submit:-*) COMPREPLY=($(compgen -W "--socket --chain --output --format --input --recursive --name --on-exists --json --quiet --verbose --help" -- "$word")) ;;
     enqueue:-*) COMPREPLY=($(compgen -W "--chain --format --input --output --wait --collect --timeout --result --class --id --again --server --credentials --ca --config --json --quiet --verbose --help" -- "$word")) ;;
-    view:-*) COMPREPLY=($(compgen -W "--chain --input --recursive --daemon --http-socket --port --no-open --once --quiet --verbose --config --define --device --platform-index --device-index --cl-flags --dump-binary --load-binary --no-fuse --max-pixels --max-file --memory --threads --help" -- "$word")) ;;
+    view:-*) COMPREPLY=($(compgen -W "--chain --input --recursive --daemon --http-socket --port --no-open --once --quiet --verbose --config --define --device --platform-index --device-index --cl-flags --no-fuse --max-pixels --max-file --memory --threads --help" -- "$word")) ;;
     status:-*) COMPREPLY=($(compgen -W "--socket --watch --json --quiet --verbose --help" -- "$word")) ;;
     why:-*) COMPREPLY=($(compgen -W "--socket --json --quiet --verbose --help" -- "$word")) ;;
     failed:-*) COMPREPLY=($(compgen -W "--socket --json --quiet --verbose --help" -- "$word")) ;;

@@ -92,6 +92,9 @@ complete -c sluice -n '__fish_seen_subcommand_from run' -l max-pixels -d 'larges
 complete -c sluice -n '__fish_seen_subcommand_from run' -l max-file -d 'largest file that is read' -r
 complete -c sluice -n '__fish_seen_subcommand_from run' -l memory -d 'memory for pictures, all jobs together' -r
 complete -c sluice -n '__fish_seen_subcommand_from run' -l threads -d 'files at once' -r
+complete -c sluice -n '__fish_seen_subcommand_from run' -l json -d 'machine-readable output on stdout'
+complete -c sluice -n '__fish_seen_subcommand_from run' -s q -l quiet -d 'say nothing but errors'
+complete -c sluice -n '__fish_seen_subcommand_from run' -s v -l verbose -d 'say what is done'
 complete -c sluice -n '__fish_seen_subcommand_from run' -s h -l help -d 'this text'
 complete -c sluice -n '__fish_seen_subcommand_from submit' -s s -l socket -d 'the daemon\'s jobs socket' -r
 complete -c sluice -n '__fish_seen_subcommand_from submit' -s c -l chain -d 'stages joined by commas, or the name of a configured chain' -r -f -a '(__sluice_chain)'
@@ -140,8 +143,6 @@ complete -c sluice -n '__fish_seen_subcommand_from view' -l device -d 'auto' -r 
 complete -c sluice -n '__fish_seen_subcommand_from view' -l platform-index -d 'only the platform with this index of `sluice devices`' -r
 complete -c sluice -n '__fish_seen_subcommand_from view' -l device-index -d 'only the device with this index within its platform' -r
 complete -c sluice -n '__fish_seen_subcommand_from view' -l cl-flags -d 'further options for the OpenCL compiler' -r
-complete -c sluice -n '__fish_seen_subcommand_from view' -l dump-binary -d 'write the compiled program there' -r
-complete -c sluice -n '__fish_seen_subcommand_from view' -l load-binary -d 'take the compiled program from there' -r
 complete -c sluice -n '__fish_seen_subcommand_from view' -l no-fuse -d 'give each stage kernels of its own, for comparison'
 complete -c sluice -n '__fish_seen_subcommand_from view' -l max-pixels -d 'largest picture that is read' -r
 complete -c sluice -n '__fish_seen_subcommand_from view' -l max-file -d 'largest file that is read' -r

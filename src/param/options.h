@@ -39,7 +39,7 @@ struct options_groups {
 };
 
 /* Several tables over the same config; each ends with an entry without a name. */
-#define OPTIONS_TABLES_MAX 8
+#define OPTIONS_TABLES_MAX 9
 
 struct options_usage {
     const char *program;  /* "sluice" */
