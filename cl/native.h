@@ -2,9 +2,9 @@
  * functions of sluice itself: Clang does so with -x cl, but has no OpenCL library. This text stands in front of
  * cl/prelude.cl. A kernel that uses a built-in function that is missing here does not compile.
  *
- * A kernel becomes a function that its native_function calls, which loops over rows and work-items and is written by
- * src/kernels/make_kernels.c. NATIVE tells kernels that they are compiled so. In front of this text stand the conversions
- * between types, convert_int16(v) and as_int16(v), which the same program lists. */
+ * A kernel becomes a function that a native_caller calls, which loops over rows and work-items; src/kernels/make_kernels.c
+ * writes these in C. NATIVE tells kernels that they are compiled so. In front of this text stand the conversions between
+ * types, convert_int16(v) and as_int16(v), which the same program lists. */
 #define NATIVE
 
 typedef unsigned char uchar;
@@ -12,16 +12,6 @@ typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
 typedef __SIZE_TYPE__ size_t;
-
-/* A kernel's argument: union native_arg of src/device/native/kernels.h. */
-typedef union {
-    int i;
-    uint u;
-    float f;
-    long l;
-    double d;
-    __global void *p;
-} native_arg;
 
 #define INT_MAX  2147483647
 #define INT_MIN  (-2147483647 - 1)
@@ -178,9 +168,8 @@ typedef uchar32 __attribute__((aligned(1))) unaligned_uchar_32;
 #define atomic_min(p, v) __atomic_fetch_min(p, v, __ATOMIC_RELAXED)
 #define atomic_max(p, v) __atomic_fetch_max(p, v, __ATOMIC_RELAXED)
 
-/* A kernel is not part of the function that calls it, nor are borders of the functions that ask for them: Clang would
- * optimize each copy again, which takes a third of all its time. */
-#define __kernel    OUT_OF_LINE
+/* Borders are no part of the functions that ask for them: Clang would optimize each copy again. */
+#define __kernel
 #define inline      static inline
 OUT_OF_LINE int border_index(int i, int n, int border);
 OUT_OF_LINE int border_near(int i, int n, int border);

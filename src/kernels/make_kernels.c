@@ -1,7 +1,8 @@
 /* make_kernels FOLDER LEVEL…: a program that the build runs. For each stage it writes NAME.cl into
  * FOLDER, an OpenCL C text with all kernels of the stage in rows form as functions; and
- * native_table.c, the table of these functions for all levels (device/native/kernels.h). In front
- * of the texts stand native_types.h, which it writes, too, and cl/native.h.
+ * native_table.c, the table of these functions for all levels, with what calls them
+ * (device/native/kernels.h). In front of the texts stand native_types.h, which it writes, too, and
+ * cl/native.h.
  *
  * walk.c plans the chains that stages declare, and every pass of these plans gets a kernel. */
 #include <fcntl.h>
@@ -17,6 +18,8 @@
 struct kernel {
     uint64_t hash; /* pass_hash of the passes that it is for */
     char name[PASS_NAME_MAX + 12];
+    unsigned span;
+    char args[3 * PASS_ARGS_MAX + 1]; /* a member of union native_arg for each */
 };
 
 struct texts {
@@ -33,29 +36,14 @@ static int fail(struct texts *texts, const char *what)
     return 1;
 }
 
-/* Adds the function that calls the kernel for each part of the grid: native_function of
- * device/native/kernels.h. */
-static void add_function(struct text *text, const struct pass *pass, const char *name)
+static void list_args(struct kernel *kernel, const struct pass *pass)
 {
-    unsigned n = 2;
-    text_printf(text,
-                "\nvoid NATIVE_NAME(%s)(const native_arg *a, int item, int item_end, int row,\n"
-                "                     int row_end)\n{\n"
-                "    for (int y = row; y < row_end; y++)\n"
-                "        for (int x = item; x < item_end; x++)\n"
-                "            %s(a[0].i, y, y + 1, x * %u, a[1].i",
-                name, name, pass->span);
-    for (unsigned i = 0; i < pass->n_args; i++) {
-        static const char members[] = {
-            [PASS_PLANE] = 'p', [PASS_BUFFER] = 'p', [PASS_TABLE] = 'p', [PASS_INT] = 'i',
-            [PASS_UINT] = 'u',  [PASS_FLOAT] = 'f',  [PASS_LONG] = 'l',  [PASS_DOUBLE] = 'd'};
-        text_printf(text, ", a[%u].%c", n++, members[pass->args[i].kind]);
-        if (pass->args[i].kind == PASS_PLANE) {
-            text_printf(text, ", a[%u].i, a[%u].i", n, n + 1);
-            n += 2;
-        }
-    }
-    text_append(text, ");\n}\n");
+    static const char *const members[] = {
+        [PASS_PLANE] = "pii", [PASS_BUFFER] = "p", [PASS_TABLE] = "p", [PASS_INT] = "i",
+        [PASS_UINT] = "u",    [PASS_FLOAT] = "f",  [PASS_LONG] = "l",  [PASS_DOUBLE] = "d"};
+    kernel->args[0] = '\0';
+    for (unsigned i = 0; i < pass->n_args; i++)
+        strcat(kernel->args, members[pass->args[i].kind]);
 }
 
 /* A walk_found: adds the pass's kernel to its stage's text, unless it has it. */
@@ -83,11 +71,13 @@ static void add_pass(void *texts_, const struct stage *stage, const struct pass 
         index++;
     struct program_text *text = &texts->of_stage[index];
     kernel->hash = hash;
+    kernel->span = pass->span;
+    list_args(kernel, pass);
     /* not a number, so that a stage's text stays what it was when another one has a kernel more */
     snprintf(kernel->name, sizeof kernel->name, "%s_%08" PRIx32, pass->name, (uint32_t)hash);
+    text_printf(&text->kernels, "\n#define %s NATIVE_NAME(%s)\n", kernel->name, kernel->name);
     if (program_text_add(text, pass, kernel->name, &fault) != 0)
         fail(texts, fault.text);
-    add_function(&text->kernels, pass, kernel->name);
 }
 
 static int compare(const void *a, const void *b)
@@ -96,19 +86,51 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* The native_caller of kernels with such arguments, unless one of those in front has it. */
+static void make_caller(const struct texts *texts, size_t index, struct text *table)
+{
+    const char *args = texts->kernels[index].args;
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(texts->kernels[i].args, args) == 0)
+            return;
+    text_printf(table,
+                "\nstatic void call_%s(const struct native_function *function, "
+                "const union native_arg *a,\n"
+                "    int item, int item_end, int row, int row_end)\n{\n"
+                "    void (*kernel)(int, int, int, int, int",
+                args);
+    for (const char *arg = args; *arg; arg++)
+        text_printf(table, ", %s",
+                    *arg == 'p'   ? "void *"
+                    : *arg == 'u' ? "uint32_t"
+                    : *arg == 'l' ? "int64_t"
+                    : *arg == 'f' ? "float"
+                    : *arg == 'd' ? "double"
+                                  : "int");
+    text_append(table, ") = (void *)function->code;\n"
+                       "    for (int y = row; y < row_end; y++)\n"
+                       "        for (int x = item; x < item_end; x++)\n"
+                       "            kernel(a[0].i, y, y + 1, x * function->span, a[1].i");
+    for (unsigned i = 0; args[i]; i++)
+        text_printf(table, ", a[%u].%c", i + 2, args[i]);
+    text_append(table, ");\n}\n");
+}
+
 static void make_table(const struct texts *texts, char **levels, int n_levels, struct text *table)
 {
     text_append(table, "/* Made by src/kernels/make_kernels.c. */\n"
                        "#include \"device/native/kernels.h\"\n\n");
     for (int l = 0; l < n_levels; l++)
         for (size_t i = 0; i < texts->n; i++)
-            text_printf(table, "native_function %s_%s;\n", texts->kernels[i].name, levels[l]);
+            text_printf(table, "native_code %s_%s;\n", texts->kernels[i].name, levels[l]);
+    for (size_t i = 0; i < texts->n; i++)
+        make_caller(texts, i, table);
     text_append(table, "\nconst struct native_entry native_entries[] = {\n");
     for (size_t i = 0; i < texts->n; i++) {
         const struct kernel *kernel = &texts->kernels[i];
         int length = (int)(strrchr(kernel->name, '_') - kernel->name);
-        text_printf(table, "    {0x%016" PRIx64 ", \"%.*s\", {", kernel->hash, length,
-                    kernel->name);
+        text_printf(table, "    {0x%016" PRIx64 ", \"%.*s\", call_%s, %u, {", kernel->hash, length,
+                    kernel->name, kernel->args, kernel->span);
         for (int l = 0; l < n_levels; l++)
             text_printf(table, "%s%s_%s", l ? ", " : "", kernel->name, levels[l]);
         text_append(table, "}},\n");

@@ -15,7 +15,7 @@
 
 #include "device/native/kernels.h"
 
-static void do_nothing(const union native_arg *args, int item, int item_end, int row, int row_end)
+static void do_nothing(void)
 {
 }
 

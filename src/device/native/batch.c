@@ -161,14 +161,15 @@ static void run_piece(const struct launch *launch, int begin, int end)
         native_rows_run(launch->kernel->rows, launch->args, launch->row + begin, launch->row + end);
         return;
     }
+    const struct native_function *function = &launch->kernel->function;
     if (launch->by_rows) {
-        launch->kernel->function(launch->args, 0, launch->items, launch->row + begin,
-                                 launch->row + end);
+        function->call(function, launch->args, 0, launch->items, launch->row + begin,
+                       launch->row + end);
         return;
     }
     for (int unit = begin; unit < end; unit++) {
         int row = launch->row + unit / launch->items, item = unit % launch->items;
-        launch->kernel->function(launch->args, item, item + 1, row, row + 1);
+        function->call(function, launch->args, item, item + 1, row, row + 1);
     }
 }
 
@@ -180,7 +181,8 @@ static void give_signal(struct native_signal *signal)
     pthread_cond_broadcast(&signal->sleepers);
 }
 
-/* Waits, without the lock, for a signal; as with pthread_cond_wait the caller looks whether it is the one. */
+/* Waits, without the lock, for a signal; as with pthread_cond_wait the caller looks whether it is
+ * the one. */
 static void wait_signal(struct native *native, struct native_signal *signal)
 {
     unsigned seen = atomic_load(&signal->count);

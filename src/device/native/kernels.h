@@ -24,15 +24,29 @@ enum {
     NATIVE_ARGS
 };
 
-/* Runs work-items item … item_end - 1 in each of the grid's rows row … row_end - 1. */
-typedef void native_function(const union native_arg *args, int item, int item_end, int row,
-                             int row_end);
+/* A kernel: its parameters are GRID of cl/prelude.cl and those of the pass, as its caller knows. */
+typedef void native_code(void);
+struct native_function;
+
+/* Runs work-items item … item_end - 1 in each of the grid's rows row … row_end - 1. There is one
+ * for each list of parameters: one for each kernel and level would be a seventh of all kernels'
+ * code. */
+typedef void native_caller(const struct native_function *function, const union native_arg *args,
+                           int item, int item_end, int row, int row_end);
+
+struct native_function {
+    native_caller *call;
+    native_code *code;
+    int span; /* samples of a work-item */
+};
 
 #define NATIVE_LEVELS_MAX 3
 struct native_entry {
     uint64_t hash; /* pass_hash (stage/pass.h) of the passes that it computes */
     const char *name;
-    native_function *at[NATIVE_LEVELS_MAX]; /* one for each of native_levels */
+    native_caller *call;
+    int span;
+    native_code *at[NATIVE_LEVELS_MAX]; /* one for each of native_levels */
 };
 
 /* Sorted by hash. */

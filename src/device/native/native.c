@@ -128,8 +128,10 @@ static int open_device(struct device *device, struct fault *fault)
     native->n_wanted = device->profile.units - 1; /* the thread that waits computes, too */
     native->looks_out = device->profile.units <= device->info->compute_units;
     for (size_t i = 0; i < native_n_entries; i++)
-        native->kernels[i] = (struct native_kernel){.base = {.name = native_entries[i].name},
-                                                    .function = native_entries[i].at[level]};
+        native->kernels[i] =
+            (struct native_kernel){.base = {.name = native_entries[i].name},
+                                   .function = {native_entries[i].call, native_entries[i].at[level],
+                                                native_entries[i].span}};
     return 0;
 }
 

@@ -10,8 +10,8 @@
 
 struct native_kernel {
     struct device_kernel base;
-    native_function *function;      /* NULL: it was made by native_rows_create */
-    const struct native_rows *rows; /* then its parts */
+    struct native_function function;
+    const struct native_rows *rows; /* NULL, or its parts: it was made by native_rows_create */
 };
 
 /* Computes bands begin … end - 1 with a kernel of native_rows_create (rows.c). `args` begin with

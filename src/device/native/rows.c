@@ -28,7 +28,7 @@ enum {
 #define ARGS_MAX 512
 
 struct part {
-    native_function *function;
+    struct native_function function;
     unsigned n_args;
     int line_in, line_out;
     unsigned ring;
@@ -95,7 +95,7 @@ int native_rows_store(struct device_program *program, struct fault *fault)
 
 /* A part with its arguments for one band. */
 struct call {
-    native_function *function;
+    const struct native_function *function;
     union native_arg *args;
     int items;
 };
@@ -117,7 +117,7 @@ static void prepare(const struct native_rows *rows, const union native_arg *own,
         struct device_rows_grid grid;
         take_ints(&grid, from, DEVICE_ROWS_ARGS(grid));
         from += DEVICE_ROWS_ARGS(grid);
-        calls[i] = (struct call){part->function, to, grid.items};
+        calls[i] = (struct call){&part->function, to, grid.items};
         to[NATIVE_WIDTH].i = grid.width;
         to[NATIVE_RING].i = (int32_t)part->ring;
         memcpy(to + NATIVE_ARGS, from, part->n_args * sizeof *to);
@@ -170,7 +170,7 @@ static void set_relay(const struct relay *relay, int row, int end)
 static void call_all(const struct call *calls, unsigned first, unsigned end, int row)
 {
     for (unsigned i = first; i < end; i++)
-        calls[i].function(calls[i].args, 0, calls[i].items, row, row + 1);
+        calls[i].function->call(calls[i].function, calls[i].args, 0, calls[i].items, row, row + 1);
 }
 
 /* Computes rows begin … end - 1 with a stencil among the parts. For each row v of the ring, the
