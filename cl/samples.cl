@@ -43,11 +43,12 @@
     TYPE first = 0, second = 0;                                                                    \
     EACH_LINE(AT)
 #endif
-/* The sample of column i, for a vector: a whole vector of that place, or the two that hold it. */
+/* The sample of column i, for a vector: a whole vector of that place, or the two that hold it. (Without a compiler's optimiser,
+ * too: behind a whole one the plane may end.) */
 #pragma form VECTOR
 #define SHIFT(i)   (((i) * CH) + 8 * LANES) /* counted from 8 vectors in front */
 #define PLACED(j, i, k) ((__global const V(SRC) *)R(j, x))[SHIFT(i) / LANES - 8 + (k)]
-#define LOADED(j, i)  VECTOR_SHIFT(LANES, SHIFT(i) % LANES, SRC, PLACED(j, i, 0), PLACED(j, i, 1))
+#define LOADED(j, i)  VECTOR_SHIFT(LANES, SHIFT(i) % LANES, SRC, PLACED(j, i, 0), PLACED(j, i, SHIFT(i) % LANES > 0))
 #define STORE(v, p) *(__global V(OUT) *)(p) = v
 #pragma form ROWS
 #define LOADED(j, i) UNALIGNED_IN(SRC, LANES, R(j, x + (i) * CH))
