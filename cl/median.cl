@@ -9,30 +9,32 @@
 #include <border.cl>
 #include <processor.cl>
 #define SIDE (2 * RADIUS + 1)
+#pragma kernel unnamed words
+#define OF(i)        v[i]
 #pragma kernel unnamed
-#define OF(i)         v[i]
-#define LEAST(a, b)   ((a) < (b) ? (a) : (b))
-#define LARGEST(a, b) ((a) < (b) ? (b) : (a))
+#define LESSER(a, b) ((a) < (b) ? (a) : (b))
+#define LARGER(a, b) ((a) < (b) ? (b) : (a))
 #pragma kernel words
-#define OF(i)   v[i]
-#define LEAST   FN(least)
-#define LARGEST FN(largest)
+#define LESSER FN(least)
+#define LARGER FN(largest)
 #pragma kernel columns
-#define OF(i)   v##i
-#define LEAST   fmin
-#define LARGEST fmax
+#define OF(i)  v##i
+#define LESSER fmin
+#define LARGER fmax
 #pragma kernel samples
 #include "numbers.cl"
-#define OF(i) v[at + (i) * apart]
+#define OF(i)  v[at + (i) * apart]
+#define LESSER LEAST
+#define LARGER LARGEST
 #pragma kernel
 #define S(i, j)                                                                                    \
     {                                                                                              \
-        COMPARED least = LEAST(OF(i), OF(j));                                                      \
-        OF(j) = LARGEST(OF(i), OF(j));                                                             \
+        COMPARED least = LESSER(OF(i), OF(j));                                                     \
+        OF(j) = LARGER(OF(i), OF(j));                                                              \
         OF(i) = least;                                                                             \
     }
-#define L(i, j) OF(i) = LEAST(OF(i), OF(j));
-#define H(i, j) OF(j) = LARGEST(OF(i), OF(j));
+#define L(i, j) OF(i) = LESSER(OF(i), OF(j));
+#define H(i, j) OF(j) = LARGER(OF(i), OF(j));
 
 #define SORT_COLUMN  CAT(SORT_COLUMN_, RADIUS)
 #define TAKE_MIDDLE  CAT(TAKE_MIDDLE_, RADIUS)
