@@ -10,6 +10,7 @@
  * of a group call them together. For tests they are there without such instructions, too: then work-items exchange
  * their words through MATRIX_MEMORY. */
 #include <words.cl>
+#include "channels.cl"
 /* Loops are UNROLLED_ON_GPUS: unrolled, PoCL 3.1 also writes behind the ends of rows in gauss_matrix, although the IR that
  * clang hands it compares with the row's end; Oclgrind sees no such write. */
 #ifdef HAS_PTX
@@ -83,23 +84,6 @@ INLINED void FN(keep)(uint *lower, uint *upper, uint *next_lower, uint *next_upp
 inline uint FN(word_of)(int a, int b, int c, int d)
 {
     return permute(permute((uint)a, (uint)b, 0x0040u), permute((uint)c, (uint)d, 0x0040u), 0x5410u);
-}
-
-/* Channel c of four pixels of three channels in three words, and these words from those of the channels. */
-inline uint FN(channel_of)(uint v, uint w, uint x, int c)
-{
-    return c == 0   ? permute(permute(v, w, 0x0630u), x, 0x5210u)
-           : c == 1 ? permute(permute(v, w, 0x0741u), x, 0x6210u)
-                    : permute(permute(v, w, 0x0052u), x, 0x7410u);
-}
-
-inline uint3 FN(interleaved)(uint3 v)
-{
-    if (CH == 1)
-        return v;
-    return (uint3)(permute(permute(v.s0, v.s1, 0x1040u), v.s2, 0x3410u),
-                   permute(permute(v.s1, v.s0, 0x2601u), v.s2, 0x3250u),
-                   permute(permute(v.s0, v.s1, 0x0730u), v.s2, 0x7216u));
 }
 
 /* Stores four pixels, or as many as `count` says if that is less. */

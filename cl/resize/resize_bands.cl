@@ -45,16 +45,10 @@ BY_TYPE uint16 FN(word)(const float16 *s)
 }
 
 /* Transposes four matrices of 4 × 4 lanes: lane 4 k + i of vector j becomes lane 4 k + j of vector i. */
-#define LOW(a, b)                                                                                  \
-    (uint16)((a).s0, (b).s0, (a).s1, (b).s1, (a).s4, (b).s4, (a).s5, (b).s5, (a).s8, (b).s8, (a).s9, (b).s9, \
-             (a).sc, (b).sc, (a).sd, (b).sd)
-#define HIGH(a, b)                                                                                 \
-    (uint16)((a).s2, (b).s2, (a).s3, (b).s3, (a).s6, (b).s6, (a).s7, (b).s7, (a).sa, (b).sa, (a).sb, (b).sb, \
-             (a).se, (b).se, (a).sf, (b).sf)
-#define LOW2(a, b)                                                                                 \
-    as_uint16((ulong8)((a).s0, (b).s0, (a).s2, (b).s2, (a).s4, (b).s4, (a).s6, (b).s6))
-#define HIGH2(a, b)                                                                                \
-    as_uint16((ulong8)((a).s1, (b).s1, (a).s3, (b).s3, (a).s5, (b).s5, (a).s7, (b).s7))
+#define LOW(a, b)   __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)
+#define HIGH(a, b)  __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31)
+#define LOW2(a, b)  as_uint16(__builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14))
+#define HIGH2(a, b) as_uint16(__builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15))
 
 inline void FN(turn)(uint16 *v)
 {

@@ -9,16 +9,7 @@
 #include <edge.cl>
 #include <memory.cl>
 #include <words.cl>
-/* The two weights in a word. */
-inline int FN(first_of)(uint w)
-{
-    return (int)(w << 16) >> 16;
-}
-
-inline int FN(second_of)(uint w)
-{
-    return (int)w >> 16;
-}
+#include "resize_reals.cl"
 
 inline uint4 FN(weights_at)(__global const int *table, uint at)
 {
@@ -31,18 +22,6 @@ inline uint4 FN(weights_at)(__global const int *table, uint at)
  * the last group. Sums are below 2^24, so f32 is exact. A result is floor(sum / 256 + 1/2): with 1/512 in addition none
  * lies half way between two whole numbers, and adding ROUNDER leaves the nearest in the lowest bits. */
 #define STEPS (CH == 1 ? 4 : 1) /* of a load */
-inline float4 FN(reals)(uint v, uint w)
-{
-    return (float4)((float)FN(first_of)(v), (float)FN(second_of)(v), (float)FN(first_of)(w), (float)FN(second_of)(w));
-}
-
-inline float FN(add)(float sum, float4 v, float4 w)
-{
-    sum = fma(v.s0, w.s0, sum);
-    sum = fma(v.s1, w.s1, sum);
-    sum = fma(v.s2, w.s2, sum);
-    return fma(v.s3, w.s3, sum);
-}
 
 /* The words at `at` of a row whose last 16 bytes begin `back` bytes in front of them; 0: no earlier than they. */
 inline uint4 FN(words)(__global const uchar *at, uint back)
@@ -54,15 +33,6 @@ inline uint4 FN(words)(__global const uchar *at, uint back)
     return back & 8u ? v.zwww : v;
 }
 
-/* Channel c of four pixels: of three channels those of 12 bytes, of one those of word `step`. */
-inline float4 FN(channel)(uint4 v, int step, int c)
-{
-    if (CH == 1)
-        return floats_of(step == 0 ? v.s0 : step == 1 ? v.s1 : step == 2 ? v.s2 : v.s3);
-    return c == 0   ? (float4)(byte_as_float(v.s0, 0), byte_as_float(v.s0, 3), byte_as_float(v.s1, 2), byte_as_float(v.s2, 1))
-           : c == 1 ? (float4)(byte_as_float(v.s0, 1), byte_as_float(v.s1, 0), byte_as_float(v.s1, 3), byte_as_float(v.s2, 2))
-                    : (float4)(byte_as_float(v.s0, 2), byte_as_float(v.s1, 1), byte_as_float(v.s2, 0), byte_as_float(v.s2, 3));
-}
 #define IN_64THS(sum)        (ushort)as_uint(fma(sum, 1.0f / 256, 1.0f / 512) + ROUNDER)
 #define TWO_IN_64THS(a, b)   ((uint)IN_64THS(a) | (uint)IN_64THS(b) << 16)
 
@@ -95,7 +65,7 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
         UNROLLED for (int s = 0; s < STEPS; s++)
         {
             uint4 w = FN(weights_at)(table, weights);
-            float4 first = FN(reals)(w.s0, w.s1), second = FN(reals)(w.s2, w.s3);
+            float4 first = FN(weights_of)(w.s0, w.s1), second = FN(weights_of)(w.s2, w.s3);
             weights += 16u * (uint)n;
             UNROLLED for (int r = 0; r < ROWS; r++)
                 UNROLLED for (int c = 0; c < CH; c++) {

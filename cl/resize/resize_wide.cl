@@ -9,19 +9,21 @@
 #include <words.cl>
 
 /* What four samples of a channel and four weights are: bytes, of which dp4a multiplies and adds four, so that weights are
- * divided into their lower and their upper bytes; or floats, exact, because sums are below 2^24. RED, GREEN and BLUE are
- * those of four pixels in three words. (Mesa compiles each of these conversions to one instruction; conversions of
- * vectors take three for each lane.) */
+ * divided into their lower and their upper bytes; or floats. */
 #ifdef HAS_PTX
-#define ROW_SUM         int
-#define WEIGHTS         uint2
-#define GREY(a)         (a)
-#define RED(a, b, c)    permute(permute(a, b, 0x0630u), c, 0x5210u)
-#define GREEN(a, b, c)  permute(permute(a, b, 0x0741u), c, 0x6210u)
-#define BLUE(a, b, c)   permute(permute(a, b, 0x0052u), c, 0x7410u)
-inline uint2 FN(weights_of)(uint2 w)
+#include "channels.cl"
+#define ROW_SUM int
+#define WEIGHTS uint2
+inline uint FN(channel)(uint4 v, int step, int c)
 {
-    return (uint2)(permute(w.s0, w.s1, 0x6420u), permute(w.s0, w.s1, 0x7531u));
+    if (CH == 1)
+        return step == 0 ? v.s0 : step == 1 ? v.s1 : step == 2 ? v.s2 : v.s3;
+    return FN(channel_of)(v.s0, v.s1, v.s2, c);
+}
+
+inline uint2 FN(weights_of)(uint v, uint w)
+{
+    return (uint2)(permute(v, w, 0x6420u), permute(v, w, 0x7531u));
 }
 
 inline int FN(add)(int sum, uint samples, uint2 w)
@@ -32,31 +34,9 @@ inline int FN(add)(int sum, uint samples, uint2 w)
     return sum + (upper << 8);
 }
 #else
-#define ROW_SUM         float
-#define WEIGHTS         float4
-#define GREY(a)         floats_of(a)
-#define RED(a, b, c)    FN(picked)(a, 0, a, 3, b, 2, c, 1)
-#define GREEN(a, b, c)  FN(picked)(a, 1, b, 0, b, 3, c, 2)
-#define BLUE(a, b, c)   FN(picked)(a, 2, b, 1, c, 0, c, 3)
-inline float4 FN(picked)(uint a, int i, uint b, int j, uint c, int k, uint d, int l)
-{
-    return (float4)((float)(a >> 8 * i & 255u), (float)(b >> 8 * j & 255u), (float)(c >> 8 * k & 255u),
-                    (float)(d >> 8 * l & 255u));
-}
-
-inline float4 FN(weights_of)(uint2 w)
-{
-    return (float4)((float)((int)(w.s0 << 16) >> 16), (float)((int)w.s0 >> 16), (float)((int)(w.s1 << 16) >> 16),
-                    (float)((int)w.s1 >> 16));
-}
-
-inline float FN(add)(float sum, float4 samples, float4 w)
-{
-    sum = fma(samples.s0, w.s0, sum);
-    sum = fma(samples.s1, w.s1, sum);
-    sum = fma(samples.s2, w.s2, sum);
-    return fma(samples.s3, w.s3, sum);
-}
+#include "resize_reals.cl"
+#define ROW_SUM float
+#define WEIGHTS float4
 #endif
 
 /* The next words of a row, three of them. Elsewhere than on NVIDIA one load of four words takes no longer than one of one. */
@@ -93,21 +73,18 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
         UNROLLED for (int r = 0; r < ROWS; r++)
             words[r] = UNALIGNED_IN(uint, 4, in + begin[r] + word);
         UNROLLED for (int i = 0; i < 4; i++, weights += n) {
-            WEIGHTS w = FN(weights_of)(*weights);
-            UNROLLED for (int r = 0; r < ROWS; r++) {
-                uint4 v = words[r];
-                sums[r] = FN(add)(sums[r], GREY(i == 0 ? v.s0 : i == 1 ? v.s1 : i == 2 ? v.s2 : v.s3), w);
-            }
+            WEIGHTS w = FN(weights_of)(weights->s0, weights->s1);
+            UNROLLED for (int r = 0; r < ROWS; r++)
+                sums[r] = FN(add)(sums[r], FN(channel)(words[r], i, 0), w);
         }
     }
 #else
     for (int k = 0; k < steps; k++, word += 3, weights += n) {
-        WEIGHTS w = FN(weights_of)(*weights);
+        WEIGHTS w = FN(weights_of)(weights->s0, weights->s1);
         UNROLLED for (int r = 0; r < ROWS; r++) {
             uint4 v = FN(three_words)(in + begin[r], word, last);
-            sums[3 * r] = FN(add)(sums[3 * r], RED(v.s0, v.s1, v.s2), w);
-            sums[3 * r + 1] = FN(add)(sums[3 * r + 1], GREEN(v.s0, v.s1, v.s2), w);
-            sums[3 * r + 2] = FN(add)(sums[3 * r + 2], BLUE(v.s0, v.s1, v.s2), w);
+            UNROLLED for (int c = 0; c < CH; c++)
+                sums[CH * r + c] = FN(add)(sums[CH * r + c], FN(channel)(v, 0, c), w);
         }
     }
 #endif
