@@ -9,25 +9,13 @@
 #include <words.cl>
 
 #pragma kernel tiles squares
-/* Interleaves the lanes of two vectors: of their first halves, and of their second halves. */
-#define FIRST_TURNS(a, b)    (CAT(UNIT, N))(CAT(FIRST_TURNS_, N)(a, b))
-#define LAST_TURNS(a, b)     (CAT(UNIT, N))(CAT(LAST_TURNS_, N)(a, b))
-#define FIRST_TURNS_4(a, b)  (a).s0, (b).s0, (a).s1, (b).s1
-#define LAST_TURNS_4(a, b)   (a).s2, (b).s2, (a).s3, (b).s3
-#define FIRST_TURNS_8(a, b)  FIRST_TURNS_4(a, b), LAST_TURNS_4(a, b)
-#define LAST_TURNS_8(a, b)   (a).s4, (b).s4, (a).s5, (b).s5, (a).s6, (b).s6, (a).s7, (b).s7
-#define FIRST_TURNS_16(a, b) FIRST_TURNS_8(a, b), LAST_TURNS_8(a, b)
-#define LAST_TURNS_16(a, b)                                                                        \
-    (a).s8, (b).s8, (a).s9, (b).s9, (a).sa, (b).sa, (a).sb, (b).sb, (a).sc, (b).sc, (a).sd, (b).sd, \
-        (a).se, (b).se, (a).sf, (b).sf
-
-/* One step of transposing; after log2 N of them rows are columns. */
+/* One step of transposing, which puts the lanes of two vectors in turn; after log2 N of them rows are columns. */
 inline void FN(round)(CAT(UNIT, N) *v)
 {
     CAT(UNIT, N) w[N];
     UNROLLED for (int i = 0; i < N / 2; i++) {
-        w[2 * i] = FIRST_TURNS(v[i], v[i + N / 2]);
-        w[2 * i + 1] = LAST_TURNS(v[i], v[i + N / 2]);
+        w[2 * i].even = v[i].lo, w[2 * i].odd = v[i + N / 2].lo;
+        w[2 * i + 1].even = v[i].hi, w[2 * i + 1].odd = v[i + N / 2].hi;
     }
     UNROLLED for (int i = 0; i < N; i++)
         v[i] = w[i];
