@@ -8,14 +8,16 @@
 #include <words.cl>
 #define LANES_OF_WORD 0x00ff00ffu
 #define TWICE(v)      ((v) * 0x00010001u) /* the same number in both lanes */
+#define WORD(v, k)    ((uint *)&(v))[k]   /* of a variable; k is a constant where loops are unrolled */
 
 /* The odd samples. NVIDIA has one instruction for that. */
 #define EVEN(w) ((w) & LANES_OF_WORD)
 inline uint8 FN(odd)(uint8 w)
 {
 #ifdef HAS_PTX
-#define ODD_OF(k) permute(w.s##k, 0u, 0x4341u)
-    return (uint8)(ODD_OF(0), ODD_OF(1), ODD_OF(2), ODD_OF(3), ODD_OF(4), ODD_OF(5), ODD_OF(6), ODD_OF(7));
+    UNROLLED for (int k = 0; k < 8; k++)
+        WORD(w, k) = permute(WORD(w, k), 0u, 0x4341u);
+    return w;
 #else
     return w >> 8 & LANES_OF_WORD;
 #endif
@@ -64,11 +66,8 @@ inline uint FN(quotient)(uint even, uint odd)
 
 inline OWN FN(quotients)(OWN even, OWN odd)
 {
-#if WORDS == 4
-    return (OWN)(FN(quotient)(even.s0, odd.s0), FN(quotient)(even.s1, odd.s1), FN(quotient)(even.s2, odd.s2),
-                 FN(quotient)(even.s3, odd.s3));
-#else
-    return (OWN)(FN(quotient)(even.s0, odd.s0), FN(quotient)(even.s1, odd.s1));
-#endif
+    UNROLLED for (int k = 0; k < WORDS; k++)
+        WORD(even, k) = FN(quotient)(WORD(even, k), WORD(odd, k));
+    return even;
 }
 #endif

@@ -69,13 +69,8 @@ inline OWN FN(finish)(OWN s0, OWN s1)
     return FN(quotients)(s0, s1);
 #else
     V(NUM) n;
-#define LANE(k, a, b, c, d)                                                                        \
-    n.s##a = s0.s##k & 0xffffu, n.s##b = s1.s##k & 0xffffu;                                        \
-    n.s##c = s0.s##k >> 16, n.s##d = s1.s##k >> 16;
-    LANE(0, 0, 1, 2, 3) LANE(1, 4, 5, 6, 7)
-#if WORDS == 4
-    LANE(2, 8, 9, a, b) LANE(3, c, d, e, f)
-#endif
+    n.even.even = s0 & 0xffffu, n.odd.even = s1 & 0xffffu;
+    n.even.odd = s0 >> 16, n.odd.odd = s1 >> 16;
     return CAT(as_uint, WORDS)(EXACT_RESULT(n));
 #endif
 }

@@ -76,11 +76,9 @@ INLINED void FN(row)(struct FN(state) *state, const uint8 *lines, int i, OWN *v 
     OWN y0 = AT_m1(FN(moved)(slope_odd)) + 2u * AT_0(slope_even) + AT_0(slope_odd);
     OWN y1 = AT_0(slope_even) + 2u * AT_0(slope_odd) + AT_0(FN(moved)(slope_even));
 #pragma kernel l1 magnitude
-#define WORD(k, p, c, n) v->s##k = FN(word)(odd.s##p, even.s##c, odd.s##c, even.s##n, y0.s##k, y1.s##k GIVEN);
-    WORD(0, 1, 2, 3) WORD(1, 2, 3, 4)
-#if WORDS == 4
-    WORD(2, 3, 4, 5) WORD(3, 4, 5, 6)
-#endif
+    UNROLLED for (int k = 0; k < WORDS; k++)
+        WORD(*v, k) = FN(word)(WORD(odd, k + 1), WORD(even, k + 2), WORD(odd, k + 2), WORD(even, k + 3), WORD(y0, k),
+                               WORD(y1, k) GIVEN);
 #pragma kernel dx dy both sample
     OWN x0 = AT_0(odd) - AT_m1(FN(moved)(odd)) + BIAS, x1 = AT_0(FN(moved)(even)) - AT_0(even) + BIAS;
     v[0] = FN(bytes)(x0, x1, 3);
