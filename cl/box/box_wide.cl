@@ -26,13 +26,9 @@
      : CH == 2        ? (uint4)0xffff0000u                                                         \
                       : (uint4)(0u, 0xffff0000u, 0u, 0xffff0000u))
 
-/* A vector with a number for each row of a turn. */
-#define PER_ROW CAT(uint, ROWS)
-#if ROWS == 4
-#define NEXT_ROW(v) (v).s1230
-#else
-#define NEXT_ROW(v) (v).s10
-#endif
+/* A vector with a number for each row of a turn; that of row k in such a variable. */
+#define PER_ROW      CAT(uint, ROWS)
+#define OF_ROW(v, k) ((uint *)&(v))[k]
 
 /* The quotient of a sum that includes half of the area, by the numbers that the pass gives (src/stage/box/box_divide.h). */
 inline uint FN(divided)(uint t NUMBERS)
@@ -66,20 +62,15 @@ inline uint FN(sum_of)(__local const uint4 *tile, int k, int at)
 {
     at = clamp(at, 0, CHUNK * ITEMS - 1);
     __local const uint4 *v = tile + (k * PARTS + at % PARTS) * ITEMS + at / CHUNK;
-#if NARROW
-    return ((__local const ushort *)v)[at % CHUNK / PARTS];
-#else
-    return ((__local const uint *)v)[at % CHUNK / PARTS];
-#endif
+    return NARROW ? ((__local const ushort *)v)[at % CHUNK / PARTS] : ((__local const uint *)v)[at % CHUNK / PARTS];
 }
 
 inline PER_ROW FN(sums_of)(__local const uint4 *tile, int at)
 {
-#if ROWS == 4
-    return (uint4)(FN(sum_of)(tile, 0, at), FN(sum_of)(tile, 1, at), FN(sum_of)(tile, 2, at), FN(sum_of)(tile, 3, at));
-#else
-    return (uint2)(FN(sum_of)(tile, 0, at), FN(sum_of)(tile, 1, at));
-#endif
+    PER_ROW sums;
+    UNROLLED_ON_GPUS for (int k = 0; k < ROWS; k++)
+        OF_ROW(sums, k) = FN(sum_of)(tile, k, at);
+    return sums;
 }
 
 inline void FN(set_sum)(__local uint4 *tile, int k, int item, int i, uint sum)
@@ -89,16 +80,6 @@ inline void FN(set_sum)(__local uint4 *tile, int k, int item, int i, uint sum)
         ((__local ushort *)v)[i / PARTS] = (ushort)sum;
     else
         ((__local uint *)v)[i / PARTS] = sum;
-}
-
-/* Of a vector with a number for each row of a turn, that of row k. */
-INLINED uint FN(of_row)(PER_ROW v, int k)
-{
-#if ROWS == 4
-    return k == 0 ? v.s0 : k == 1 ? v.s1 : k == 2 ? v.s2 : v.s3;
-#else
-    return k == 0 ? v.s0 : v.s1;
-#endif
 }
 
 /* Completes a chunk with columns outside of the row: writes their sums, which are those of columns inside, or zeros, and
@@ -116,7 +97,7 @@ inline void FN(fill)(__local uint4 *tile, __local PER_ROW *totals, __local PER_R
             sums = FN(sums_of)(tile, at - first);
         if (at < 0 || at != column + i) /* column -1 of zeros is -1, too */
             UNROLLED_ON_GPUS for (int k = 0; k < ROWS; k++)
-                FN(set_sum)(tile, k, item, i, FN(of_row)(sums, k));
+                FN(set_sum)(tile, k, item, i, OF_ROW(sums, k));
         UNROLLED_ON_GPUS for (int c = 0; c < CH; c++) {
             if (i == HEAD)
                 heads[(c + HEAD) % CH * ITEMS + item] = total[c];
@@ -263,21 +244,16 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int
         }
         PER_ROW total[CH], head[CH], tail[CH];
         barrier(CLK_LOCAL_MEM_FENCE);
-#define STEP(k)                                                                                    \
-    {                                                                                              \
-        uint all[CH], before[CH], after[CH];                                                       \
-        FN(add_up)(sums, all, before, after);                                                      \
-        UNROLLED_ON_GPUS for (int c = 0; c < CH; c++)                                              \
-            total[c].s##k = all[c], head[c].s##k = before[c], tail[c].s##k = after[c];             \
-        UNROLLED_ON_GPUS for (int p = 0; p < PARTS; p++) {                                         \
-            tile[(k * PARTS + p) * ITEMS + item] = sums[p];                                        \
-            sums[p] += FN(part)(in[k], p) - FN(part)(out[k], p);                                   \
-        }                                                                                          \
-    }
-        STEP(0) STEP(1)
-#if ROWS == 4
-        STEP(2) STEP(3)
-#endif
+        UNROLLED_ON_GPUS for (int k = 0; k < ROWS; k++) {
+            uint all[CH], before[CH], after[CH];
+            FN(add_up)(sums, all, before, after);
+            UNROLLED_ON_GPUS for (int c = 0; c < CH; c++)
+                OF_ROW(total[c], k) = all[c], OF_ROW(head[c], k) = before[c], OF_ROW(tail[c], k) = after[c];
+            UNROLLED_ON_GPUS for (int p = 0; p < PARTS; p++) {
+                tile[(k * PARTS + p) * ITEMS + item] = sums[p];
+                sums[p] += FN(part)(in[k], p) - FN(part)(out[k], p);
+            }
+        }
         UNROLLED_ON_GPUS for (int c = 0; c < CH; c++) {
             totals[c * ITEMS + item] = total[c];
             heads[c * ITEMS + item] = head[c];
@@ -309,7 +285,8 @@ KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, int height, int
             uint sum[CH], words[4] = {0, 0, 0, 0};
             UNROLLED_ON_GPUS for (int c = 0; c < CH; c++) {
                 sum[c] = start[c].s0;
-                start[c] = NEXT_ROW(start[c]);
+                UNROLLED_ON_GPUS for (int i = 1; i < ROWS; i++)
+                    OF_ROW(start[c], i - 1) = OF_ROW(start[c], i);
             }
             UNROLLED_ON_GPUS for (int i = 0; i < CHUNK; i++) {
                 words[i / PER_WORD] |= FN(divided)(sum[i % CH] GIVEN) << SAMPLE_BITS * (i % PER_WORD);

@@ -94,13 +94,9 @@ inline void FN(put)(__global SRC *out, V(SRC) v, int count)
 #endif
         return;
     }
-    out[0] = v.s0;
-    if (count > 1)
-        out[CH] = v.s1;
-    if (count > 2)
-        out[2 * CH] = v.s2;
-    if (count > 3)
-        out[3 * CH] = v.s3;
+    UNROLLED_ON_GPUS for (int i = 0; i < 4; i++)
+        if (i == 0 || i < count)
+            out[i * CH] = ((SRC *)&v)[i];
 }
 
 /* The grid counts work-items of tiles in x, and tiles in y. The result's pixel (0, 0) is the source's
