@@ -9,9 +9,6 @@
  * source's last channel is alpha. */
 #include <ends.cl>
 #include <processor.cl>
-#ifdef WORK_IS_double
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#endif
 
 #define TAPS_MAX 104
 

@@ -8,9 +8,6 @@
  *
  * WORK is the type of the result. C is the number of its channels, CH that of the source; if they differ, the source's
  * last channel is alpha. */
-#ifdef WORK_IS_double
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#endif
 
 #define SMOOTH        0
 #define ANTISYMMETRIC 1

@@ -13,9 +13,6 @@
  * `lift` holds a, b, c, e, the factor of the low band and that of the high band. */
 #include <border.cl>
 #include <processor.cl>
-#ifdef WORK_IS_double
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#endif
 
 #define WORKS  CAT(WORK, 16)
 #define EARLY (STEPS / 2) /* pairs in front of the first stored one that the steps need */

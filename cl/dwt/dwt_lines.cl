@@ -12,9 +12,6 @@
 #include <ends.cl>
 #include <processor.cl>
 #include <round.cl>
-#ifdef WORK_IS_double
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#endif
 
 #define SOURCE_OF(x) (CH == C ? (x) : (x) / C * CH + (x) % C)
 

@@ -18,9 +18,6 @@
  * applies its thresholds to what it has loaded (cl/dwt/shrink_rule.cl); their places are hl_at, lh_at and hh_at. */
 #include <ends.cl>
 #include <round.cl>
-#ifdef WORK_IS_double
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#endif
 
 #define BAND          CAT(WORK, 2)
 #define BANDS         CAT(WORK, 4)

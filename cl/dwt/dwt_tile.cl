@@ -9,9 +9,6 @@
  * WORK is the type of sums and bands. C is the number of channels of a band, CH that of the source; if they differ, the
  * source's last channel is alpha. */
 #include <ends.cl>
-#ifdef WORK_IS_double
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#endif
 
 #define TAPS_MAX      42
 #define LINES         CAT(WORK, 4)

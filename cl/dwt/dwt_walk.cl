@@ -9,9 +9,6 @@
  * rows, in the same way.
  *
  * `lift` holds a, b, c, e, the factor of the low band and that of the high band. */
-#ifdef WORK_IS_double
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#endif
 /* NVIDIA's compiler does not define FP_FAST_FMAF. (H100, 8192²: with fma cdf97's way there takes 222 µs in place of 228,
  * but its way back 254 in place of 217.) */
 #if (defined(HAS_PTX) && defined(KERNEL_analysis)) || (defined(WORK_IS_float) && defined(FP_FAST_FMAF)) ||                       \

@@ -9,9 +9,6 @@
  * WORK is the type of sums and bands, DST that of the result, and C the number of channels. */
 #include <ends.cl>
 #include <round.cl>
-#ifdef WORK_IS_double
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#endif
 
 #define TAPS_MAX 52
 

@@ -15,9 +15,6 @@
  * WORK is float or double, SRC the coefficients' type, C the number of channels. */
 #include <round.cl>
 #include <together.cl>
-#ifdef WORK_IS_double
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#endif
 
 #ifdef WORK_IS_double
 #define KEY ulong

@@ -5,9 +5,6 @@
  * Taps are a table, so all filter banks use the same program. SRC is the type of the signal's samples, DST (float or
  * double) that of bands and sums. */
 #include <ends.cl>
-#ifdef DST_IS_double
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#endif
 
 #if BANDS == 2
 #define EACH_BAND(b) b(0) b(1)

@@ -6,9 +6,6 @@
  * double) that of sums, DST that of the result. */
 #include <border.cl>
 #include <round.cl>
-#ifdef ACC_IS_double
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#endif
 
 #define BAND(b)                                                                                    \
     PLANE_IN(SRC##b, src##b), int base##b, int length##b, int move##b, int size##b
