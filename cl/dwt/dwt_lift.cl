@@ -17,8 +17,6 @@
 #define WORKS  CAT(WORK, 16)
 #define EARLY (STEPS / 2) /* pairs in front of the first stored one that the steps need */
 #define LINE  (SPAN + 48) /* room in pairs: SPAN and EARLY in whole vectors, and a vector in front */
-#define LINE_OF(name) WORK name[LINE] __attribute__((aligned(128)))
-#define AT(p)         (*(WORKS *)(p))
 typedef CAT(SRC, 16) __attribute__((aligned(SRC_SIZE))) FN(source16);
 typedef ushort16 __attribute__((aligned(1))) FN(source_pairs);
 typedef WORKS __attribute__((aligned(WORK_SIZE))) FN(work16);
@@ -30,6 +28,8 @@ typedef WORKS __attribute__((aligned(WORK_SIZE))) FN(work16);
 #define BY_FMA
 #endif
 #include "dwt_lifting.cl"
+#define DOWN WORKS
+#include "dwt_down.cl"
 
 /* Sixteen pairs of columns where the row ends. What is outside is fewer samples than a row has, unless the row is short.
  * (With border_index for all rows: a sixth of 9/7's time.) */
@@ -69,62 +69,30 @@ inline void FN(fetch)(__global const SRC *restrict row, int p, int width, WORKS 
     *odd = (WORKS)(a.odd, b.odd);
 }
 
-/* What the steps down the columns need from the rows above, for each column. */
+/* Of columns of the two kinds, even and odd: what the steps down need from the rows above; and two pairs of rows that are
+ * filtered down: low, high, low, high. */
 struct FN(above) {
-    LINE_OF(x);
-    LINE_OF(d);
-#if STEPS == 4
-    LINE_OF(s);
-    LINE_OF(d2);
-#endif
+    WORKS x[LINE / 16], d[LINE / 16], s[LINE / 16], d2[LINE / 16];
 };
-
-/* Two pairs of rows that are filtered down: low, high, low, high. */
 struct FN(made) {
-    WORK line[4][LINE] __attribute__((aligned(128)));
+    WORKS line[4][LINE / 16];
 };
 
-/* The steps for the even row x, the odd row `o` below it and the next even row `e`. They complete a low and a high row:
- * with STEPS 2 those of x's pair, with STEPS 4 those of the pair before. Factors are applied later, along the row. */
-#if STEPS == 4
-#define DOWN(o, e, to_low, to_high)                                                                \
-    {                                                                                              \
-        WORKS d_new = LIFT_ODD(o, x, e, (WORKS)(lift[0])), s_new = LIFT_EVEN(x, d, d_new, (WORKS)(lift[1]));          \
-        WORKS d2_new = LIFT_ODD(d, s, s_new, (WORKS)(lift[2]));                                              \
-        AT(to_low) = LIFT_EVEN(s, d2, d2_new, (WORKS)(lift[3]));                                            \
-        AT(to_high) = d2_new;                                                                      \
-        x = e;                                                                                     \
-        d = d_new;                                                                                 \
-        s = s_new;                                                                                 \
-        d2 = d2_new;                                                                               \
-    }
-#else
-#define DOWN(o, e, to_low, to_high)                                                                \
-    {                                                                                              \
-        WORKS d_new = LIFT_ODD(o, x, e, (WORKS)(lift[0]));                                                   \
-        AT(to_low) = LIFT_EVEN(x, d, d_new, (WORKS)(lift[1]));                                              \
-        AT(to_high) = d_new;                                                                       \
-        x = e;                                                                                     \
-        d = d_new;                                                                                 \
-    }
-#endif
-
-/* The steps for four more rows: odd, even, odd, even. */
-inline void FN(down)(struct FN(above) *above, int i, WORKS o0, WORKS e0, WORKS o1, WORKS e1,
-                     __global const WORK *lift, struct FN(made) *made)
+/* The steps down for four more rows: odd, even, odd, even. With STEPS 2 they complete the rows of the pairs that these end,
+ * with STEPS 4 those of the pair before. Factors are applied later, along the row. */
+inline void FN(down_four)(struct FN(above) *above, int i, WORKS o0, WORKS e0, WORKS o1, WORKS e1,
+                          __global const WORK *lift, struct FN(made) *made)
 {
-    WORKS x = AT(above->x + i), d = AT(above->d + i);
-#if STEPS == 4
-    WORKS s = AT(above->s + i), d2 = AT(above->d2 + i);
-#endif
-    DOWN(o0, e0, made->line[0] + 16 + i, made->line[1] + 16 + i)
-    DOWN(o1, e1, made->line[2] + 16 + i, made->line[3] + 16 + i)
-    AT(above->x + i) = x;
-    AT(above->d + i) = d;
-#if STEPS == 4
-    AT(above->s + i) = s;
-    AT(above->d2 + i) = d2;
-#endif
+    struct FN(factors) f = {lift[0], lift[1], lift[2], lift[3]};
+    i /= 16;
+    struct FN(column) own = {above->x[i], above->d[i], above->s[i], above->d2[i], 0, 0};
+    FN(down)(&own, o0, e0, f);
+    made->line[0][1 + i] = own.low, made->line[1][1 + i] = own.high;
+    FN(down)(&own, o1, e1, f);
+    made->line[2][1 + i] = own.low, made->line[3][1 + i] = own.high;
+    above->x[i] = own.x, above->d[i] = own.d;
+    if (STEPS == 4)
+        above->s[i] = own.s, above->d2[i] = own.d2;
 }
 
 /* `v` moved up by one lane; lane 0 is the last lane of the vector before it. */
@@ -148,28 +116,23 @@ inline void FN(store)(__global WORK *to, WORKS v, bool past)
 inline void FN(along)(const WORK *even, const WORK *odd, __global const WORK *lift, WORK scale,
                       int past, int n_low, int n_high, __global WORK *low, __global WORK *high)
 {
-#if STEPS == 4
-    WORK to_low = lift[4] * scale, to_high = lift[5] * scale;
-#endif
+    WORK to_low = STEPS == 4 ? lift[4] * scale : 0, to_high = STEPS == 4 ? lift[5] * scale : 0;
     bool high_past = past > 0 && IS_ALIGNED(high), low_past = past > 1 && IS_ALIGNED(low);
-    WORKS d_before = 0;
-#if STEPS == 4
-    WORKS s_before = 0, d2_before = 0;
-#endif
+    WORKS d_before = 0, s_before = 0, d2_before = 0;
     for (int i = -16; i < n_low; i += 16) {
         const WORK *e = even + i + STEPS - 1, *o = odd + i + STEPS - 1;
         WORKS x = AT_ANY(e);
         WORKS d = LIFT_ODD(AT_ANY(o), x, AT_ANY(e + 1), (WORKS)(lift[0])), d_left = MOVED_UP(d_before, d);
         WORKS s = LIFT_EVEN(x, d_left, d, (WORKS)(lift[1]));
         d_before = d;
-#if STEPS == 4
-        WORKS s_left = MOVED_UP(s_before, s);
-        d = LIFT_ODD(d_left, s_left, s, (WORKS)(lift[2]));
-        s_before = s;
-        s = to_low * LIFT_EVEN(s_left, MOVED_UP(d2_before, d), d, (WORKS)(lift[3]));
-        d2_before = d;
-        d = to_high * d;
-#endif
+        if (STEPS == 4) {
+            WORKS s_left = MOVED_UP(s_before, s);
+            d = LIFT_ODD(d_left, s_left, s, (WORKS)(lift[2]));
+            s_before = s;
+            s = to_low * LIFT_EVEN(s_left, MOVED_UP(d2_before, d), d, (WORKS)(lift[3]));
+            d2_before = d;
+            d = to_high * d;
+        }
         if (i < 0)
             continue;
         if (i + 16 <= n_high) {
@@ -189,16 +152,6 @@ inline void FN(along)(const WORK *even, const WORK *odd, __global const WORK *li
     }
 }
 
-inline void FN(begin)(struct FN(above) *above, int i, WORKS x)
-{
-    AT(above->x + i) = x;
-    AT(above->d + i) = 0;
-#if STEPS == 4
-    AT(above->s + i) = 0;
-    AT(above->d2 + i) = 0;
-#endif
-}
-
 /* Row 2n + k of the picture. */
 #define SOURCE(n, k) ROW(src, border_index(2 * (n) + (k), height, BORDER_REFLECT))
 
@@ -208,7 +161,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WO
                      int rows, int width, int height)
 {
     POSITION(x, block)
-    struct FN(above) above[2]; /* for even columns, for odd ones */
+    struct FN(above) above[2];
     struct FN(made) made[2];
     int n_low = SPAN_END(x) - x, n_high = min(n_low, width / 2 - x), n_pairs = n_low + STEPS;
     int past = width >= PAST_CACHES / (int)WORK_SIZE / height;
@@ -216,11 +169,12 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WO
     for (int i = 0; i < n_pairs; i += 16) {
         WORKS x0, x1;
         FN(fetch)(SOURCE(y - EARLY, 0), x - EARLY + i, width, &x0, &x1);
-        FN(begin)(&above[0], i, x0);
-        FN(begin)(&above[1], i, x1);
+        above[0].x[i / 16] = x0, above[1].x[i / 16] = x1;
+        for (int k = 0; k < 2; k++)
+            above[k].d[i / 16] = above[k].s[i / 16] = above[k].d2[i / 16] = 0;
     }
     for (int k = 0; k < 4; k++) /* the vectors in front of the lines; no stored sample depends on them */
-        AT(made[0].line[k]) = AT(made[1].line[k]) = 0;
+        made[0].line[k][0] = made[1].line[k][0] = 0;
     for (int n = y - EARLY; n < y_end + EARLY - 1; n += 2) {
         __global const SRC *row[4] = {SOURCE(n, 1), SOURCE(n, 2), SOURCE(n, 3), SOURCE(n, 4)};
         for (int i = 0; i < n_pairs; i += 16) {
@@ -228,14 +182,14 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(WORK, ll), PLANE_OUT(WO
 #pragma unroll
             for (int k = 0; k < 4; k++)
                 FN(fetch)(row[k], x - EARLY + i, width, &v[k][0], &v[k][1]);
-            FN(down)(&above[0], i, v[0][0], v[1][0], v[2][0], v[3][0], lift, &made[0]);
-            FN(down)(&above[1], i, v[0][1], v[1][1], v[2][1], v[3][1], lift, &made[1]);
+            FN(down_four)(&above[0], i, v[0][0], v[1][0], v[2][0], v[3][0], lift, &made[0]);
+            FN(down_four)(&above[1], i, v[0][1], v[1][1], v[2][1], v[3][1], lift, &made[1]);
         }
         for (int k = 0; k < 4; k++) {
             int done = n - (EARLY - 1) + k / 2, high = k % 2;
             if (done < y || done >= y_end || (high && done >= height / 2))
                 continue;
-            FN(along)(made[0].line[k] + 16, made[1].line[k] + 16, lift, lift[4 + high], past ? 1 + high : 0,
+            FN(along)((const WORK *)(made[0].line[k] + 1), (const WORK *)(made[1].line[k] + 1), lift, lift[4 + high], past ? 1 + high : 0,
                       n_low, n_high,
                       (high ? ROW(lh, done) : ROW(ll, done)) + x,
                       (high ? ROW(hh, done) : ROW(hl, done)) + x);

@@ -19,3 +19,6 @@
 #endif
 #define LIFT_EVEN(v, l, r, k) LIFT_ODD(v, l, r, k)
 #endif
+struct FN(factors) {
+    WORK a, b, c, e; /* of the steps, in the order of the analysis */
+};
