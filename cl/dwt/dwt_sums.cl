@@ -1,5 +1,5 @@
 /* One level of the wavelet transform by sums of products, with the formulas of cl/dwt/dwt.cl, or of its inverse
- * (KERNEL_synthesis, cl/dwt/idwt.cl), for GPUs, pictures of one channel and filters of up to 16 taps. Banks of two filters
+ * (KERNEL_synthesis), for GPUs, pictures of one channel and filters of up to 16 taps. Banks of two filters
  * are taken apart in the same way; there a high band may be larger than the low one.
  *
  * A walker: a work-item of the analysis computes two columns of each band, through `rows` rows. It loads the part of two rows of the picture that

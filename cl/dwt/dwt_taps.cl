@@ -1,4 +1,4 @@
-/* One level of the wavelet transform by sums of products, with the formulas of cl/dwt/dwt.cl and cl/dwt/idwt.cl, for
+/* One level of the wavelet transform by sums of products, with the formulas of cl/dwt/dwt.cl, for
  * GPUs with few registers (Mali), pictures of one channel and filters of up to 12 taps. KERNEL_analysis computes bands
  * from a picture, KERNEL_synthesis a picture from bands.
  *

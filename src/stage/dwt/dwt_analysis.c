@@ -112,8 +112,8 @@ static void add_level(const struct dwt_analysis *a)
 {
     const struct dwt_level *l = a->task.level;
     uint32_t c = a->task.layout->channels;
-    struct pass *pass = pass_begin(a->task.plan, "dwt", "level", FORM_ROWS, LEVEL_SAMPLES / c * c,
-                                   l->low_width * c, l->low_height);
+    struct pass *pass = pass_begin(a->task.plan, "dwt", "analysis", FORM_ROWS,
+                                   LEVEL_SAMPLES / c * c, l->low_width * c, l->low_height);
     describe(a, pass);
     pass->work = 8.0 * pass_filters(a, pass);
     pass_ints(pass, l->high_width, l->high_height, dwt_kernel_border(&a->task));

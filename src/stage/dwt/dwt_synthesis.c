@@ -1,5 +1,5 @@
 /* The forms in which a level is put together: on CPUs one kernel, except for integers
- * (cl/dwt/idwt.cl); on GPUs with local memory lifting (cl/dwt/dwt_walk.cl), for wavelets that have
+ * (cl/dwt/dwt.cl); on GPUs with local memory lifting (cl/dwt/dwt_walk.cl), for wavelets that have
  * it, or sums down columns (cl/dwt/dwt_sums.cl) for other short filters; otherwise one direction
  * after the other (cl/dwt/dwt_lines.cl). */
 #include "stage/dwt/dwt_level.h"
@@ -38,8 +38,9 @@ static void add_level(const struct dwt_synthesis *s)
     uint32_t c = s->task.layout->channels;
     struct dwt_taps vertical = dwt_synthesis_taps(&s->task, l->height, 1);
     struct dwt_taps horizontal = dwt_synthesis_taps(&s->task, l->width, s->scale);
-    struct pass *pass = pass_begin(s->task.plan, "idwt", "level", FORM_ROWS, LEVEL_SAMPLES / c * c,
-                                   (l->width + 1) / 2 * c, (l->height + 1) / 2);
+    struct pass *pass = pass_begin(s->task.plan, "dwt", "synthesis", FORM_ROWS,
+                                   LEVEL_SAMPLES / c * c, (l->width + 1) / 2 * c,
+                                   (l->height + 1) / 2);
     describe(s, pass);
     pass->work = 16.0 * (vertical.count + horizontal.count);
     dwt_pass_taps(pass, &vertical);
