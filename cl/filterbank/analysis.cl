@@ -5,13 +5,12 @@
  * Taps are a table, so all filter banks use the same program. SRC is the type of the signal's samples, DST (float or
  * double) that of bands and sums. */
 #include <ends.cl>
+#include "bank.cl"
 
 #if BANDS == 2
-#define EACH_BAND(b) b(0) b(1)
 #define BAND_PLANES  PLANE_OUT(DST, dst0), PLANE_OUT(DST, dst1)
 #define BAND_PLACES  int skip0, int length0, int skip1, int length1
 #else
-#define EACH_BAND(b) b(0)
 #define BAND_PLANES  PLANE_OUT(DST, dst0)
 #define BAND_PLACES  int skip0, int length0
 #endif
@@ -34,23 +33,6 @@ inline int FN(index)(int i, int n, int border, int factor)
         return border_index(i, n, border);
     return min(modulo(i, (n + factor - 1) / factor * factor), n - 1);
 }
-
-/* Along rows, of pixels of `channels` without alpha, or along columns. */
-#pragma kernel rows rows_tile
-#define ALONG_X 1
-#pragma kernel columns columns_tile
-#define ALONG_X 0
-#pragma kernel
-
-/* Of tiles, which are of one channel along rows, the step is a constant. */
-#pragma kernel rows columns
-#define FACTOR       factor
-#define SRC_CHANNELS src_channels
-#define CHANNELS     channels
-#pragma kernel rows_tile columns_tile
-#define SRC_CHANNELS 1
-#define CHANNELS     1
-#pragma kernel
 
 /* ONE computes sample x in row y, at grid position n along the direction. The taps of samples inner … inner_end - 1 of rows
  * are all within the signal. */
@@ -134,7 +116,6 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
 #pragma kernel rows_tile columns_tile
 /* Tiles, on GPUs: the bands' samples at four grid positions, from samples that are each loaded once. Factor and taps are
  * FACTOR and TAPS; samples at the source's edges take those of the table. */
-#include "tile.cl"
 #define SEEN      (3 * FACTOR + TAPS) /* samples under the taps of four positions */
 
 #pragma kernel rows_tile
@@ -189,10 +170,8 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
         a##b##p = fma((float4)(tap##b[k - p * FACTOR & 15]), v, a##b##p);
 #if BANDS == 2
 #define ADD_ROWS(p, k) ADD_ROW(0, p, k) ADD_ROW(1, p, k)
-#define ALL_HAVE       HAVE(0) && HAVE(1)
 #else
 #define ADD_ROWS(p, k) ADD_ROW(0, p, k)
-#define ALL_HAVE       HAVE(0)
 #endif
 #define LINE(_, k)                                                                                 \
     if (SEEN > k) {                                                                                \
@@ -205,13 +184,13 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
 #define PUT_FOUR(b)                                                                                \
     uint to##b = (uint)(dst##b##_offset + (y - skip##b) * dst##b##_stride + x);                    \
     PUT_ROW(b, 0) PUT_ROW(b, 1) PUT_ROW(b, 2) PUT_ROW(b, 3)
-#define HAVE(b) (y >= skip##b && y + 4 - skip##b <= length##b)
+#define HAVE(b) &&(y >= skip##b && y + 4 - skip##b <= length##b)
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
 {
     POSITION(x, block)
     int y = 4 * block, begin = FACTOR * y + base;
-    if (x + 4 <= grid_width && begin >= 0 && begin + SEEN <= length && ALL_HAVE) {
+    if (x + 4 <= grid_width && begin >= 0 && begin + SEEN <= length EACH_BAND(HAVE)) {
         uint at = (uint)(src_offset + begin * src_stride + x);
         EACH_BAND(BEGIN_FOUR)
         LIST_28(LINE, _)

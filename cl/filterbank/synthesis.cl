@@ -6,14 +6,13 @@
  * double) that of sums, DST that of the result. */
 #include <border.cl>
 #include <round.cl>
+#include "bank.cl"
 
 #define BAND(b)                                                                                    \
     PLANE_IN(SRC##b, src##b), int base##b, int length##b, int move##b, int size##b
 #if BANDS == 2
-#define EACH_BAND(f) f(0) f(1)
 #define BANDS_IN     BAND(0), BAND(1)
 #else
-#define EACH_BAND(f) f(0)
 #define BANDS_IN     BAND(0)
 #endif
 
@@ -62,21 +61,6 @@ typedef CAT(ACC, 16) __attribute__((aligned(sizeof(ACC)))) FN(sums);
 #define LOAD16(b, p) CAT3(convert_, ACC, 16)(*(__global const FN(band##b) *)(p))
 #define STORE16(p, v) *(__global FN(results) *)(p) = (v)
 #pragma form
-
-/* Along rows, of pixels of `channels`, or along columns. */
-#pragma kernel rows rows_tile
-#define ALONG_X 1
-#pragma kernel columns columns_tile
-#define ALONG_X 0
-#pragma kernel
-
-/* Of tiles, which are of one channel along rows, the step is a constant. */
-#pragma kernel rows columns
-#define FACTOR   factor
-#define CHANNELS channels
-#pragma kernel rows_tile columns_tile
-#define CHANNELS 1
-#pragma kernel
 
 /* ONE computes sample x in row y, from the bands that have samples beside the direction there. */
 #define BESIDE    (ALONG_X ? y : x)
@@ -157,7 +141,6 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
 #pragma kernel rows_tile columns_tile
 /* Tiles, on GPUs: all positions of the result that belong to POSITIONS samples of the bands, which are each loaded once.
  * TAPS: of each position in the step of FACTOR. What lies at the edges takes its taps from the table. */
-#include "tile.cl"
 #define SEEN (POSITIONS - 1 + TAPS) /* samples of a band */
 
 #pragma kernel rows_tile

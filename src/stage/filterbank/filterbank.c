@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of cl/filterbank/tile.cl. */
+/* Of cl/filterbank/bank.cl. */
 enum {
     TILE_FACTOR_MAX = 4,
     TILE_TAPS = 16 /* of a band that kernels have names for */

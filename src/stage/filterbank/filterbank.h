@@ -119,7 +119,7 @@ void filterbank_taps_store(struct filterbank_taps *taps, const struct filterbank
                            struct stage_plan *plan);
 
 /* Whether the device is a GPU whose kernels for banks of this factor and with windows of so many
- * taps (cl/filterbank/tile.cl) can have the taps written into them. */
+ * taps (cl/filterbank/bank.cl) can have the taps written into them. */
 bool filterbank_takes_tiles(const struct stage_plan *plan, const struct filterbank_config *config,
                             unsigned factor, int32_t n_taps);
 /* Defines the taps from `at` on as those of band b: T0_0 … */

@@ -1,4 +1,25 @@
-/* In front of tiles of filter banks on GPUs: the taps of band b, T0_0 … and T1_0 …, 16 of each, as tap0 and tap1, and lists
+/* What taking apart and putting together have in common: bands, directions, and tiles. */
+#if BANDS == 2
+#define EACH_BAND(f) f(0) f(1)
+#else
+#define EACH_BAND(f) f(0)
+#endif
+
+/* Along rows, of pixels of `channels`, or along columns. Of tiles, which are of one channel along rows, the step is a
+ * constant. */
+#pragma kernel rows rows_tile
+#define ALONG_X 1
+#pragma kernel columns columns_tile
+#define ALONG_X 0
+#pragma kernel rows columns
+#define FACTOR       factor
+#define SRC_CHANNELS src_channels
+#define CHANNELS     channels
+#pragma kernel rows_tile columns_tile
+#define SRC_CHANNELS 1
+#define CHANNELS     1
+
+/* Tiles, on GPUs: the taps of band b, T0_0 … and T1_0 …, 16 of each, as tap0 and tap1, and lists
  * DO(a, k) for k from 0 on. Nothing is a loop, because elements of arrays lie in registers only if the compiler sees every
  * index, and Mesa's does not unroll such loops. Taps that are zero cost nothing. */
 #include <memory.cl>
@@ -13,3 +34,4 @@
 #define TAKE_TAPS(b)                                                                               \
     float tap##b[16];                                                                                \
     LIST_16(TAKE_TAP, b)
+#pragma kernel
