@@ -18,7 +18,7 @@
 #define WEAK   1
 #define STRONG 2
 
-#if defined(KERNEL_gradient) || defined(KERNEL_thin)
+#pragma kernel gradient thin
 /* Vectors at any address, on CPUs and Mali. Pixels whose neighbours lie in the plane are computed by vectors where there
  * are so many, others one by one. */
 #if LANES + 0
@@ -26,9 +26,8 @@
 ANY(MAGNITUDE, FN(numbers));
 ANY(uchar, FN(classes));
 #endif
-#endif
 
-#if defined(KERNEL_gradient)
+#pragma kernel gradient
 /* `flat` and `steep` are exact with the product's floor: it is a whole number for 0 alone, and a gradient of 0 is never an
  * edge. */
 inline V(MAGNITUDE) FN(number)(V(DIFFERENCE) dx, V(DIFFERENCE) dy)
@@ -112,7 +111,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(MAGNITUDE, dst), int wi
             out[x] = FN(pixel)(a, b, c, max(x - 1, 0) * CH, x * CH, min(x + 1, width - 1) * CH);
     }
 }
-#elif defined(KERNEL_thin)
+#pragma kernel thin
 inline V(uchar) FN(kind)(V(MAGNITUDE) v, V(MAGNITUDE) before, V(MAGNITUDE) behind, LIMIT low, LIMIT high)
 {
     V(MAGNITUDE) two = 2, one = 1, zero = 0, size = v >> two, equal = one - ((v & two) >> one);
@@ -170,9 +169,7 @@ __kernel void KERNEL(GRID, PLANE_IN(MAGNITUDE, src), PLANE_OUT(uchar, dst), PLAN
             own[x] = y * parents_stride + x;
     }
 }
-#else
-#define PARAMETERS PLANE_OUT(uchar, classes), PLANE_OUT(int, parents)
-
+#pragma kernel join mark show
 /* The root of a pixel's tree; on the way links become shorter. */
 inline int FN(root)(volatile __global int *parents, int i)
 {
@@ -199,11 +196,12 @@ inline void FN(join)(volatile __global int *parents, int a, int b)
     }
 }
 
-#ifdef KERNEL_show
-__kernel void KERNEL(GRID, PARAMETERS, PLANE_OUT(uchar, dst))
-#else
-__kernel void KERNEL(GRID, PARAMETERS)
-#endif
+#pragma kernel join mark
+#define SHOWN
+#pragma kernel show
+#define SHOWN , PLANE_OUT(uchar, dst)
+#pragma kernel join mark show
+__kernel void KERNEL(GRID, PLANE_OUT(uchar, classes), PLANE_OUT(int, parents) SHOWN)
 {
     POSITION(x, y)
     __global uchar *own = ROW(classes, y);
@@ -211,18 +209,18 @@ __kernel void KERNEL(GRID, PARAMETERS)
     int end = SPAN_END(x);
     for (; x < end; x++) {
         if (x % 8 == 0 && x + 8 <= end && *(__global const ulong *)(own + x) == 0) {
-#ifdef KERNEL_show
+#pragma kernel show
             __global uchar *to = ROW(dst, y) + x;
             if (((size_t)to & 7) == 0)
                 *(__global ulong *)to = 0;
             else
                 vstore8((uchar8)(0), 0, to);
-#endif
+#pragma kernel join mark show
             x += 7;
             continue;
         }
         int at = y * parents_stride + x, above = at - parents_stride;
-#if defined(KERNEL_join)
+#pragma kernel join
         if (own[x] == NONE)
             continue;
         bool left = x > 0 && own[max(x - 1, 0)] != NONE;
@@ -239,21 +237,19 @@ __kernel void KERNEL(GRID, PARAMETERS)
         }
         if (left)
             FN(join)(links, at, at - 1);
-#else
+#pragma kernel mark show
         uchar kind = own[x];
-#ifdef KERNEL_mark
+#pragma kernel mark
         if (kind == STRONG) {
             int root = FN(root)(links, at);
             ROW(classes, root / parents_stride)[root % parents_stride] = STRONG;
         }
-#else
+#pragma kernel show
         if (kind == WEAK) {
             int root = FN(root)(links, at);
             kind = ROW(classes, root / parents_stride)[root % parents_stride];
         }
         ROW(dst, y)[x] = kind == STRONG ? 255 : 0;
-#endif
-#endif
+#pragma kernel join mark show
     }
 }
-#endif
