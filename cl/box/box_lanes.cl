@@ -152,30 +152,19 @@ inline int FN(place)(int i)
 
 /* A vector of what has been found for each channel: a lane of phase k gets that of its sample's, of samples `first`
  * further. */
-#define OF(i) of[(first + PHASES * (i) + k) % CH]
-OVERLOADED short16 FN(by_channel)(const short *of, int k, int first)
+inline PHASE FN(by_channel)(const LANE *of, int k, int first)
 {
-    return (short16)(OF(0), OF(1), OF(2), OF(3), OF(4), OF(5), OF(6), OF(7), OF(8), OF(9), OF(10), OF(11), OF(12), OF(13),
-                     OF(14), OF(15));
-}
-
-OVERLOADED int8 FN(by_channel)(const int *of, int k, int first)
-{
-    return (int8)(OF(0), OF(1), OF(2), OF(3), OF(4), OF(5), OF(6), OF(7));
+    PHASE v;
+    UNROLLED for (int i = 0; i < LANE_COUNT; i++)
+        ((LANE *)&v)[i] = of[(first + PHASES * i + k) % CH];
+    return v;
 }
 
 /* The last sample of channel c in a block. */
 #define LAST_AT(c) (BLOCK - 1 - (BLOCK - 1 - (c)) % CH)
-OVERLOADED short FN(last)(const short16 *v, int c)
+inline LANE FN(last)(const PHASE *v, int c)
 {
-    short16 own = v[LAST_AT(c) % PHASES];
-    return LAST_AT(c) / PHASES == 15 ? own.sf : own.se;
-}
-
-OVERLOADED int FN(last)(const int8 *v, int c)
-{
-    int8 own = v[LAST_AT(c) % PHASES];
-    return LAST_AT(c) / PHASES == 7 ? own.s7 : own.s6;
+    return ((const LANE *)&v[LAST_AT(c) % PHASES])[LAST_AT(c) / PHASES];
 }
 
 /* Even and odd samples in phases. */
