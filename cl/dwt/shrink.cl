@@ -82,6 +82,15 @@ inline int FN(place_of)(PLACES_IN, int by, int row)
 #define IN_ROW(y)          (src + (uint)(SRC_AT + (y) * SRC_STRIDE))
 /* Where the samples from `begin` on end that are a work-item's: a pixel, or what the row has of SPAN. */
 #define END                (SPAN == C ? begin + C : min(begin + SPAN, WIDTH))
+/* Takes each of these that is channel c's; IN_FOURS: four of one channel, which are loaded at once. */
+#define TAKE_EACH(in)                                                                              \
+    if (IN_FOURS && begin + 4 == end) {                                                            \
+        CAT(SRC, 4) v = *(__global const CAT(SRC, 4) *)((in) + begin);                             \
+        TAKE_ONE(v.x) TAKE_ONE(v.y) TAKE_ONE(v.z) TAKE_ONE(v.w)                                    \
+    } else {                                                                                       \
+        for (int x = begin + c; x < end; x += C)                                                   \
+            TAKE_ONE((in)[x])                                                                      \
+    }
 #define COUNTS(c, w, part) ROW(state, PARTS_AT + ((part) * C + (c)) * 2 + (w))
 #define EACH_ROW_OF_BAND(y)                                                                        \
     for (int y = (band - BANDS_AT) * rows, y_end = min(y + rows, HEIGHT); y < y_end; y++)
@@ -203,6 +212,12 @@ KERNEL(GRID, PLANE_OUT(int, state), PLACES_IN, UNIVERSAL_IN, int bits)
 #pragma form
 
 #pragma kernel count
+#define TAKE_ONE(v)                                                                                \
+    {                                                                                              \
+        KEY key = KEY_OF(v) >> shift;                                                              \
+        COUNT_IF(counts + (key & 255), key >> 8 == prefix.x);                                      \
+        COUNT_IF(others + (key & 255), prefix.x != prefix.y && key >> 8 == prefix.y);              \
+    }
 /* The grid counts samples of the widest plane's rows, and bands. */
 __kernel void KERNEL(GRID, __global const SRC *restrict src, PLANE_OUT(int, state), PLACES_IN, int rows, int shift)
 {
@@ -217,12 +232,7 @@ __kernel void KERNEL(GRID, __global const SRC *restrict src, PLANE_OUT(int, stat
         CAT(KEY, 2) prefix = *(__global const CAT(KEY, 2) *)KEYS(transform, c);
         __global int *counts = COUNTS(c, 0, PART), *others = COUNTS(c, 1, PART);
         EACH_ROW_OF_BAND(y) {
-            __global const SRC *in = IN_ROW(y);
-            for (int x = begin + c; x < end; x += C) {
-                KEY key = KEY_OF(in[x]) >> shift;
-                COUNT_IF(counts + (key & 255), key >> 8 == prefix.x);
-                COUNT_IF(others + (key & 255), prefix.x != prefix.y && key >> 8 == prefix.y);
-            }
+            TAKE_EACH(IN_ROW(y))
         }
     }
 }
@@ -310,6 +320,11 @@ KERNEL(GRID, __global const SRC *restrict src, PLANE_OUT(int, state), PLACES_IN,
 }
 
 #pragma kernel steps
+#define TAKE_ONE(v)                                                                                \
+    {                                                                                              \
+        int k = STEP_AT(v);                                                                        \
+        COUNT_IF(counts + min(k, RISK_STEPS - 1), k < RISK_STEPS);                                 \
+    }
 /* As `count`. */
 __kernel void KERNEL(GRID, __global const SRC *restrict src, PLANE_OUT(int, state), PLACES_IN, int rows,
                      __global const WORK *restrict factors)
@@ -324,11 +339,7 @@ __kernel void KERNEL(GRID, __global const SRC *restrict src, PLANE_OUT(int, stat
         WORK step = STEP_OF(c), inverse = step > 0 ? 1 / step : 0;
         __global int *counts = COUNTS(c, 0, PART);
         EACH_ROW_OF_BAND(y) {
-            __global const SRC *in = IN_ROW(y);
-            for (int x = begin + c; x < end; x += C) {
-                int k = STEP_AT(in[x]);
-                COUNT_IF(counts + min(k, RISK_STEPS - 1), k < RISK_STEPS);
-            }
+            TAKE_EACH(IN_ROW(y))
         }
     }
 }
@@ -374,7 +385,8 @@ inline CAT(WORK, 2) FN(add)(CAT(WORK, 2) sum, WORK v)
 #define SUMS_OF(band) ((__global CAT(WORK, 2) *)ROW(sums, band))
 
 #pragma kernel squares
-/* Sums of squares over bands: on CPUs one for each channel, elsewhere one for each column. The grid is that of `count`. */
+/* Sums of squares over bands: on CPUs one for each channel, elsewhere one for each work-item. The grid is that of `count`. */
+#define TAKE_ONE(v) sum = FN(add)(sum, (WORK)(v) * (WORK)(v));
 __kernel void KERNEL(GRID, __global const SRC *restrict src, PLANE_OUT(WORK, sums), PLACES_IN, int rows)
 {
     POSITION(begin, band)
@@ -382,6 +394,7 @@ __kernel void KERNEL(GRID, __global const SRC *restrict src, PLANE_OUT(WORK, sum
     int4 plane = place[0], parts = place[1];
     if (begin >= WIDTH)
         return;
+    int end = END;
     for (int c = 0; c < C; c++) {
         CAT(WORK, 2) sum = 0;
         EACH_ROW_OF_BAND(y) {
@@ -405,15 +418,19 @@ __kernel void KERNEL(GRID, __global const SRC *restrict src, PLANE_OUT(WORK, sum
                 rest += (WORK)in[i] * (WORK)in[i];
             sum = FN(add)(sum, rest);
 #pragma form VECTOR SCALAR
-            sum = FN(add)(sum, (WORK)in[0] * (WORK)in[0]);
+            if (IN_FOURS) {
+                TAKE_EACH(in - begin)
+            } else {
+                TAKE_ONE(in[0])
+            }
 #pragma form
         }
-        SUMS_OF(band)[begin + c] = sum;
+        SUMS_OF(band)[IN_FOURS ? begin / 4 : begin + c] = sum;
     }
 }
 
 #pragma kernel gather
-/* Adds the columns' sums up, for each channel. The grid counts channels, and bands. */
+/* Adds the sums of work-items up, for each channel. The grid counts channels, and bands. */
 __kernel void KERNEL(GRID, PLANE_IN(WORK, columns), PLANE_OUT(WORK, sums), PLACES_IN)
 {
     POSITION(c, band)
@@ -421,7 +438,7 @@ __kernel void KERNEL(GRID, PLANE_IN(WORK, columns), PLANE_OUT(WORK, sums), PLACE
     __global const int4 *place = PLACE_AT(PLACE_OF(BY_BANDS, band));
     int4 plane = place[0];
     CAT(WORK, 2) sum = 0;
-    for (int x = c; x < WIDTH; x += C)
+    for (int x = c, n = IN_FOURS ? (WIDTH + 3) / 4 : WIDTH; x < n; x += C)
         sum = FN(add)(FN(add)(sum, in[x].x), in[x].y);
     SUMS_OF(band)[c] = sum;
 }
@@ -448,7 +465,7 @@ __kernel void KERNEL(GRID, PLANE_OUT(int, state), PLANE_OUT(WORK, sums), PLACES_
 #pragma kernel apply
 #include "shrink_rule.cl"
 
-/* The grid counts samples of the widest plane's rows, and all blocks. IN_FOURS: four of one channel at once. */
+/* The grid counts samples of the widest plane's rows, and all blocks. */
 #define RULED(v) SATURATE(SRC, FN(rule)((WORK)(v), limit, upper, slope))
 __kernel void KERNEL(GRID, __global const SRC *restrict src, __global SRC *restrict dst, PLACES_IN, LIMITS_IN)
 {

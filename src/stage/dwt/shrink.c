@@ -348,14 +348,21 @@ static struct pass *begin_together(const struct shrinking *s, const struct group
     return pass;
 }
 
+/* Whether passes that take columns take four samples at once. */
+static bool takes_fours(const struct shrinking *s, const struct group *g)
+{
+    return s->plan->profile->takes_columns && g->channels == 1 && s->aligned;
+}
+
 /* A pass over bands, in columns of pixels except on CPUs. */
 static struct pass *begin_bands(const struct shrinking *s, const struct group *g, const char *part,
                                 const struct cut *cut, uint32_t bands)
 {
-    bool rows = s->form == FORM_ROWS;
-    struct pass *pass =
-        begin(s, g, part, s->form, rows ? PASS_WHOLE_ROW : g->channels, g->width, bands);
-    pass->work = 8.0 * cut->band * (rows ? 1 : g->channels);
+    bool rows = s->form == FORM_ROWS, fours = takes_fours(s, g);
+    uint32_t span = rows ? PASS_WHOLE_ROW : fours ? 4 : g->channels;
+    struct pass *pass = begin(s, g, part, s->form, span, g->width, bands);
+    pass_define(pass, "IN_FOURS", "%d", fours);
+    pass->work = 8.0 * cut->band;
     return pass;
 }
 
@@ -421,7 +428,9 @@ static void add_squares(const struct shrinking *s, const struct group *g)
     if (s->form == FORM_ROWS)
         return;
     pass = begin(s, g, "gather", s->form, 1, g->channels, g->bands[0]);
-    pass->work = 16.0 * g->width / g->channels;
+    bool fours = takes_fours(s, g);
+    pass_define(pass, "IN_FOURS", "%d", fours);
+    pass->work = 16.0 * g->width / (fours ? 4 : g->channels);
     pass_plane(pass, s->columns, 0);
     pass_plane(pass, s->sums, 0);
     pass_places(pass, cut, g, g->places);
@@ -589,8 +598,7 @@ static struct shrinking shrinking_of(const struct shrink_config *config, struct 
 /* Applies the thresholds to a group's planes; on GPUs to vectors, where there is one channel. */
 static void add_apply(const struct shrinking *s, const struct group *g)
 {
-    const struct device_profile *profile = s->plan->profile;
-    bool four = (profile->takes_columns || s->together) && g->channels == 1 && s->aligned;
+    bool four = takes_fours(s, g) || (s->together && g->channels == 1 && s->aligned);
     const struct shrink_limits limits = limits_of(s);
     struct pass *pass = begin(s, g, "apply", s->form,
                               s->form == FORM_ROWS ? PASS_WHOLE_ROW
