@@ -267,28 +267,31 @@ int chain_join(struct chain *tree, const struct chain *chains, size_t count, str
     bool failed = false;
     for (size_t i = 0; i < count; i++)
         most += chains[i].n_steps;
-    *tree = (struct chain){.definitions = chains[0].definitions};
+    *tree = (struct chain){0};
     if (count > CHAIN_RESULTS_MAX)
         return fault_set(fault, FAULT_LIMIT, "%zu results of one picture; the limit is %d", count,
                          CHAIN_RESULTS_MAX);
-    tree->steps = calloc(most + 1, sizeof *tree->steps);
-    tree->ends = calloc(count, sizeof *tree->ends);
-    failed = !tree->steps || !tree->ends;
+    struct chain joined = {.definitions = chains[0].definitions,
+                           .steps = calloc(most + 1, sizeof *joined.steps),
+                           .ends = calloc(count, sizeof *joined.ends)};
+    failed = !joined.steps || !joined.ends;
     for (size_t i = 0; i < count && !failed; i++) {
         size_t at = 0; /* the number of the step that the tree has for those so far */
         for (size_t k = 0; k < chains[i].n_steps && !failed; k++) {
-            size_t next = find_branch(tree, at, &chains[i].steps[k], &failed);
+            size_t next = find_branch(&joined, at, &chains[i].steps[k], &failed);
             if (next == 0 && !failed) {
-                failed = !append_step(tree, &chains[i].steps[k], tree->n_steps - at);
-                next = tree->n_steps;
+                failed = !append_step(&joined, &chains[i].steps[k], joined.n_steps - at);
+                next = joined.n_steps;
             }
             at = next;
         }
-        tree->ends[tree->n_ends++] = at;
+        joined.ends[joined.n_ends++] = at;
     }
-    if (!failed)
+    if (!failed) {
+        *tree = joined;
         return 0;
-    chain_finish(tree);
+    }
+    chain_finish(&joined);
     return fault_set(fault, FAULT_MEMORY, "no memory for a chain");
 }
 

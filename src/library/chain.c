@@ -105,31 +105,20 @@ int sluice_definitions_add_camera(struct sluice_definitions *definitions, const 
     return 0;
 }
 
-int sluice_definitions_add_picture(struct sluice_definitions *definitions, const char *name,
-                                   const struct sluice_layout *layout, const void *data,
-                                   struct sluice_error *error)
+/* Adds a copy of the samples that lie in `data` as the plane says; false: no memory. */
+static bool add_picture(struct definitions *definitions, const char *name, const struct plane *from,
+                        const uint8_t *data)
 {
-    struct frame frame = {0};
-    struct picture copy = {0};
-    int result = check_name(definitions, name, error);
-    if (result == 0)
-        result = library_layout(layout, &frame, error);
-    if (result == 0 && (frame.n_planes != 1 || frame.video.format || !data))
-        result = library_error(error, SLUICE_E_USAGE,
-                               "picture '%s': it is one plane of SLUICE_PLANES, and its samples",
-                               name);
     struct frame own = {0};
+    struct picture copy = {0};
     struct definition_picture *picture = NULL;
-    if (result == 0 && frame_add_plane(&own, &frame.planes[0], FRAME_ALIGNMENT) &&
-        picture_create(&copy, &own))
-        picture = definitions_add_picture(&definitions->own, name, name);
-    if (result == 0 && !picture)
-        result = library_error(error, SLUICE_E_MEMORY, "no memory for a picture");
+    if (frame_add_plane(&own, from, FRAME_ALIGNMENT) && picture_create(&copy, &own))
+        picture = definitions_add_picture(definitions, name, name);
     if (picture) {
-        const struct plane *from = &frame.planes[0], *to = &copy.frame.planes[0];
+        const struct plane *to = &copy.frame.planes[0];
         for (uint32_t y = 0; y < to->height; y++)
-            memcpy(copy.data + y * to->stride,
-                   (const uint8_t *)data + from->offset + y * from->stride, plane_row_bytes(to));
+            memcpy(copy.data + y * to->stride, data + from->offset + y * from->stride,
+                   plane_row_bytes(to));
         picture->plane = *to;
         picture->samples = copy.data;
         picture->n_bytes = copy.frame.size;
@@ -137,6 +126,23 @@ int sluice_definitions_add_picture(struct sluice_definitions *definitions, const
     }
     picture_destroy(&copy);
     frame_finish(&own);
+    return picture != NULL;
+}
+
+int sluice_definitions_add_picture(struct sluice_definitions *definitions, const char *name,
+                                   const struct sluice_layout *layout, const void *data,
+                                   struct sluice_error *error)
+{
+    struct frame frame = {0};
+    int result = check_name(definitions, name, error);
+    if (result == 0)
+        result = library_layout(layout, &frame, error);
+    if (result == 0 && (frame.n_planes != 1 || frame.video.format || !data))
+        result = library_error(error, SLUICE_E_USAGE,
+                               "picture '%s': it is one plane of SLUICE_PLANES, and its samples",
+                               name);
+    else if (result == 0 && !add_picture(&definitions->own, name, &frame.planes[0], data))
+        result = library_error(error, SLUICE_E_MEMORY, "no memory for a picture");
     frame_finish(&frame);
     return result;
 }

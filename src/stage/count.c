@@ -31,6 +31,12 @@ static uint32_t rows_of(const struct count *count, uint32_t samples)
     return rows < 1 ? 1 : rows > count->tile_height ? count->tile_height : rows;
 }
 
+/* A row's samples, or pixels where these count once. */
+static uint32_t width_of(const struct plane *plane, uint32_t pixel)
+{
+    return pixel > 1 ? plane->width : plane->width * plane->channels;
+}
+
 void count_plane(const struct stage_plan *plan, const struct plane *plane, bool luma, uint32_t bins,
                  struct count *count)
 {
@@ -49,7 +55,7 @@ void count_plane(const struct stage_plan *plan, const struct plane *plane, bool 
     };
     if (count->levels)
         count->bins = size == 1 ? 256 : 65536;
-    count->tile_width = plane->width * plane->channels / count->pixel;
+    count->tile_width = width_of(plane, count->pixel);
     /* A CPU's parts of 65536 counts are too large for its caches: no more than it needs. */
     uint32_t most = count->bins > 4096 && plan->profile->units < 8 ? 2 * plan->profile->units : 16;
     count->rows = on_cpu ? parts_of(plane->height, most) : count->together ? (luma ? 4 : 16) : 32;
@@ -236,10 +242,9 @@ static void add_scan(struct stage_plan *plan, const char *part, unsigned index, 
                                           : (double)count->rows * count->colours);
     pass->bytes_read = plane_bytes(plane);
     pass_plane(pass, OPERAND_IN, index);
-    pass_ints(pass, count->counts_at, count->apart, count->parts,
-              plane->width * plane->channels / count->pixel, plane->height, count->across,
-              count->tiles / count->across, count->tile_width, count->tile_height, count->rows,
-              count->bands, count->strip, strips);
+    pass_ints(pass, count->counts_at, count->apart, count->parts, width_of(plane, count->pixel),
+              plane->height, count->across, count->tiles / count->across, count->tile_width,
+              count->tile_height, count->rows, count->bands, count->strip, strips);
     if (count->scaled) {
         pass_numbers(pass, "int values, float low, float scale", "values, low, scale");
         pass_int(pass, (int32_t)count->bins);

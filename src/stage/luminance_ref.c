@@ -19,10 +19,12 @@ double luminance_sum(enum sample_type type, const double rgb[3], const uint32_t 
 
 double luminance_of(const struct stage_place *place, const uint32_t weights[3])
 {
-    double v[3];
-    for (uint32_t c = 0; c < 3 && c < place->from->channels; c++)
-        v[c] = stage_channel(place, c);
-    return place->from->channels > 2 ? luminance_sum(place->from->type, v, weights) : v[0];
+    double rgb[3];
+    if (place->from->channels < 3)
+        return stage_channel(place, 0);
+    for (uint32_t c = 0; c < 3; c++)
+        rgb[c] = stage_channel(place, c);
+    return luminance_sum(place->from->type, rgb, weights);
 }
 
 double luminance_at(const void *config, const struct stage_place *place)

@@ -352,6 +352,15 @@ static bool make_window(const struct bank_direction *direction, struct bank_span
     return true;
 }
 
+static bool is_same(const struct window *a, const struct window *b)
+{
+    bool same = a->at == b->at && a->n_taps == b->n_taps;
+    for (unsigned i = 0; i < 2; i++)
+        for (unsigned k = 0; k < a->n_taps && same; k++)
+            same = a->taps[i][k] == b->taps[i][k];
+    return same;
+}
+
 /* All bands in one direction, two at a time; empty ones are left out. */
 static void add_passes(struct work *work, bool rows, const struct bank_direction *direction,
                        struct bank_span in, const struct bank_span *spans,
@@ -422,8 +431,8 @@ static bool add_both(struct work *work, const struct filterbank_node *node, unsi
         x->n_filters != 2 || y->n_filters != 2 || x->factor != 2 || y->factor != 2 ||
         source.channels != 1 || !pass_is_aligned(&source) || node->x[0].length <= 0 ||
         node->x[1].length <= 0 || node->y[0].length <= 0 || node->y[1].length <= 0 ||
-        !make_window(x, in_x, node->x, &along) ||
-        !make_window(y, in_y, node->y, &down) || memcmp(&along, &down, sizeof down) != 0)
+        !make_window(x, in_x, node->x, &along) || !make_window(y, in_y, node->y, &down) ||
+        !is_same(&along, &down))
         return false;
     struct dwt_place
         to[4]; /* low and high along the rows of what is low down the columns, and high */

@@ -203,9 +203,8 @@ static bool make_column(const struct picture *in, uint32_t channel,
             continue;
         fits = band->plane < 0 ? grid_create(&grid, before->x, before->y)
                                : load(in, (size_t)band->plane, channel, band->x, band->y, &grid);
-        if (fits && band->plane < 0)
-            memcpy(grid.v, before->v,
-                   (size_t)(before->x.length * before->y.length) * sizeof *grid.v);
+        for (int64_t k = 0; fits && band->plane < 0 && k < before->x.length * before->y.length; k++)
+            grid.v[k] = before->v[k];
         if (dims == 1) {
             *column = grid;
             return fits;

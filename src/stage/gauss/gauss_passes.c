@@ -182,23 +182,27 @@ static uint32_t tile_blocks(uint32_t channels, uint32_t radius)
     return radius > 12 ? blocks[channels] / 2 : blocks[channels];
 }
 
-/* The rows of the result that a tile has room for. */
+/* The lines of sums that local memory has room for. */
+static uint32_t tile_lines(const struct task *task)
+{
+    const uint32_t channels = task->in.plane.channels;
+    size_t sums = (task->in.plane.type == SAMPLE_U8 ? 8 : 16) * (size_t)channels;
+    return (uint32_t)(task->plan->profile->local_memory /
+                      (sums * tile_blocks(channels, task->radius)));
+}
+
+/* The rows of the result that a tile has, of those whose lines it has room for. */
 static uint32_t tile_rows(const struct task *task)
 {
-    const uint32_t channels = task->in.plane.channels, radius = task->radius;
-    size_t sums = (task->in.plane.type == SAMPLE_U8 ? 8 : 16) * (size_t)channels;
-    uint32_t most =
-        (uint32_t)(task->plan->profile->local_memory / (sums * tile_blocks(channels, radius)));
-    uint32_t rows = most < 2 * radius ? 0 : (most - 2 * radius) & ~3u;
+    const uint32_t radius = task->radius, rows = (tile_lines(task) - 2 * radius) & ~3u;
     uint32_t enough = radius > 12 ? 3 * TILE_ROWS : TILE_ROWS;
     return rows > enough ? enough : rows;
 }
 
 static bool suits_tile(const struct task *task)
 {
-    uint32_t rows = tile_rows(task);
-    return !task->plan->profile->generic && task->radius <= TILE_RADIUS_MAX && rows >= 16 &&
-           rows >= task->radius;
+    return !task->plan->profile->generic && task->radius <= TILE_RADIUS_MAX &&
+           tile_lines(task) >= 2 * task->radius + 16 && tile_rows(task) >= task->radius;
 }
 
 static void add_tile(struct task *task)

@@ -259,8 +259,8 @@ static bool make_form(struct definition_picture *second, enum form form, uint32_
                           .type = type_of(form, from)};
     bool of_alpha = form == FORM_ALPHAS || form == FORM_FLOAT_ALPHAS;
     uint32_t last = from->channels - 1, colours = colours_of(from), sources[PLANE_CHANNELS_MAX];
-    double means[PLANE_CHANNELS_MAX], part[AT_ONCE * PLANE_CHANNELS_MAX],
-        spread[AT_ONCE * PLANE_CHANNELS_MAX];
+    double means[PLANE_CHANNELS_MAX], spread[AT_ONCE * PLANE_CHANNELS_MAX];
+    double part[AT_ONCE * PLANE_CHANNELS_MAX] = {0};
     bool good =
         frame_add_plane(&frame, &plane, FRAME_ALIGNMENT) && picture_create(&picture, &frame);
     frame_finish(&frame);

@@ -114,7 +114,7 @@ int warp_reference(const void *config, const struct picture *in, struct picture 
         if (!grid.nodes)
             return fault_set(fault, FAULT_MEMORY, "no memory for nodes");
         warp_grid_fill(&grid, &map);
-        double samples[PLANE_CHANNELS_MAX];
+        double samples[PLANE_CHANNELS_MAX] = {0};
         for (struct sample_at s = {0}; plane_each(to, &s);) {
             int32_t u, v;
             warp_grid_place(&grid, s.x, s.y, &u, &v);
