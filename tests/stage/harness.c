@@ -58,8 +58,11 @@ static void choose_profiles(void)
 {
     static const char *const classes[] = {"gpu", "mali"};
     const struct device_profile *own = device_profile(device);
-    if (is_wanted("own") || own->prebuilt)
+    if (is_wanted("own"))
         profiles[n_profiles++] = *own;
+    if (own->prebuilt && n_profiles == 0)
+        fail_msg("HARNESS_PROFILES=%s: native has only its own kernels; others take --device cpu",
+                 getenv("HARNESS_PROFILES"));
     if (own->prebuilt)
         return;
     for (size_t i = 0; i < 2; i++) {
@@ -828,7 +831,7 @@ void harness_enough_vectors(void **state)
     (void)state;
     need_device(); /* those before were skipped, too */
     if (n_vectors < 30)
-        fail_msg("only %u hand-computed vectors", n_vectors);
+        fail_msg("%u vectors: a stage has 30 or more", n_vectors);
 }
 
 static const char help[] =

@@ -7,8 +7,7 @@
 
 /* What the stage makes of `picture` with `arguments`. A picture is "TYPE WxH", or "TYPE WxHxC" with
  * channels, at most 24 x 18 samples. Its channel c at (x, y) is (37x + 91y + 13xy + 57c) mod 256;
- * "%M" behind it is another modulus, "*G" times G, mod 65536, "+O" and "-O" plus or less O for
- * signed types. So "i8 5x4x2 %100 -50" has 5 x 4 pixels of two channels, from -50 to 49.
+ * "%M" behind it is another modulus, "*G" times G, mod 65536, "+O" and "-O" plus or less O. So "i8 5x4x2 %100 -50" has 5 x 4 pixels of two channels, from -50 to 49.
  * `expected` holds the result's samples as text: one behind the other, with a comma behind each row
  * but the last, which says the result's size. They were computed from the definition by a program
  * of its own. The result has the picture's type and channels. */
