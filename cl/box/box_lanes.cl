@@ -167,21 +167,15 @@ inline LANE FN(last)(const PHASE *v, int c)
     return ((const LANE *)&v[LAST_AT(c) % PHASES])[LAST_AT(c) / PHASES];
 }
 
-/* Even and odd samples in phases. */
-OVERLOADED void FN(spread)(short16 *v, short16 even, short16 odd)
+/* Even and odd samples in phases; of four phases, which have wider lanes, two are made of each. */
+inline void FN(spread)(PHASE *v, HALVES even, HALVES odd)
 {
-    v[0] = even, v[1] = odd;
-}
-
-OVERLOADED void FN(spread)(int8 *v, int8 even, int8 odd)
-{
-    v[0] = even, v[1] = odd;
-}
-
-OVERLOADED void FN(spread)(int8 *v, short16 even, short16 odd)
-{
-    v[0] = (as_int8(even) << 16) >> 16, v[1] = (as_int8(odd) << 16) >> 16;
-    v[2] = as_int8(even) >> 16, v[3] = as_int8(odd) >> 16;
+    if (PHASES == 2) {
+        v[0] = CAT(as_, PHASE)(even), v[1] = CAT(as_, PHASE)(odd);
+    } else {
+        v[0] = CAT(as_, PHASE)((as_int8(even) << 16) >> 16), v[1] = CAT(as_, PHASE)((as_int8(odd) << 16) >> 16);
+        v[2] = CAT(as_, PHASE)(as_int8(even) >> 16), v[3] = CAT(as_, PHASE)(as_int8(odd) >> 16);
+    }
 }
 
 /* The prefix sum at the end of a block, which is added to the next block: each lane there gets that of its own channel. */
