@@ -257,9 +257,7 @@ static int compute_held(struct compute *c, struct held *held, const struct pictu
                                    .no_fuse = c->options.no_fuse,
                                    .targets = &target};
     uint64_t begin = clock_now();
-    struct plan *plan = NULL;
-    int result = plan_create(&plan, &held->chain, &in->frame, &options, fault);
-    held->plan = plan;
+    int result = plan_create(&held->plan, &held->chain, &in->frame, &options, fault);
     if (result != 0 && c->device)
         device_tell_fp64(device_profile(c->device), fault);
     if (result == 0 && plan_peak(held->plan) > c->options.memory)
@@ -307,9 +305,9 @@ static uint8_t mean_of_bytes(const struct plane *plane, const uint8_t *from, uin
                              uint32_t rows)
 {
     uint32_t sum = 0, count = columns * rows;
-    for (const uint8_t *end = from + rows * plane->stride; from < end; from += plane->stride)
-        for (const uint8_t *at = from; at < from + columns * plane->channels; at += plane->channels)
-            sum += *at;
+    for (uint32_t y = 0; y < rows; y++)
+        for (uint32_t x = 0; x < columns; x++)
+            sum += from[y * plane->stride + x * plane->channels];
     return (uint8_t)((sum + count / 2) / count);
 }
 
