@@ -68,9 +68,10 @@ inline int FN(index)(int i, int n, int border, int factor)
 /* The grid counts samples of the bands' rows, and rows. */
 #define SUM_WIDE(b)   CAT(DST, 16) a##b = 0;
 #define ADD_WIDE(b)   a##b += taps[b * n_taps + t] * even; a##b += taps[b * n_taps + t + 1] * odd;
+/* Both bands have the positions between inner and inner_end of a row. */
 #define STORE_WIDE(b)                                                                              \
-    if (HAS(b))                                                                                    \
-        STORE16(TARGET(b), a##b);
+    if (ALONG_X || HAS(b))                                                                         \
+        STORE16(ALONG_X ? PLACE(dst##b, x - skip##b, y) : TARGET(b), a##b);
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
 {

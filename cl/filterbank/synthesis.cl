@@ -91,11 +91,12 @@ typedef CAT(ACC, 16) __attribute__((aligned(sizeof(ACC)))) FN(sums);
         even += taps[2 * b * n_taps + t] * v;                                                      \
         odd += taps[(2 * b + 1) * n_taps + t] * v;                                                 \
     }
+#define TAPS_DOWN(b) __global const ACC *taps##b = taps + (b * factor + phase) * n_taps;
 #define ADD_DOWN(b)                                                                                \
     for (int t = 0; t < n_taps; t++) {                                                             \
         int i = WITHIN(group + base##b + t, length##b);                                            \
         if (i >= 0 && i < length##b)                                                               \
-            a += taps[(b * factor + phase) * n_taps + t] * LOAD16(b, ROW(src##b, i) + x - move##b); \
+            a += taps##b[t] * LOAD16(b, ROW(src##b, i) + x - move##b);                             \
     }
 
 __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
@@ -105,6 +106,7 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
     int end = SPAN_END(x);
 #pragma form ROWS
     int group = y / factor, phase = y - group * factor;
+    EACH_BAND(TAPS_DOWN)
     int wide_end = ALONG_X && factor == 2 && channels == 1 EACH_BAND(AND_HAS) ? min(end, inner_end) : 0;
 #pragma form
     while (x < end) {
