@@ -55,7 +55,7 @@ LAUNCHER = '''#!/bin/sh
 exec %s %s "$@"
 '''
 # Programs that tests are told of in the environment.
-TOLD = ('SLUICE', 'SLUICED', 'SLUICE_WORKER', 'JOBS_EXAMPLE')
+TOLD = ('SLUICE', 'SLUICED', 'SLUICE_WORKER', 'JOBS_EXAMPLE', 'UNIT_TUNED')
 
 
 def launcher(folder, wrapper, program):

@@ -7,7 +7,7 @@ import signal
 import time
 import unittest
 
-from sluice_test import FALLBACK, DaemonTest, alive, main, picture, wait_for
+from sluice_test import EMULATED, FALLBACK, DaemonTest, alive, main, picture, wait_for
 import sockets
 
 
@@ -206,7 +206,7 @@ class Quarantine(DaemonTest):
         d = self.start('--device', 'reference', '--jobs', '2', '--job-time', '1s',
                        chain=','.join(['box:15'] * 60))
         pid = d.worker_pid()
-        d.drop('large.pgm', picture(2000, 1500))
+        d.drop('large.pgm', picture(*((800, 600) if EMULATED else (2000, 1500))))
         d.drop('small.pgm', picture(20, 20))
         d.expect('small.pgm')
         reason = d.expect_failed('large.pgm')

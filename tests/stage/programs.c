@@ -148,12 +148,12 @@ static void read_program(struct program *program, char *line)
         program->pairs[program->n_pairs++] = strtoull(at, &at, 16);
 }
 
-/* Has a test run to list its programs; whether it passes is of no interest. */
+/* Has a test run to list its programs, under the emulator if this one is; whether it passes is of no interest. */
 static void list_programs(const char *test, const char *mode)
 {
     extern char **environ;
     char told[32], *line = NULL;
-    char *args[] = {program_invocation_name, NULL};
+    const char *args[] = {"sh", "-c", "exec $MESON_EXE_WRAPPER \"$0\"", test, NULL};
     size_t size = 0;
     pid_t child;
     posix_spawn_file_actions_t silent;
@@ -165,7 +165,7 @@ static void list_programs(const char *test, const char *mode)
     posix_spawn_file_actions_init(&silent);
     posix_spawn_file_actions_addopen(&silent, 1, "/dev/null", 1, 0);
     posix_spawn_file_actions_adddup2(&silent, 1, 2);
-    if (posix_spawn(&child, test, &silent, NULL, args, environ) != 0 || waitpid(child, NULL, 0) < 0)
+    if (posix_spawn(&child, "/bin/sh", &silent, NULL, (char **)args, environ) != 0 || waitpid(child, NULL, 0) < 0)
         abort();
     posix_spawn_file_actions_destroy(&silent);
     rewind(list);
@@ -253,8 +253,8 @@ static bool list_leaves_out(int to, bool singly, uint64_t text, const struct pla
 /* First what the others choose, in their order, then what of this test's pairs is not in theirs. */
 static void choose_sample(const char *told)
 {
-    char *words = strdup(told), *rest = NULL;
-    if (!words)
+    char *words = strdup(told), *rest = NULL, *this = realpath("/proc/self/exe", NULL);
+    if (!words || !this)
         abort();
     const char *mode = strtok_r(words, ":", &rest);
     for (const char *other; (other = strtok_r(NULL, ":", &rest));) {
@@ -262,10 +262,11 @@ static void choose_sample(const char *told)
         choose_programs();
         forget_programs();
     }
-    list_programs("/proc/self/exe", mode);
+    list_programs(this, mode);
     choose_programs();
     setenv("HARNESS_PROGRAMS", mode, 1);
     free(words);
+    free(this);
 }
 
 /* Whether the test has the program to run for the 1st, 3rd, 6th, 10th, … time. */
