@@ -19,11 +19,13 @@
         int length, int border, int src_channels, int channels, int inner, int inner_end
 
 #pragma form ROWS
-typedef CAT(SRC, 16) __attribute__((aligned(sizeof(SRC)))) FN(samples);
-typedef CAT(DST, 16) __attribute__((aligned(sizeof(DST)))) FN(results);
-#define LOAD16(p) (*(__global const FN(samples) *)(p))
-#define STORE16(p, v) *(__global FN(results) *)(p) = (v)
-#define TO_DST16(v) CAT3(convert_, DST, 16)(v)
+typedef CAT(SRC, 16) __attribute__((aligned(sizeof(SRC)))) FN(samples16);
+typedef CAT(DST, 16) __attribute__((aligned(sizeof(DST)))) FN(results16);
+typedef CAT(SRC, 4) __attribute__((aligned(sizeof(SRC)))) FN(samples4);
+typedef CAT(DST, 4) __attribute__((aligned(sizeof(DST)))) FN(results4);
+#define LOAD(n, p)     (*(__global const FN(samples##n) *)(p))
+#define STORE(n, p, v) *(__global FN(results##n) *)(p) = (v)
+#define TO_DST(n, v)   CAT3(convert_, DST, n)(v)
 #pragma form
 
 /* The index of position i in the signal of n samples; -1: a zero. */
@@ -67,11 +69,13 @@ inline int FN(index)(int i, int n, int border, int factor)
 #pragma kernel rows columns
 /* The grid counts samples of the bands' rows, and rows. */
 #define SUM_WIDE(b)   CAT(DST, 16) a##b = 0;
+#define SUM_PIXEL(b)  CAT(DST, 4) a##b = 0;
 #define ADD_WIDE(b)   a##b += taps[b * n_taps + t] * even; a##b += taps[b * n_taps + t + 1] * odd;
 /* Both bands have the positions between inner and inner_end of a row. */
 #define STORE_WIDE(b)                                                                              \
     if (ALONG_X || HAS(b))                                                                         \
-        STORE16(ALONG_X ? PLACE(dst##b, x - skip##b, y) : TARGET(b), a##b);
+        STORE(16, ALONG_X ? PLACE(dst##b, x - skip##b, y) : TARGET(b), a##b);
+#define STORE_PIXEL(b) STORE(4, PLACE(dst##b, x - skip##b * channels, y), a##b);
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
 {
@@ -86,13 +90,25 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
             EACH_BAND(SUM_WIDE)
             for (int t = 0; t < n_taps; t += 2) {
                 __global const SRC *from = ROW(src, y) + 2 * x + base + t;
-                CAT(SRC, 16) first = LOAD16(from), second = LOAD16(from + 16);
-                CAT(DST, 16) even = TO_DST16((CAT(SRC, 16))(first.even, second.even));
-                CAT(DST, 16) odd = TO_DST16((CAT(SRC, 16))(first.odd, second.odd));
+                CAT(SRC, 16) first = LOAD(16, from), second = LOAD(16, from + 16);
+                CAT(DST, 16) even = TO_DST(16, (CAT(SRC, 16))(first.even, second.even));
+                CAT(DST, 16) odd = TO_DST(16, (CAT(SRC, 16))(first.odd, second.odd));
                 EACH_BAND(ADD_WIDE)
             }
             EACH_BAND(STORE_WIDE)
             x += 16;
+            continue;
+        }
+        /* A pixel of three or four channels, if the next one is among these, too: of it is what is read and written
+         * behind this one. */
+        if (ALONG_X && channels >= 3 && x == n * channels && x >= inner && x + 2 * channels <= min(end, inner_end)) {
+            EACH_BAND(SUM_PIXEL)
+            for (int t = 0; t < n_taps; t++) {
+                CAT(DST, 4) v = TO_DST(4, LOAD(4, PLACE(src, (factor * n + base + t) * src_channels, y)));
+                EACH_BAND(ADD)
+            }
+            EACH_BAND(STORE_PIXEL)
+            x += channels;
             continue;
         }
         if (!ALONG_X && x + 16 <= end) {
@@ -101,7 +117,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
                 int i = FN(index)(factor * n + base + t, length, border, factor);
                 if (i < 0)
                     continue;
-                CAT(DST, 16) v = TO_DST16(LOAD16(ROW(src, i) + x));
+                CAT(DST, 16) v = TO_DST(16, LOAD(16, ROW(src, i) + x));
                 EACH_BAND(ADD)
             }
             EACH_BAND(STORE_WIDE)

@@ -22,12 +22,12 @@
     __global DST *dst_base, int dst_offset, int dst_stride, __global const ACC *sum_base,          \
         int sum_offset, int sum_stride
 #define BEGIN(x)   ROW(sum, y)[x]
-#define BEGIN16(x) (*(__global const FN(sums) *)(ROW(sum, y) + (x)))
+#define BEGIN_WIDE(n, x) (*(__global const FN(sums##n) *)(ROW(sum, y) + (x)))
 #define FOUR_SUMS(x, y) (*(__global const float4 *)(sum_base + (uint)(sum_offset + (y) * sum_stride + (x))))
 #else
 #define TARGET     PLANE_OUT(DST, dst)
 #define BEGIN(x)   (ACC)0
-#define BEGIN16(x) (CAT(ACC, 16))0
+#define BEGIN_WIDE(n, x) (CAT(ACC, n))0
 #define FOUR_SUMS(x, y) (float4)0
 #endif
 #define COMMON                                                                                     \
@@ -52,13 +52,14 @@
 #endif
 
 #pragma form ROWS
-typedef CAT(SRC0, 16) __attribute__((aligned(sizeof(SRC0)))) FN(band0);
-#if BANDS == 2
-typedef CAT(SRC1, 16) __attribute__((aligned(sizeof(SRC1)))) FN(band1);
-#endif
+#define BAND_TYPES(b)                                                                              \
+    typedef CAT(SRC##b, 16) __attribute__((aligned(sizeof(SRC##b)))) FN(band##b##_16);             \
+    typedef CAT(SRC##b, 4) __attribute__((aligned(sizeof(SRC##b)))) FN(band##b##_4);
+EACH_BAND(BAND_TYPES)
 typedef CAT(DST, 16) __attribute__((aligned(sizeof(DST)))) FN(results);
-typedef CAT(ACC, 16) __attribute__((aligned(sizeof(ACC)))) FN(sums);
-#define LOAD16(b, p) CAT3(convert_, ACC, 16)(*(__global const FN(band##b) *)(p))
+typedef CAT(ACC, 16) __attribute__((aligned(sizeof(ACC)))) FN(sums16);
+typedef CAT(ACC, 4) __attribute__((aligned(sizeof(ACC)))) FN(sums4);
+#define LOAD(b, n, p) CAT3(convert_, ACC, n)(*(__global const FN(band##b##_##n) *)(p))
 #define STORE16(p, v) *(__global FN(results) *)(p) = (v)
 #pragma form
 
@@ -85,18 +86,25 @@ typedef CAT(ACC, 16) __attribute__((aligned(sizeof(ACC)))) FN(sums);
 /* The grid counts samples. At positions inner … inner_end - 1 of rows the bands have samples for all taps. */
 #define AND_HAS(b)  && HAS(b)
 #define AND_WIDE(b) && x >= move##b && x + 16 <= move##b + size##b
-#define ADD_ALONG(b)                                                                               \
+#define ADD_ALONG(b, n, g, step)                                                                   \
     for (int t = 0; t < n_taps; t++) {                                                             \
-        CAT(ACC, 16) v = LOAD16(b, ROW(src##b, y - move##b) + (x >> 1) + base##b + t);             \
+        CAT(ACC, n) v = LOAD(b, n, ROW(src##b, y - move##b) + ((g) + base##b + t) * (step));       \
         even += taps[2 * b * n_taps + t] * v;                                                      \
         odd += taps[(2 * b + 1) * n_taps + t] * v;                                                 \
     }
+#define ADD_WIDE(b)  ADD_ALONG(b, 16, x >> 1, 1)
+#define ADD_PIXEL(b) ADD_ALONG(b, 4, pixel >> 1, channels)
+#define PUT_SAMPLE(at, k, a) out[(at) + k] = SATURATE_FROM(ACC, DST, a.s##k);
+#define PUT_PIXEL(at, a)                                                                           \
+    PUT_SAMPLE(at, 0, a) PUT_SAMPLE(at, 1, a) PUT_SAMPLE(at, 2, a)                                 \
+    if (channels == 4)                                                                             \
+        PUT_SAMPLE(at, 3, a)
 #define TAPS_DOWN(b) __global const ACC *taps##b = taps + (b * factor + phase) * n_taps;
 #define ADD_DOWN(b)                                                                                \
     for (int t = 0; t < n_taps; t++) {                                                             \
         int i = WITHIN(group + base##b + t, length##b);                                            \
         if (i >= 0 && i < length##b)                                                               \
-            a += taps##b[t] * LOAD16(b, ROW(src##b, i) + x - move##b);                             \
+            a += taps##b[t] * LOAD(b, 16, ROW(src##b, i) + x - move##b);                           \
     }
 
 __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
@@ -107,28 +115,39 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
 #pragma form ROWS
     int group = y / factor, phase = y - group * factor;
     EACH_BAND(TAPS_DOWN)
-    int wide_end = ALONG_X && factor == 2 && channels == 1 EACH_BAND(AND_HAS) ? min(end, inner_end) : 0;
+    int wide_end = ALONG_X && factor == 2 EACH_BAND(AND_HAS) ? min(end, inner_end) : 0;
 #pragma form
     while (x < end) {
 #pragma form ROWS
         __global DST *out = ROW(dst, y) + x;
         /* Along rows of one channel with factor 2: 32 positions from 16 samples of each band for every tap. */
-        if (ALONG_X && (x & 1) == 0 && x >= inner && x + 32 <= wide_end) {
+        if (ALONG_X && channels == 1 && (x & 1) == 0 && x >= inner && x + 32 <= wide_end) {
             CAT(ACC, 16) even = 0, odd = 0, first, second;
-            EACH_BAND(ADD_ALONG)
+            EACH_BAND(ADD_WIDE)
             first.even = even.lo;
             first.odd = odd.lo;
             second.even = even.hi;
             second.odd = odd.hi;
-            first += BEGIN16(x);
-            second += BEGIN16(x + 16);
+            first += BEGIN_WIDE(16, x);
+            second += BEGIN_WIDE(16, x + 16);
             STORE16(out, FINISH16(first));
             STORE16(out + 16, FINISH16(second));
             x += 32;
             continue;
         }
+        /* Two pixels of three or four channels, if the next one has its taps, too: of its samples is what is read behind. */
+        int pixel = x / channels;
+        if (ALONG_X && channels >= 3 && (pixel & 1) == 0 && x == pixel * channels && x >= inner &&
+            x + 3 * channels <= wide_end) {
+            CAT(ACC, 4) even = BEGIN_WIDE(4, x), odd = BEGIN_WIDE(4, x + channels);
+            EACH_BAND(ADD_PIXEL)
+            PUT_PIXEL(0, even)
+            PUT_PIXEL(channels, odd)
+            x += 2 * channels;
+            continue;
+        }
         if (!ALONG_X && x + 16 <= end EACH_BAND(AND_WIDE)) {
-            CAT(ACC, 16) a = BEGIN16(x);
+            CAT(ACC, 16) a = BEGIN_WIDE(16, x);
             EACH_BAND(ADD_DOWN)
             STORE16(out, FINISH16(a));
             x += 16;

@@ -257,8 +257,9 @@ static void add_pass(struct run *run, const struct task *task, const struct plac
     }
     pass_buffer(pass, OPERAND_TABLE);
     inner_range(task, &stencil, task->rows ? target->width : 0, &inner, &inner_end);
-    pass_ints(pass, stencil.at, stencil.n_taps, task->factor, run->cyclic,
-              task->rows ? run->channels : 1, inner, inner_end);
+    int32_t channels = task->rows ? (int32_t)run->channels : 1;
+    pass_ints(pass, stencil.at, stencil.n_taps, task->factor, run->cyclic, channels,
+              (int32_t)inner * channels, (int32_t)inner_end * channels);
     if (tile > 0) {
         pass_define(pass, "FACTOR", "%u", task->factor);
         pass_define(pass, "POSITIONS", "%u", positions);
