@@ -128,7 +128,7 @@ inline uint FN(word)(uint a, uint b, uint c, uint d)
             r = ENTERING(line);                                                                    \
             l = LEAVING(line);                                                                     \
         }                                                                                          \
-        first SIGN##= row < 0 ? (SUMS)(SUM)(FLIP * 128 * (left + 1 + right)) : FN(starts_at)(ROW(starts, row) + chunk * STARTS); \
+        first SIGN##= row < 0 ? (SUMS)(SUM)(FLIP * 128 * (left + 1 + right)) : FN(starts_at)(PLACE(starts, chunk * STARTS, row)); \
         EACH_SAMPLE(MOVES)                                                                         \
     }
 #define ALPHA_BYTES (ALPHA == 2 ? 0xff00ff00u : 0xff000000u)

@@ -24,13 +24,13 @@ typedef V(WORK) __attribute__((aligned(WORK_SIZE))) FN(works);
 /* Of sample x in row y: its place along the direction. */
 #define ALONG(x, y) (ALONG_X ? (x) / C : (y))
 
-#define LOW_TAP(k)  taps[k]
+#define LOW_TAP(k)  taps[(uint)(k)]
 #define HIGH_TAP(k) taps[count + k]
 
-/* The sample at `at`, or 0 if that is negative; samples lie `far` apart. */
+/* The sample at `at`, or 0 if that is negative; samples lie `far` apart. (Unsigned: Mali extends a sign by an instruction.) */
 inline WORK FN(sample)(__global const SRC *in, int at, int far)
 {
-    return at < 0 ? 0 : (WORK)in[at * far];
+    return at < 0 ? 0 : (WORK)in[(uint)(at * far)];
 }
 
 #pragma kernel split

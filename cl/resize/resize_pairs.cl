@@ -54,8 +54,8 @@ __kernel void KERNEL(GRID, PLANE_IN(uchar, src), PLANE_OUT(short, middle),
         UNROLLED for (int c = 0; c < CH; c++)
             sums[CH * r + c] = 0;
     }
-    for (int k = 0; k < steps; k += STEPS, place += 4 * STEPS * CH) {
-        uint back = CH == 1 ? 0u : (uint)max(place + 16 - bytes, 0);
+    for (int k = 0, beyond = place + 16 - bytes; k < steps; k += STEPS, beyond += 4 * STEPS * CH) {
+        uint back = CH == 1 ? 0u : (uint)max(beyond, 0);
         uint4 words[ROWS];
         UNROLLED for (int r = 0; r < ROWS; r++)
         {

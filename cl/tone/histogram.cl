@@ -27,7 +27,7 @@ GROUPED __kernel void KERNEL(GRID, __global int *restrict state)
         first = min(FN(first_counted)(state + SUMS_AT, GROUPS, 1, &place, item), GROUPS - 1) * 256;
     }
     int least = counts[first + min(FN(first_counted)(counts + first, 256, 1, &place, item), 255)];
-    for (int v = begin; v < begin + EACH; v++)
+    for (int v = begin; ITEMS > 1 && v < begin + EACH; v++) /* one alone needs no sum; Mesa would keep the empty loop */
         own += counts[v];
     int below = front + SUM_UP(sums, own) - own;
     ulong rest = (ulong)(uint)(all - least);
