@@ -18,6 +18,9 @@
 #define CORNER(c, h1, v1, h2, v2, d) (4 * (d))
 #endif
 #define SAMPLE(v) CAT3(convert_, SRC, _sat)(v)
+#pragma form ROWS
+typedef SRC FN(pixels) __attribute__((ext_vector_type(48), aligned(sizeof(SRC))));
+#pragma form
 
 /* A pixel, wherever it is. `rows` are those around it. */
 inline void FN(pixel)(__global const SRC *const *rows, __global SRC *out, int x, int width, int column, int row)
@@ -61,15 +64,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int width, i
         int16 first = (along & green) | (c & ~green), last = (across & green) | (corner & ~green);
         CAT(SRC, 16) r = CAT3(convert_, SRC, 16_sat)(row ? last : first), b = CAT3(convert_, SRC, 16_sat)(row ? first : last);
         CAT(SRC, 16) g = CAT3(convert_, SRC, 16_sat)((c & green) | (cross & ~green));
-        SRC reds[16], greens[16], blues[16];
-        vstore16(r, 0, reds);
-        vstore16(g, 0, greens);
-        vstore16(b, 0, blues);
-        for (int k = 0; k < 16; k++) {
-            out[3 * (x + k)] = reds[k];
-            out[3 * (x + k) + 1] = greens[k];
-            out[3 * (x + k) + 2] = blues[k];
-        }
+        *(__global FN(pixels) *)(out + 3 * x) = PIXELS_16(r, g, b);
         x += 16;
     }
 #pragma form VECTOR SCALAR

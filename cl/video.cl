@@ -93,16 +93,6 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(OUT, dst), int y_zero, 
 #pragma form ROWS
 #define TWICE(v) __builtin_shufflevector(v, v, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7)
 #define CLIPPED_16(v) convert_uchar16(clamp((v) >> 16, (int16)(0), (int16)(255)))
-inline FN(bytes48) FN(interleave)(uchar16 r, uchar16 g, uchar16 b)
-{
-    FN(bytes32) rg = __builtin_shufflevector(r, g, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
-                                             21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
-    FN(bytes32) bb = __builtin_shufflevector(b, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6,
-                                             7, 8, 9, 10, 11, 12, 13, 14, 15);
-    return __builtin_shufflevector(rg, bb, 0, 16, 32, 1, 17, 33, 2, 18, 34, 3, 19, 35, 4, 20, 36, 5, 21, 37, 6, 22, 38, 7, 23,
-                                   39, 8, 24, 40, 9, 25, 41, 10, 26, 42, 11, 27, 43, 12, 28, 44, 13, 29, 45, 14, 30, 46, 15,
-                                   31, 47);
-}
 #pragma form
 
 __kernel void KERNEL(GRID, PLANE_IN(SRC, src) CHROMA_PLANES, PLANE_OUT(OUT, dst), int y_zero, int y_gain, int cr_to_r,
@@ -122,7 +112,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src) CHROMA_PLANES, PLANE_OUT(OUT, dst)
         int16 luma = (convert_int16(FN(y_16)(in + Y_STEP * x)) - y_zero) * y_gain;
         int8 to_red = cr_to_r * r + 32768, to_green = 32768 - cb_to_g * b - cr_to_g * r, to_blue = cb_to_b * b + 32768;
         *(__global FN(bytes48) *)(out + 3 * x) =
-            FN(interleave)(CLIPPED_16(luma + TWICE(to_red)), CLIPPED_16(luma + TWICE(to_green)), CLIPPED_16(luma + TWICE(to_blue)));
+            PIXELS_16(CLIPPED_16(luma + TWICE(to_red)), CLIPPED_16(luma + TWICE(to_green)), CLIPPED_16(luma + TWICE(to_blue)));
     }
 #pragma form
     for (; x < end; x++) {

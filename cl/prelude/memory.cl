@@ -14,3 +14,11 @@ typedef uint4 __attribute__((aligned(4))) UNALIGNED(uint, 4);
 typedef ushort8 __attribute__((aligned(2))) UNALIGNED(ushort, 8);
 typedef float16 __attribute__((aligned(4))) UNALIGNED(float, 16);
 typedef ulong16 __attribute__((aligned(8))) UNALIGNED(ulong, 16);
+
+/* Sixteen pixels of three channels, out of a vector for each channel: for what Clang compiles, which alone has this. */
+#define FIRST_16 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+#define PIXELS_16(r, g, b)                                                                         \
+    __builtin_shufflevector(                                                                       \
+        __builtin_shufflevector(r, g, FIRST_16, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31),       \
+        __builtin_shufflevector(b, b, FIRST_16, FIRST_16), 0, 16, 32, 1, 17, 33, 2, 18, 34, 3, 19, 35, 4, 20, 36, 5, \
+        21, 37, 6, 22, 38, 7, 23, 39, 8, 24, 40, 9, 25, 41, 10, 26, 42, 11, 27, 43, 12, 28, 44, 13, 29, 45, 14, 30, 46, 15, 31, 47)
