@@ -70,6 +70,7 @@ MORE = [
     ('fir:gaussian3', 'u16', SIZE, '--generic'),
     ('fir:gaussian3', 'f32', SIZE, '--generic'),
     ('fir:70000_1_1:divisor=3', 'u16', SIZE, '--generic'),
+    ('box:width=9', 'u8', SIZE, '--generic'),
     ('gain:1.5', 'u8', SIZE, '--generic'),
     ('gain:1.5', 'i32', SIZE, '--generic'),
 ]

@@ -226,6 +226,8 @@ static void add_scan(struct stage_plan *plan, const char *part, unsigned index, 
         pass_name(pass, count->regions ? "regions" : "tiled");
     if (count->shift)
         pass_name(pass, "256");
+    if (!count->levels && sample_is_integer(plane->type))
+        pass_name(pass, "bins");
     if (count->together) {
         count_work(pass, true);
         pass_define(pass, "ALIGNED", "%d", pass_is_aligned(plane));

@@ -35,6 +35,8 @@ static struct pass *begin(const struct axis *axis, const char *kernel, uint32_t 
     pass_define(pass, "ACC", "%s", sum);
     pass_define(pass, is, "1");
     pass_define(pass, "STEP", "%u", axis->step);
+    if (axis->step > 1)
+        pass_name(pass, "channels");
     return pass;
 }
 

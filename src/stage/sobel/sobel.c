@@ -277,6 +277,8 @@ static void add_samples(const struct task *task)
     char define[32];
     snprintf(define, sizeof define, "KERNEL_%s", task->variant);
     pass_name(pass, task->variant);
+    if (limits != OPERAND_IN)
+        pass_name(pass, "limits");
     pass_define(pass, define, "1");
     pass_define_type(pass, "SRC", in->type);
     pass_define(pass, "DST", "%s", pass_type_name(out->type));

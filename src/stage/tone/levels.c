@@ -139,6 +139,7 @@ static int pixel(const void *config_, const struct plane *in, struct pixel_funct
         pass_table(&function->needs,
                    stage_plan_table(function->plan, table,
                                     ((size_t)sample_max(type) + 1) * sample_size(type)));
+        snprintf(function->variant, sizeof function->variant, "table");
         function->wide = true;
     }
     free(table);
