@@ -212,8 +212,7 @@ __kernel void KERNEL(GRID, PARAMETERS)
     int x = SPAN_BEGIN;
     if (band >= grid_y_end || x >= grid_width || IS_ALPHA(ALPHA, x))
         return;
-    int least = state[FOUND_LEAST], most = state[FOUND_MOST];
-    BINS_BETWEEN(least, most)
+    BINS_BETWEEN(state[FOUND_LEAST], state[FOUND_MOST])
     int tile_x = 0, tile_y = TILED ? band / bands : 0;
     band = TILED ? band % bands : band;
     int first = TILE_Y(tile_y) + band * rows, last = min(first + rows, TILED ? TILE_Y(tile_y + 1) : height);
