@@ -23,7 +23,7 @@ typedef CAT(SRC, 16) __attribute__((aligned(sizeof(SRC)))) FN(samples16);
 typedef CAT(DST, 16) __attribute__((aligned(sizeof(DST)))) FN(results16);
 typedef CAT(SRC, 4) __attribute__((aligned(sizeof(SRC)))) FN(samples4);
 typedef CAT(DST, 4) __attribute__((aligned(sizeof(DST)))) FN(results4);
-#define LOAD(n, p)     (*(__global const FN(samples##n) *)(p))
+#define SEVERAL(n, p)  (*(__global const FN(samples##n) *)(p))
 #define STORE(n, p, v) *(__global FN(results##n) *)(p) = (v)
 #define TO_DST(n, v)   CAT3(convert_, DST, n)(v)
 #pragma form
@@ -90,7 +90,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
             EACH_BAND(SUM_WIDE)
             for (int t = 0; t < n_taps; t += 2) {
                 __global const SRC *from = ROW(src, y) + 2 * x + base + t;
-                CAT(SRC, 16) first = LOAD(16, from), second = LOAD(16, from + 16);
+                CAT(SRC, 16) first = SEVERAL(16, from), second = SEVERAL(16, from + 16);
                 CAT(DST, 16) even = TO_DST(16, (CAT(SRC, 16))(first.even, second.even));
                 CAT(DST, 16) odd = TO_DST(16, (CAT(SRC, 16))(first.odd, second.odd));
                 EACH_BAND(ADD_WIDE)
@@ -104,7 +104,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
         if (ALONG_X && channels >= 3 && x == n * channels && x >= inner && x + 2 * channels <= min(end, inner_end)) {
             EACH_BAND(SUM_PIXEL)
             for (int t = 0; t < n_taps; t++) {
-                CAT(DST, 4) v = TO_DST(4, LOAD(4, PLACE(src, (factor * n + base + t) * src_channels, y)));
+                CAT(DST, 4) v = TO_DST(4, SEVERAL(4, PLACE(src, (factor * n + base + t) * src_channels, y)));
                 EACH_BAND(ADD)
             }
             EACH_BAND(STORE_PIXEL)
@@ -117,7 +117,7 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), BAND_PLANES, BAND_PLACES, COMMON)
                 int i = FN(index)(factor * n + base + t, length, border, factor);
                 if (i < 0)
                     continue;
-                CAT(DST, 16) v = TO_DST(16, LOAD(16, ROW(src, i) + x));
+                CAT(DST, 16) v = TO_DST(16, SEVERAL(16, ROW(src, i) + x));
                 EACH_BAND(ADD)
             }
             EACH_BAND(STORE_WIDE)

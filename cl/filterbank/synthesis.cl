@@ -59,7 +59,7 @@ EACH_BAND(BAND_TYPES)
 typedef CAT(DST, 16) __attribute__((aligned(sizeof(DST)))) FN(results);
 typedef CAT(ACC, 16) __attribute__((aligned(sizeof(ACC)))) FN(sums16);
 typedef CAT(ACC, 4) __attribute__((aligned(sizeof(ACC)))) FN(sums4);
-#define LOAD(b, n, p) CAT3(convert_, ACC, n)(*(__global const FN(band##b##_##n) *)(p))
+#define SEVERAL(b, n, p) CAT3(convert_, ACC, n)(*(__global const FN(band##b##_##n) *)(p))
 #define STORE16(p, v) *(__global FN(results) *)(p) = (v)
 #pragma form
 
@@ -88,7 +88,7 @@ typedef CAT(ACC, 4) __attribute__((aligned(sizeof(ACC)))) FN(sums4);
 #define AND_WIDE(b) && x >= move##b && x + 16 <= move##b + size##b
 #define ADD_ALONG(b, n, g, step)                                                                   \
     for (int t = 0; t < n_taps; t++) {                                                             \
-        CAT(ACC, n) v = LOAD(b, n, ROW(src##b, y - move##b) + ((g) + base##b + t) * (step));       \
+        CAT(ACC, n) v = SEVERAL(b, n, ROW(src##b, y - move##b) + ((g) + base##b + t) * (step));    \
         even += taps[2 * b * n_taps + t] * v;                                                      \
         odd += taps[(2 * b + 1) * n_taps + t] * v;                                                 \
     }
@@ -104,7 +104,7 @@ typedef CAT(ACC, 4) __attribute__((aligned(sizeof(ACC)))) FN(sums4);
     for (int t = 0; t < n_taps; t++) {                                                             \
         int i = WITHIN(group + base##b + t, length##b);                                            \
         if (i >= 0 && i < length##b)                                                               \
-            a += taps##b[t] * LOAD(b, 16, ROW(src##b, i) + x - move##b);                           \
+            a += taps##b[t] * SEVERAL(b, 16, ROW(src##b, i) + x - move##b);                        \
     }
 
 __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
