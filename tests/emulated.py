@@ -22,6 +22,7 @@ LATER = 'not under an emulator, unless SLUICE_TEST_ALL=1: '
 # By the script's name: why it cannot be run, or is left out.
 NEVER = {
     'make': 'pages do not depend on the processor',
+    'mali_cases': 'counts do not depend on the processor',
     'test_completions': 'completions do not depend on the processor',
     'test_docs': 'pages do not depend on the processor',
     'test_doctor': 'it looks at this machine, not at the emulated one',
@@ -67,6 +68,14 @@ def launcher(folder, wrapper, program):
     return path
 
 
+def is_program(path):
+    """Whether it is an executable, and no library."""
+    if not os.path.isfile(path) or not os.access(path, os.X_OK) or path.endswith('.so'):
+        return False
+    with open(path, 'rb') as file:
+        return file.read(4) == b'\x7fELF'
+
+
 def main():
     sluice, sluiced, worker, script, *arguments = sys.argv[1:]
     wrapper = os.environ.get('MESON_EXE_WRAPPER')
@@ -87,6 +96,10 @@ def main():
         launchers = {key: launcher(folder, wrapper, program) for key, program in told.items()}
         env.update(launchers)
         by_path = {os.path.realpath(told[key]): launchers[key] for key in told}
+        for argument in arguments:
+            path = os.path.realpath(argument)
+            if path not in by_path and is_program(path):
+                by_path[path] = launcher(folder, wrapper, path)
         arguments = [by_path.get(os.path.realpath(argument), argument) for argument in arguments]
         return subprocess.run([sys.executable, script, *arguments], env=env, check=False).returncode
 

@@ -2,6 +2,7 @@
  * threads and levels. */
 #include "test.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,15 @@
 
 #define FRAMES 8 /* for each chain */
 
+#define CHAINS 600
+
 /* Random chains of each stage; with SLUICE_LONG=1 many more. */
 static unsigned n_chains(void)
 {
 #ifdef __SANITIZE_ADDRESS__
     return 40;
 #else
-    return getenv("SLUICE_LONG") ? 20000 : getenv("SLUICE_EMULATED") ? 40 : 600;
+    return getenv("SLUICE_LONG") ? 20000 : getenv("SLUICE_EMULATED") ? 40 : CHAINS;
 #endif
 }
 
@@ -105,12 +108,17 @@ static unsigned plan_many(const struct chain *chain, const char *text)
     return count;
 }
 
+/* Where chains are few, it may happen that hardly any of a stage parses, or that none has a pass:
+ * then there are more of them. */
 static void test_kernels_are_there(void **state)
 {
+    const unsigned few = n_chains() / 10;
     (void)state;
     for (size_t s = 0; stage_registry[s]; s++) {
         unsigned parsed = 0, passes = 0;
-        for (unsigned i = 0; i < n_chains() && !stage_registry[s]->internal; i++) {
+        if (stage_registry[s]->internal)
+            continue;
+        for (unsigned i = 0; i < n_chains() || (i < CHAINS && (parsed < few || passes == 0)); i++) {
             struct text text = {0};
             struct chain chain = {0};
             random_chain(stage_registry[s], &text);
@@ -121,11 +129,9 @@ static void test_kernels_are_there(void **state)
             chain_finish(&chain);
             text_finish(&text);
         }
-        if (!stage_registry[s]->internal) {
-            print_message("%s: %u chains, %u passes\n", stage_registry[s]->name, parsed, passes);
-            assert_in_range(parsed, n_chains() / 10, n_chains());
-            assert_in_range(passes, 1, 10000 * parsed); /* crop is a view, mostly */
-        }
+        print_message("%s: %u chains, %u passes\n", stage_registry[s]->name, parsed, passes);
+        assert_in_range(parsed, few, UINT_MAX);
+        assert_in_range(passes, 1, 10000 * parsed); /* crop is a view, mostly */
     }
 }
 
