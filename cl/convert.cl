@@ -51,11 +51,11 @@ __kernel void KERNEL(GRID, PLANE_IN(SRC, src), PLANE_OUT(SRC, dst), int rows)
  * is computed one sample at a time. */
 DEFINE_FLOAT_OF_HALF
 DEFINE_HALF_OF_FLOAT
-#define IN_FLOAT        CAT(FROM_, FROM) /* v */
-#define FROM_half       FN(float_of_half)(v)
-#define FROM_double     float_of_f64(v)
-#define FROM_odd_double odd_float_of_f64(v)
-#define FROM_number     CONVERT(float, v)
+#define IN_FLOAT     CAT(FROM_, FROM) /* v */
+#define FROM_half    FN(float_of_half)(v)
+#define FROM_f64     float_of_f64(v)
+#define FROM_odd_f64 odd_float_of_f64(v)
+#define FROM_number  CONVERT(float, v)
 
 #pragma kernel unnamed
 #define TO_same      v

@@ -69,8 +69,8 @@ static void define_ways(struct pixel_function *function, enum sample_type from, 
     pass_define(&function->needs, "FROM", "%s",
                 from == SAMPLE_F16   ? "half"
                 : from != SAMPLE_F64 ? "number"
-                : twice              ? "odd_double"
-                                     : "double");
+                : twice              ? "odd_f64"
+                                     : "f64");
     pass_define(&function->needs, "TO", "%s",
                 function->identity        ? "same"
                 : scales                  ? "scaled"
