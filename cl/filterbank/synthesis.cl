@@ -93,7 +93,7 @@ typedef CAT(ACC, 4) __attribute__((aligned(sizeof(ACC)))) FN(sums4);
         odd += taps[(2 * b + 1) * n_taps + t] * v;                                                 \
     }
 #define ADD_WIDE(b)  ADD_ALONG(b, 16, x >> 1, 1)
-#define ADD_PIXEL(b) ADD_ALONG(b, 4, pixel >> 1, channels)
+#define ADD_PIXEL(b) ADD_ALONG(b, 4, x / (2 * channels), channels)
 #define PUT_SAMPLE(at, k, a) out[(at) + k] = SATURATE_FROM(ACC, DST, a.s##k);
 #define PUT_PIXEL(at, a)                                                                           \
     PUT_SAMPLE(at, 0, a) PUT_SAMPLE(at, 1, a) PUT_SAMPLE(at, 2, a)                                 \
@@ -136,9 +136,7 @@ __kernel void KERNEL(GRID, BANDS_IN, TARGET, COMMON)
             continue;
         }
         /* Two pixels of three or four channels, if the next one has its taps, too: of its samples is what is read behind. */
-        int pixel = x / channels;
-        if (ALONG_X && channels >= 3 && (pixel & 1) == 0 && x == pixel * channels && x >= inner &&
-            x + 3 * channels <= wide_end) {
+        if (ALONG_X && channels >= 3 && x >= inner && x + 3 * channels <= wide_end && x % (2 * channels) == 0) {
             CAT(ACC, 4) even = BEGIN_WIDE(4, x), odd = BEGIN_WIDE(4, x + channels);
             EACH_BAND(ADD_PIXEL)
             PUT_PIXEL(0, even)
