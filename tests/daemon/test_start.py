@@ -154,6 +154,7 @@ class Terminal(DaemonTest):
         for line in lines:
             self.assertRegex(line, r'^\d\d:\d\d:\d\d (sluiced|sluice-worker): ')
             self.assertIn(line[:2], hours)
+        self.assertTrue(any('sluice-worker: ' in line for line in lines), lines)
         os.close(slave)
         os.close(master)
         read, write = os.pipe()
